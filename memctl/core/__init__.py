@@ -1,0 +1,1 @@
+"""Facts to decisions. Pure: no files, no SQLite, no clock, no randomness."""

@@ -1,0 +1,94 @@
+"""What retain adds to a page so that its facts stand under `## Retain`, by appending alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from ..errors import Refused
+from ..facts import Fact, Span
+from ..text.grammar import one_line, render
+from ..text.page import MAX_LINE, Page, is_retain, parse_page, split_lines
+
+__all__ = ["Addition", "addition", "clean", "spans_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """The text to append (empty: nothing to do), and for each fact where it stands then and whether it did before."""
+
+    text: str
+    places: tuple[tuple[Span, bool], ...]
+
+
+def clean(fact: Fact) -> Fact:
+    """The fact as one line can hold it: control characters and line breaks in its text become spaces."""
+    fact = replace(fact, text=one_line(fact.text))
+    if not fact.text:
+        raise Refused("nothing is left of the text", "write what is to be kept")
+    if len(render(fact)) > MAX_LINE - 2:
+        raise Refused(f"a line over {MAX_LINE:,} characters would not be read back", "keep it in a page of its own")
+    return fact
+
+
+def spans_of(page: Page) -> dict[Fact, Span]:
+    """Where each fact of a page stands first; block ids do not make facts differ."""
+    found: dict[Fact, Span] = {}
+    for entry in page.entries:
+        if entry.fact:
+            found.setdefault(replace(entry.fact, block_id=None), entry.span)
+    return found
+
+
+def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
+    """What to append to the log of `day`, whose text is `before`. Facts that stand there already are not added again.
+
+    Where the page ends inside an open code fence or comment, that is closed first: what is kept must be read back.
+    """
+    page = parse_page(before)
+    there = spans_of(page)
+    fresh = [fact for fact in dict.fromkeys(facts) if replace(fact, block_id=None) not in there]
+    if not fresh:
+        return Addition("", tuple((there[replace(fact, block_id=None)], True) for fact in facts))
+    body = "".join(f"- {render(fact)}\n" for fact in fresh)
+    for closing in _closings(before):
+        text = closing + _opening(before, page, day, bool(closing)) + body
+        now = spans_of(parse_page(_joined(before, text)))
+        if all(replace(fact, block_id=None) in now for fact in fresh):
+            plain = [replace(fact, block_id=None) for fact in facts]
+            return Addition(text, tuple((now[fact], fact in there) for fact in plain))
+    raise Refused("the page ends inside a block that would swallow the line", "close what is open at the end of the page")
+
+
+def _joined(before: str, text: str) -> str:
+    return before + ("\n" if before and not before.endswith(("\n", "\r")) else "") + text
+
+
+def _opening(before: str, page: Page, day: date, closed: bool) -> str:
+    """What stands between the page so far and the first new line."""
+    if not before.strip("\ufeff \t\r\n"):
+        return f"# {day}\n\n## Retain\n\n"
+    if closed or not page.ends_in_retain:
+        return ("" if not closed and _ends_blank(page) else "\n") + "## Retain\n\n"
+    return "\n" if _ends_in_heading(page) else ""
+
+
+def _ends_blank(page: Page) -> bool:
+    return bool(page.lines) and not page.lines[-1].strip()
+
+
+def _ends_in_heading(page: Page) -> bool:
+    return is_retain(page.lines[-1].strip().lstrip("#"))
+
+
+def _closings(before: str) -> Iterator[str]:
+    """Ways to close what a page may have left open, the likely first."""
+    yield ""
+    longest = {mark: 3 for mark in "`~"}
+    for line in split_lines(before):
+        bare = line.lstrip(" >")
+        for mark in longest:
+            longest[mark] = max(longest[mark], len(bare) - len(bare.lstrip(mark)))
+    yield from (f"{mark * length}\n" for mark, most in longest.items() for length in sorted({3, most}))
+    yield from ("-->\n", "?>\n", "]]>\n", "</pre>\n", "</script>\n", "</style>\n", "</textarea>\n")

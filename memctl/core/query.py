@@ -1,0 +1,167 @@
+"""A question: its words, and the filters given as flags or written inside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from ..errors import Usage
+from ..facts import Kind, Period
+from ..text.dates import find_times, parse_when
+from ..text.names import AT_NAME, WIKI_NAME, read_name
+
+__all__ = ["Query", "read_query"]
+
+_FILTER = re.compile(
+    rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
+    rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|\S+))"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.
+
+    `words` is the question without its filters; an empty one asks for the newest within the filters.
+    """
+
+    words: str = ""
+    about: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    key: str | None = None
+    days: Period | None = None
+    as_of: date | None = None
+    min_confidence: float | None = None
+    times: tuple[Period, ...] = ()
+
+    @property
+    def filters(self) -> list[str]:
+        """The filters in force, as a person would write them."""
+        named = [("about", a) for a in self.about] + [("kind", k.value) for k in self.kinds]
+        named += [(name, str(value)) for name, value in self._single() if value is not None]
+        return [f"{name}:{value}" for name, value in named]
+
+    def _single(self) -> list[tuple[str, object]]:
+        days = self.days or Period()
+        return [
+            ("key", self.key),
+            ("since", days.first),
+            ("until", days.last),
+            ("as-of", self.as_of),
+            ("min-confidence", self.min_confidence),
+        ]
+
+
+@dataclass(slots=True)
+class _Filters:
+    about: list[str] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    key: str | None = None
+    since: date | None = None
+    until: date | None = None
+    as_of: date | None = None
+    min_confidence: float | None = None
+
+
+def read_query(
+    text: str,
+    today: date,
+    *,
+    about: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    key: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    on: str | None = None,
+    as_of: str | None = None,
+    min_confidence: float | None = None,
+) -> Query:
+    """The query that words and flags make together; Usage for a flag that cannot be followed.
+
+    What looks like a filter inside the words but is none (`kind:Pod`) stays a word to look for; quotes make any a word.
+    """
+    flags = [("about", value) for value in about] + [("kind", value) for value in kinds]
+    flags += [("key", key), ("since", since), ("until", until), ("on", on), ("as-of", as_of)]
+    flags += [("min-confidence", None if min_confidence is None else str(min_confidence))]
+    filters = _Filters()
+    for name, value in flags:
+        if value is not None and not _apply(filters, name, value, today):
+            raise Usage(f"--{name} {value!r} is not understood", _CURES.get(name, "see `memctl recall --help`"))
+    words = _FILTER.sub(lambda match: _take(filters, match, today), text)
+    return _finish(filters, " ".join(words.split()), today)
+
+
+_TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
+_CURES = {
+    "since": _TIME,
+    "until": _TIME,
+    "on": _TIME,
+    "as-of": _TIME,
+    "kind": "kinds are world, experience, opinion, observation, note",
+    "min-confidence": "a number from 0 to 1",
+}
+
+
+def _take(filters: _Filters, match: re.Match[str], today: date) -> str:
+    """Apply one filter found in the words; what stays in the words is returned."""
+    if match["literal"]:
+        return match[0][1:-1]
+    if match["name"]:
+        filters.about.append(read_name(match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]))
+        return " "
+    return " " if _apply(filters, match["field"], match["value"].strip('"'), today) else match[0]
+
+
+def _apply(filters: _Filters, name: str, value: str, today: date) -> bool:
+    """Set one filter; False if its value means nothing."""
+    if name == "about":
+        filters.about.append(value.removeprefix("@").removeprefix("[[").removesuffix("]]"))
+    elif name == "kind":
+        return _apply_kinds(filters, value)
+    elif name == "key":
+        filters.key = value
+    elif name == "min-confidence":
+        return _apply_confidence(filters, value)
+    else:
+        return _apply_time(filters, name, value, today)
+    return bool(value.strip("@ "))
+
+
+def _apply_kinds(filters: _Filters, value: str) -> bool:
+    try:
+        filters.kinds += [Kind.of(word) for word in value.split(",")]
+    except ValueError:
+        return False
+    return True
+
+
+def _apply_confidence(filters: _Filters, value: str) -> bool:
+    if not re.fullmatch(r"\d*\.?\d+", value) or float(value) > 1:
+        return False
+    filters.min_confidence = float(value)
+    return True
+
+
+def _apply_time(filters: _Filters, name: str, value: str, today: date) -> bool:
+    period = parse_when(value, today)
+    if period is None:
+        return False
+    if name in ("since", "on"):
+        filters.since = period.first
+    if name in ("until", "on"):
+        filters.until = period.last
+    if name == "as-of":
+        filters.as_of = period.last or period.first
+    return True
+
+
+def _finish(filters: _Filters, words: str, today: date) -> Query:
+    if filters.since and filters.until and filters.since > filters.until:
+        raise Usage(f"since {filters.since} is after until {filters.until}", "swap them")
+    days = Period(filters.since, filters.until) if filters.since or filters.until else None
+    times = tuple(mention.period for mention in find_times(words, filters.as_of or today))
+    kinds = tuple(dict.fromkeys(filters.kinds))
+    about = tuple(dict.fromkeys(filters.about))
+    return Query(words, about, kinds, filters.key, days, filters.as_of, filters.min_confidence, times)

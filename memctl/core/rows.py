@@ -1,0 +1,232 @@
+"""A page as rows for the index. A pure function of its path and text, so an index rebuilt is an index kept up."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import PurePosixPath
+
+from ..facts import Fact, Kind, Period
+from ..text.dates import valid_from_text
+from ..text.frontmatter import read_front_matter
+from ..text.grammar import Problem, split_block_id
+from ..text.names import entity_key, mentions
+from ..text.page import Entry, Page, Role, content_of, parse_page
+from ..text.terms import terms
+
+__all__ = ["EntityPage", "PageRows", "Row", "content_key", "day_of", "digest", "fact_id", "page_id", "rows_of", "valid"]
+
+FACT_PAGES = {"bank/world.md", "bank/experience.md", "bank/opinions.md"}
+ORDINAL_BITS = 22  # a page of 8 MiB has fewer than 2^22 entries
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
+_EVIDENCE = re.compile(r"\d{4}-\d{2}-\d{2} · ")
+_LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
+_CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#]*\.md#L\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry as the index keeps it; dates are ISO strings, which sort as they should.
+
+    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index, and `own` the search terms.
+    """
+
+    id: int
+    ref: str
+    role: str
+    kind: str
+    line: int
+    end_line: int
+    heading: str
+    day: str | None
+    first: str | None
+    last: str | None
+    slot: str | None
+    confidence: float | None
+    importance: float | None
+    origin: str
+    private: int
+    block: str | None
+    digest: int
+    content_key: int
+    length: int
+    names: str
+    links: str
+    own: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPage:
+    """What `bank/entities/Slug.md` says of its entity."""
+
+    name: str
+    type: str | None
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """Everything that the index knows of one page."""
+
+    path: str
+    day: date | None
+    title: str
+    entity: EntityPage | None
+    rows: tuple[Row, ...]
+    problems: tuple[tuple[int, Problem], ...]
+
+
+def rows_of(path: str, text: str) -> PageRows:
+    """The rows of a page. Equal path and text give equal rows."""
+    page = parse_page(text, facts_everywhere=path in FACT_PAGES)
+    day = day_of(path)
+    front = read_front_matter(page.front_matter)
+    problems = list(page.problems)
+    if front is None:
+        problems.insert(0, (1, Problem(1, "front matter that is no YAML mapping", "write `key: value` lines")))
+    title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
+    entity = _entity_page(path, title, front or {})
+    rows = tuple(_rows(page_id(path), page, day))
+    return PageRows(path, day, title, entity, rows, tuple(problems))
+
+
+def page_id(path: str) -> int:
+    """A number for a page that depends on its path alone (41 bits, so that ids of rows fit into 63)."""
+    return int.from_bytes(hashlib.blake2b(path.encode(), digest_size=8).digest()) >> 23
+
+
+def day_of(path: str) -> date | None:
+    """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or an Obsidian daily note."""
+    match = _LOG_DAY.match(PurePosixPath(path).name)
+    return _iso(match[1]) if match else None
+
+
+def _iso(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def digest(raw: Sequence[str]) -> int:
+    """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
+    return _hash("\n".join(line.rstrip() for line in raw))
+
+
+def content_key(content: str, names: Sequence[str]) -> int:
+    """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
+    return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
+
+
+def fact_id(kind: Kind, names: Sequence[str], content: str, day: date | None, ordinal: int = 0) -> str:
+    """`f-` and 8 characters (40 bits) of what a fact says; the ordinal tells twins on one page apart."""
+    parts = [kind.value, *names, "", " ".join(content.split()), str(day or ""), str(ordinal or "")]
+    number = int.from_bytes(hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=5).digest())
+    return "f-" + "".join(_ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
+
+
+def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> EntityPage | None:
+    if not path.startswith("bank/entities/"):
+        return None
+    stem = PurePosixPath(path).stem
+    name = title if entity_key(title) == entity_key(stem) else " ".join(stem.split("-"))
+    written = front.get("aliases", [])
+    aliases = [written] if isinstance(written, str) else written
+    type_ = front.get("type")
+    return EntityPage(name, type_ if isinstance(type_, str) and type_ else None, tuple(a for a in aliases if a.strip()))
+
+
+def _rows(page: int, parsed: Page, day: date | None) -> Iterator[Row]:
+    seen: Counter[str] = Counter()
+    for ordinal, entry in enumerate(parsed.entries):
+        raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
+        yield _row(page << ORDINAL_BITS | ordinal, entry, raw, day, seen)
+
+
+def _row(number: int, entry: Entry, raw: Sequence[str], page_day: date | None, seen: Counter[str]) -> Row:
+    fact = entry.fact
+    text = content_of(entry.role, raw)
+    names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
+    day = page_day or _own_day(fact, text)
+    own = terms(" ".join(raw) if fact is None else text)
+    period = valid(fact, entry.content, day)
+    return Row(
+        id=number,
+        ref=_ref(entry, names, day, seen),
+        role=entry.role.value,
+        kind=entry.kind.value,
+        line=entry.span.line,
+        end_line=entry.span.end_line,
+        heading=entry.heading,
+        day=_text(day),
+        first=_text(period.first),
+        last=_text(period.last),
+        slot=fact.key if fact else None,
+        confidence=_confidence(fact),
+        importance=fact.importance if fact else None,
+        origin=(fact.source if fact else None) or "owner",
+        private=int(bool(fact and fact.private)),
+        block=entry.block,
+        digest=digest(raw),
+        content_key=content_key(entry.content, names),
+        length=len(own),
+        names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
+        links="\n".join(_links(fact)),
+        own=" ".join(own),
+    )
+
+
+def _text(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def _confidence(fact: Fact | None) -> float | None:
+    """What the author wrote; an opinion without a number is held at 0.7."""
+    if fact is None:
+        return None
+    return 0.7 if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
+
+
+def _links(fact: Fact | None) -> Iterator[str]:
+    if fact:
+        for relation in ("supports", "refutes", "supersedes", "corrects"):
+            yield from (f"{relation} {target}" for target in getattr(fact, relation))
+
+
+def _own_day(fact: Fact | None, text: str) -> date | None:
+    """The day of a line on a page without one: its `t=`, else the day in a citation of a log."""
+    if fact and fact.valid:
+        return fact.valid.first
+    match = _CITED_DAY.search(text)
+    return _iso(match[1]) if match else None
+
+
+def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str]) -> str:
+    """The id that the author gave (an Obsidian block id), else the one that the content gives."""
+    given = entry.fact.block_id if entry.fact else None
+    if entry.fact is None and not _EVIDENCE.match(entry.content):
+        given = split_block_id(entry.content)[1]
+    if given:
+        return given
+    base = fact_id(entry.kind, names, entry.content, day)
+    seen[base] += 1
+    return base if seen[base] == 1 else fact_id(entry.kind, names, entry.content, day, seen[base])
+
+
+def valid(fact: Fact | None, content: str, day: date | None) -> Period:
+    """When a line is true: `t=`, else what its text says, else from its day on; `until=` ends it."""
+    if fact is None:
+        return Period(day)
+    period = fact.valid or valid_from_text(content, day) or Period(day)
+    if fact.until and (period.last is None or fact.until < period.last):
+        return Period(period.first, fact.until)
+    return period
+

@@ -1,0 +1,142 @@
+"""Everything that can go wrong, with its exit code, what happened and what to do.
+
+MemctlError                 70  a bug, until a subclass says otherwise
+├── NothingFound             1  the question was understood; nothing answers it
+├── Usage                    2  the call cannot mean anything
+│   └── BadSettings          2  memctl.toml says something that memctl does not know
+├── NoWorkspace             10  no folder here or above looks like a workspace
+├── OutsideWorkspace        11  a path leads out of the workspace
+├── PageChanged             12  the page is not what was read a moment ago
+├── PageUnreadable          13  a page or folder cannot be read or written
+│   └── CannotWrite         13
+├── LockBusy                14  another memctl holds the lock
+├── Refused                 15  a secret, or text that would forge structure
+└── ExtraMissing            16  an optional part is not installed
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "BadSettings",
+    "CannotWrite",
+    "ExtraMissing",
+    "LockBusy",
+    "MemctlError",
+    "NoWorkspace",
+    "NothingFound",
+    "OutsideWorkspace",
+    "PageChanged",
+    "PageUnreadable",
+    "Refused",
+    "Usage",
+]
+
+
+class MemctlError(Exception):
+    """`what` happened and what to do about it (`cure`), one line each."""
+
+    exit_code = 70
+
+    def __init__(self, what: str, cure: str) -> None:
+        super().__init__(what)
+        self.what = what
+        self.cure = cure
+
+
+class NothingFound(MemctlError):
+    """Nothing answers; `searched` says what was looked through."""
+
+    exit_code = 1
+
+    def __init__(self, what: str, cure: str = "try other words, or `memctl status` to see what is indexed") -> None:
+        super().__init__(what, cure)
+
+
+class Usage(MemctlError):
+    """The words of the call are off."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, cure: str = "see `memctl --help`") -> None:
+        super().__init__(what, cure)
+
+
+class BadSettings(Usage):
+    """memctl.toml cannot be followed."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: {reason}", "mend that line; the settings are listed in the README")
+
+
+class NoWorkspace(MemctlError):
+    """Neither here nor above, nor where the caller pointed."""
+
+    exit_code = 10
+
+    def __init__(self, start: Path, named: bool = False) -> None:
+        what = f"no folder at {start}" if named else f"no workspace in {start} or any folder above it"
+        super().__init__(what, f"run `memctl init {start if named else '.'}`, or name one with --workspace DIR")
+
+
+class OutsideWorkspace(MemctlError):
+    """The path is not, or not only, inside the workspace."""
+
+    exit_code = 11
+
+    def __init__(self, path: str, reason: str = "leads out of the workspace") -> None:
+        super().__init__(f"{path} {reason}", "name a path inside the workspace; symbolic links are not followed")
+
+
+class PageChanged(MemctlError):
+    """Somebody else wrote the page between our look and our write; nothing of theirs was touched."""
+
+    exit_code = 12
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} changed while memctl was at it; nothing was overwritten", "run the command again")
+
+
+class PageUnreadable(MemctlError):
+    """The page cannot be read as text."""
+
+    exit_code = 13
+
+    def __init__(self, path: str, reason: str, cure: str = "mend or move that file; `memctl check` lists all such") -> None:
+        super().__init__(f"{path}: {reason}", cure)
+        self.reason = reason
+
+
+class CannotWrite(PageUnreadable):
+    """The folder is read-only or the disk is full; nothing was kept."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, f"cannot write: {reason}; nothing was kept", "free space or mend the permissions, then run it again")
+
+
+class LockBusy(MemctlError):
+    """Another process holds the lock for longer than we wait."""
+
+    exit_code = 14
+
+    def __init__(self, path: str, seconds: float) -> None:
+        super().__init__(f"{path} is held by another memctl (waited {seconds:g} s)", "let it finish, then run it again")
+
+
+class Refused(MemctlError):
+    """The text must not be kept as it is."""
+
+    exit_code = 15
+
+    def __init__(self, reason: str, cure: str = "take that part out and retain the rest") -> None:
+        super().__init__(f"refused: {reason}", cure)
+
+
+class ExtraMissing(MemctlError):
+    """An optional part is needed for this, and is not installed."""
+
+    exit_code = 16
+
+    def __init__(self, extra: str, need: str) -> None:
+        super().__init__(f"{need} is not installed", f"pip install 'memctl-workspace[{extra}]'")

@@ -1,0 +1,137 @@
+"""The words that every floor speaks: frozen values with no behaviour beyond their own spelling."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import Enum
+
+__all__ = ["Citation", "Fact", "Kind", "Period", "Span", "is_trusted"]
+
+UNTRUSTED = ("tool", "web", "import")
+
+
+class Kind(Enum):
+    """What a line is. The value is the name in JSON; `letter` is the spelling in Markdown."""
+
+    WORLD = "world"
+    EXPERIENCE = "experience"
+    OPINION = "opinion"
+    OBSERVATION = "observation"
+    NOTE = "note"
+
+    @property
+    def letter(self) -> str:
+        """`W`, `B`, `O` or `S`; empty for a note, which has no head."""
+        return _LETTERS[self]
+
+    @classmethod
+    def of(cls, word: str) -> Kind:
+        """The kind named by a letter or a name in any case; ValueError for anything else."""
+        by_letter = {letter: kind for kind, letter in _LETTERS.items() if letter}
+        return by_letter[word.upper()] if word.upper() in by_letter else cls(word.lower())
+
+
+_LETTERS = {
+    Kind.WORLD: "W",
+    Kind.EXPERIENCE: "B",
+    Kind.OPINION: "O",
+    Kind.OBSERVATION: "S",
+    Kind.NOTE: "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole days from `first` to `last`, both included; None is open on that side."""
+
+    first: date | None = None
+    last: date | None = None
+
+    def holds(self, day: date) -> bool:
+        """True when `day` lies inside."""
+        return (self.first is None or self.first <= day) and (self.last is None or day <= self.last)
+
+    def meets(self, other: Period) -> bool:
+        """True when the two share at least one day."""
+        starts = [p.first for p in (self, other) if p.first]
+        ends = [p.last for p in (self, other) if p.last]
+        return not starts or not ends or max(starts) <= min(ends)
+
+    def __str__(self) -> str:
+        """The shortest spelling: `2025`, `2025-11`, `2025-11-27`, `2025-11-27..2025-12-01`, `2025-11-27..`."""
+        first, last = self.first, self.last
+        if first is None or last is None:
+            return f"{first or ''}..{last or ''}"
+        if first == last:
+            return str(first)
+        if (first.month, first.day, last.month, last.day, first.year) == (1, 1, 12, 31, last.year):
+            return f"{first.year:04d}"
+        after = last + timedelta(days=1) if last < date.max else last
+        whole_month = first.day == 1 and after.day == 1 and (last.year, last.month) == (first.year, first.month)
+        return f"{first:%Y-%m}".zfill(7) if whole_month else f"{first}..{last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where text stands in a page: 1-based lines, both included."""
+
+    line: int
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """`path#L12` or `path#L12-L14`; the path is relative to the workspace, with forward slashes."""
+
+    path: str
+    line: int
+    end_line: int
+
+    def __str__(self) -> str:
+        return f"{self.path}#L{self.line}" + (f"-L{self.end_line}" if self.end_line > self.line else "")
+
+    @classmethod
+    def parse(cls, text: str) -> Citation | None:
+        """The citation that `text` spells, or None. `path:12` (the spelling of rg) is understood too."""
+        match = re.fullmatch(r"(.+?)(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?::\d+)?)", text.strip())
+        if not match:
+            return None
+        line = int(match[2] or match[4])
+        return cls(match[1], line, max(line, int(match[3] or line)))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One line of the grammar, as its author wrote it. None means that the author said nothing.
+
+    `valid` is the `t=` attribute, `sources` of evidence are ids in `supports` (`for=`) and `refutes` (`against=`).
+    `extra` keeps attributes that this version does not know, in their order.
+    """
+
+    kind: Kind
+    text: str
+    entities: tuple[str, ...] = ()
+    confidence: float | None = None
+    key: str | None = None
+    valid: Period | None = None
+    until: date | None = None
+    importance: float | None = None
+    outcome: str | None = None
+    task: str | None = None
+    why: str | None = None
+    supports: tuple[str, ...] = ()
+    refutes: tuple[str, ...] = ()
+    supersedes: tuple[str, ...] = ()
+    corrects: tuple[str, ...] = ()
+    source: str | None = None
+    ttl: str | None = None
+    private: bool = False
+    extra: tuple[tuple[str, str], ...] = ()
+    block_id: str | None = None
+
+
+def is_trusted(source: str | None) -> bool:
+    """False for `tool`, `web` and `import` origins (with or without `:name`); the owner's own lines are trusted."""
+    return (source or "").partition(":")[0] not in UNTRUSTED

@@ -1,0 +1,1 @@
+"""One owner for each resource outside: Markdown files, the SQLite index."""

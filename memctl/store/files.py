@@ -1,0 +1,191 @@
+"""The only door to Markdown on disk: reads pages whole and safely, appends lines durably."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
+from .system import OPEN_SAFELY, locked, sync_folder
+from .workspace import Workspace
+
+__all__ = ["MAX_PAGE", "Appended", "PageText", "append", "create", "prepare_memory", "read_page"]
+
+MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
+LOCK_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """A page as read: its text (BOM and line endings as they are), the status it had when we looked, what was odd about it."""
+
+    text: str
+    status: os.stat_result
+    looked_ns: int
+    sha256: bytes
+    warning: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did: the text before and the text added, which is empty if nothing had to be."""
+
+    before: str
+    added: str
+
+
+def read_page(workspace: Workspace, path: str) -> PageText:
+    """Read one page. PageUnreadable for what is no text file of at most 8 MiB, OutsideWorkspace for a link."""
+    looked_ns = time.time_ns()
+    fd = _open(workspace, path, os.O_RDONLY)
+    try:
+        status = os.fstat(fd)
+        data = _read_text_bytes(fd, status, path)
+    except OSError as error:
+        raise PageUnreadable(path, error.strerror or str(error)) from error
+    finally:
+        os.close(fd)
+    text, warning = _decode(data)
+    return PageText(text, status, looked_ns, hashlib.sha256(data).digest(), warning)
+
+
+def _open(workspace: Workspace, path: str, flags: int) -> int:
+    try:
+        return os.open(workspace.root / path, flags | OPEN_SAFELY, 0o666)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OutsideWorkspace(path, "is a symbolic link") from error
+        if flags & os.O_CREAT:
+            raise CannotWrite(path, error.strerror or str(error)) from error
+        raise PageUnreadable(path, error.strerror or str(error)) from error
+
+
+def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
+    if not stat.S_ISREG(status.st_mode):
+        raise PageUnreadable(path, "not a regular file")
+    if status.st_size > MAX_PAGE:
+        raise PageUnreadable(path, f"{status.st_size / 2**20:.1f} MiB; pages over 8 MiB are not read", "split that page")
+    with open(fd, "rb", closefd=False) as stream:
+        data = stream.read(MAX_PAGE + 1)
+    if b"\0" in data[:8192]:
+        raise PageUnreadable(path, "binary, not text")
+    return data
+
+
+def _decode(data: bytes) -> tuple[str, str | None]:
+    try:
+        return data.decode("utf-8"), None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return data.decode("utf-8", "replace"), f"line {line} is not UTF-8; unreadable bytes are shown as \ufffd"
+
+
+def prepare_memory(workspace: Workspace) -> Path:
+    """Make `.memory/` with a .gitignore of its own, if it is not there; returns the folder. CannotWrite if it can't be."""
+    folder = workspace.memory
+    try:
+        folder.mkdir(exist_ok=True)
+        ignore = folder / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("# derived by memctl; safe to delete\n*\n", encoding="utf-8")
+    except OSError as error:
+        raise CannotWrite(str(folder), error.strerror or str(error)) from error
+    return folder
+
+
+def create(workspace: Workspace, path: str, text: str) -> bool:
+    """Write a new file durably; False, with nothing written, if the name is taken."""
+    target = workspace.root / path
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
+    try:
+        _write_once(fd, text.encode("utf-8"), 0, path)
+        sync_folder(target.parent)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
+    finally:
+        os.close(fd)
+    return True
+
+
+def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended:
+    """Add to the end of a page what `compose(text so far)` returns; when this returns, it is on disk.
+
+    Only ever appends: a torn last line is closed with a newline first, everything goes down in one write, and a page
+    that an editor swapped meanwhile is read and composed for anew. An empty composition writes nothing.
+    """
+    prepare_memory(workspace)
+    with locked(workspace.memory / "lock", LOCK_SECONDS):
+        for _ in range(5):
+            done = _append_once(workspace, path, compose)
+            if done:
+                return done
+    raise PageChanged(path)
+
+
+def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended | None:
+    target = workspace.root / path
+    created = not target.exists()
+    if created:
+        _make_folders(workspace, target.parent, path)
+    fd = _open(workspace, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
+    try:
+        status = os.fstat(fd)
+        data = _read_text_bytes(fd, status, path)
+        before = _decode(data)[0]
+        added = _in_style(compose(before), before)
+        if added:
+            _write_once(fd, added.encode("utf-8"), len(data), path)
+        if created:
+            sync_folder(target.parent)
+        return Appended(before, added) if _still_there(target, status) else None
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
+    finally:
+        os.close(fd)
+
+
+def _make_folders(workspace: Workspace, folder: Path, path: str) -> None:
+    missing = [d for d in (folder, *folder.parents) if d.is_relative_to(workspace.root) and not d.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for made in missing:
+            sync_folder(made.parent)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
+
+
+def _in_style(added: str, before: str) -> str:
+    """The addition behind a closed last line, with the line endings that the page uses."""
+    if added and before and not before.endswith(("\n", "\r")):
+        added = "\n" + added
+    return added.replace("\n", "\r\n") if before.count("\r\n") * 2 > before.count("\n") else added
+
+
+def _write_once(fd: int, data: bytes, size: int, path: str) -> None:
+    """One write and a sync. A write cut short (a full disk) is taken back, so that half a line never stays."""
+    written = os.write(fd, data)
+    if written < len(data):
+        if os.fstat(fd).st_size == size + written:  # unless somebody else wrote too
+            os.ftruncate(fd, size)
+        raise CannotWrite(path, os.strerror(errno.ENOSPC))
+    os.fsync(fd)
+
+
+def _still_there(target: Path, status: os.stat_result) -> bool:
+    try:
+        now = os.stat(target, follow_symlinks=False)
+    except OSError:
+        return False
+    return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)

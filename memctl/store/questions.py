@@ -1,0 +1,271 @@
+"""What verbs ask of the index. Every function reads and returns plain values; nothing here decides what is relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ..core.query import Query
+from ..core.rows import ORDINAL_BITS
+from ..text.names import entity_key, stem_key
+from ..text.terms import terms
+from .index import SELECT_STORED, Index
+
+__all__ = [
+    "Entity",
+    "Filter",
+    "Stored",
+    "all_entities",
+    "by_ids",
+    "by_refs",
+    "citing",
+    "entries_of_page",
+    "filtered",
+    "frequencies",
+    "in_slot",
+    "match",
+    "matching_names",
+    "newest",
+    "own_terms",
+    "resolve",
+    "totals",
+]
+
+
+class Stored(NamedTuple):
+    """An entry as it comes out of the index: core/rows.py `Row` without terms, and the path of its page."""
+
+    id: int
+    ref: str
+    role: str
+    kind: str
+    line: int
+    end_line: int
+    heading: str
+    day: str | None
+    first: str | None
+    last: str | None
+    slot: str | None
+    confidence: float | None
+    importance: float | None
+    origin: str
+    private: int
+    block: str | None
+    digest: int
+    content_key: int
+    length: int
+    names: str
+    links: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity with a page: its key, its name as a person writes it, every key it goes by, and where its page is."""
+
+    key: str
+    name: str
+    type: str | None
+    path: str
+    keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+
+
+class Filter(NamedTuple):
+    """The SQL condition on `entry` that a query's filters make, and its values. An empty one lets everything pass."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def totals(index: Index) -> tuple[int, float]:
+    """How many entries there are, and their mean length in terms."""
+    entries, length = index.rows("SELECT coalesce(sum(entries), 0), coalesce(sum(terms), 0) FROM page")[0]
+    return entries, length / entries if entries else 0.0
+
+
+def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
+    """In how many entries each term stands; terms that stand in none are left out."""
+    found = index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", wanted)
+    return dict(found)
+
+
+def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
+    """Terms that begin with `prefix`, the commonest first."""
+    high = prefix + "\U0010ffff"
+    sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
+    return [term for (term,) in index.rows(sql, (prefix, high, limit))]
+
+
+def quoted(term: str) -> str:
+    """A term as an FTS5 string: always quoted, never guessed at."""
+    return '"' + term.replace('"', '""').replace("\0", "") + '"'
+
+
+def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[tuple[int, float]]:
+    """(entry id, bm25 as a positive score) of the best `limit` entries that hold any wanted term, best first."""
+    expression = " OR ".join(quoted(term) for term in wanted)
+    if not condition.sql:
+        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
+        return index.rows(sql, (expression, limit))
+    sql = (
+        "SELECT words.rowid, -bm25(words) FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {condition.sql} ORDER BY bm25(words), words.rowid LIMIT ?"
+    )
+    return index.rows(sql, (expression, *condition.values, limit))
+
+
+def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
+    """The terms of entries, joined by spaces; ids that are no entries are left out."""
+    return dict(index.rows_in("SELECT rowid, own FROM words WHERE rowid IN ({keys})", ids))
+
+
+# -- filters ----------------------------------------------------------------------------------------------------------
+
+
+def condition_of(index: Index, query: Query, about: Sequence[Entity | str]) -> Filter:
+    """The condition that the query's filters make; `about` holds what its names were resolved to."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for part, more in (_named(who) for who in about):
+        parts.append(part)
+        values += more
+    for part, more in _plain_conditions(query):
+        parts.append(part)
+        values += more
+    return Filter(" AND ".join(parts), tuple(values))
+
+
+def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
+    if query.kinds:
+        marks = ", ".join("?" * len(query.kinds))
+        yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
+    if query.key is not None:
+        yield "entry.slot = ?", [query.key]
+    if query.min_confidence is not None:
+        yield "(entry.confidence IS NULL OR entry.confidence >= ?)", [query.min_confidence]
+    if query.as_of is not None:
+        yield "entry.day <= ?", [query.as_of.isoformat()]
+    if query.days is not None:
+        first = query.days.first.isoformat() if query.days.first else "0000"
+        last = query.days.last.isoformat() if query.days.last else "9999-99"
+        yield _WITHIN, [first, last, last, first, first]
+
+
+# Written on one of those days, or about them: a fact that begins then, or a closed span that reaches into them.
+_WITHIN = (
+    "entry.id IN (SELECT id FROM entry WHERE day >= ? AND day <= ? UNION SELECT id FROM entry "
+    "WHERE (first IS NOT day OR last IS NOT NULL) AND first <= ? AND (first >= ? OR last >= ?))"
+)
+
+
+def _named(who: Entity | str) -> tuple[str, list[Any]]:
+    """Entries that name somebody as @Name or [[Name]], or hold all words of one of the names."""
+    keys = who.keys if isinstance(who, Entity) else (entity_key(who),)
+    names = who.names if isinstance(who, Entity) else (who,)
+    marks = ", ".join("?" * len(keys))
+    phrases = [phrase for name in names if (phrase := _all_words(name))]
+    words = "SELECT rowid FROM words WHERE words MATCH ?" if phrases else "SELECT NULL WHERE ? IS NULL AND 0"
+    sql = f"entry.id IN (SELECT entry FROM mention WHERE name IN ({marks}) UNION {words})"
+    return sql, [*keys, " OR ".join(phrases) if phrases else None]
+
+
+def _all_words(name: str) -> str:
+    return "(" + " AND ".join(quoted(term) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
+
+
+def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
+    """Ids that pass a condition, at most `limit` of them, in page order."""
+    return [i for (i,) in index.rows(f"SELECT id FROM entry WHERE {condition.sql} LIMIT ?", (*condition.values, limit))]
+
+
+def newest(index: Index, condition: Filter, limit: int) -> list[int]:
+    """Ids that pass a condition, newest day first; facts before notes of the same day, undated last."""
+    where = condition.sql or "1"
+    sql = (
+        f"SELECT id FROM entry WHERE {where} AND role <> 'heading' AND block IS NULL "
+        "ORDER BY day IS NULL, day DESC, kind = 'note', id LIMIT ?"
+    )
+    return [i for (i,) in index.rows(sql, (*condition.values, limit))]
+
+
+# -- entries ----------------------------------------------------------------------------------------------------------
+
+_JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS}"
+
+
+def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Stored]:
+    """Entries by id."""
+    return {row[0]: Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", ids)}
+
+
+def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
+    found = [Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
+    return sorted(found, key=lambda e: (e.path, e.line))
+
+
+def entries_of_page(index: Index, path: str) -> list[Stored]:
+    """The entries of one page, in order."""
+    return [Stored(*row) for row in index.rows(f"{_JOINED} WHERE page.path = ? ORDER BY entry.id", (path,))]
+
+
+def in_slot(index: Index, key: str) -> list[Stored]:
+    """Every fact that fills a slot of this key, whoever it is about."""
+    return [Stored(*row) for row in index.rows(f"{_JOINED} WHERE entry.slot = ? AND block IS NULL", (key,))]
+
+
+def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """Entries that supersede or correct one of these ids."""
+    sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
+    return list(by_ids(index, (entry for (entry,) in index.rows_in(sql, refs))).values())
+
+
+# -- entities ---------------------------------------------------------------------------------------------------------
+
+_ENTITY = f"SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
+
+
+def resolve(index: Index, name: str) -> tuple[list[Entity], bool]:
+    """The entities that a name may mean, and whether it is theirs exactly.
+
+    Exact name or alias first; else, for a single word, full names that begin with it: one is an answer, several are a
+    choice that only the asker can make.
+    """
+    exact = index.rows(f"{_ENTITY} JOIN alias ON alias.page = entity.page WHERE alias.key = ?", (entity_key(name),))
+    if exact or " " in entity_key(name) or not entity_key(name):
+        return [_with_names(index, row) for row in exact], True
+    low = entity_key(name) + " "
+    partly = index.rows(f"{_ENTITY} WHERE entity.key >= ? AND entity.key < ? ORDER BY entity.key", (low, low + "\U0010ffff"))
+    return [_with_names(index, row) for row in partly], False
+
+
+def _with_names(index: Index, row: tuple[Any, ...]) -> Entity:
+    aliases = index.rows("SELECT key, name FROM alias WHERE page = ? ORDER BY key", (row[4],))
+    return Entity(row[0], row[1], row[2], row[3], tuple(key for key, _ in aliases), tuple(name for _, name in aliases))
+
+
+def all_entities(index: Index) -> list[Entity]:
+    """Every entity that has a page, by name."""
+    return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
+
+
+def matching_names(index: Index, stems: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
+    """For stemmed words (`stem_key`) that are somebody's name: (the name as listed, the entity's own name) for each."""
+    sql = (
+        "SELECT alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
+        "WHERE alias.stem IN ({keys}) ORDER BY alias.stem, entity.key"
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for stem, name, entity in index.rows_in(sql, stems):
+        found.setdefault(stem, []).append((name, entity))
+    return found
+
+
+def mentioned(index: Index) -> list[tuple[str, int]]:
+    """Keys of every name that is written as @Name or [[Name]], with the number of entries, most mentioned first."""
+    return index.rows("SELECT name, count(*) FROM mention GROUP BY name ORDER BY 2 DESC, 1")

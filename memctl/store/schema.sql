@@ -1,0 +1,79 @@
+-- The index: derived from the Markdown, rebuilt whenever this file or the parser changes. Delete it at any moment.
+
+CREATE TABLE page (
+    id        INTEGER PRIMARY KEY,      -- from the path alone (core/rows.py), so row ids are the same after a rebuild
+    path      TEXT NOT NULL UNIQUE,     -- in the workspace, forward slashes
+    day       TEXT,                     -- of a daily log
+    title     TEXT NOT NULL,            -- first heading, else the file's name
+    entries   INTEGER NOT NULL,         -- how many rows below belong to it
+    terms     INTEGER NOT NULL,         -- the sum of their lengths
+    rows_sum  BLOB NOT NULL,            -- hash of those rows: tells damage that SQLite does not see
+    size      INTEGER NOT NULL,         -- the fingerprint: bytes,
+    mtime_ns  INTEGER NOT NULL,         --   modification time,
+    inode     INTEGER NOT NULL,         --   file number,
+    sha256    BLOB NOT NULL,            --   content,
+    looked_ns INTEGER NOT NULL,         --   and when we looked: an mtime within 2 s of that proves nothing
+    problem   TEXT                      -- why it could not be read, or what was odd about it
+);
+
+CREATE TABLE entry (
+    id          INTEGER PRIMARY KEY,    -- page << 22 | ordinal: neighbours on the page are neighbours here
+    ref         TEXT NOT NULL,          -- f-1a2b3c4d, or the author's own block id
+    role        TEXT NOT NULL,          -- fact, text, item, row, heading, code, rest
+    kind        TEXT NOT NULL,          -- world, experience, opinion, observation, note
+    line        INTEGER NOT NULL,       -- 1-based
+    end_line    INTEGER NOT NULL,       -- included
+    heading     TEXT NOT NULL,          -- nearest above
+    day         TEXT,                   -- when it was written down
+    first       TEXT,                   -- valid time, both ends included; NULL is open
+    last        TEXT,
+    slot        TEXT,                   -- key=
+    confidence  REAL,                   -- as written; never what reflect makes of it
+    importance  REAL,                   -- as written
+    origin      TEXT NOT NULL,          -- owner, or src=
+    private     INTEGER NOT NULL,
+    block       TEXT,                   -- name of the managed block that holds this copy
+    digest      INTEGER NOT NULL,       -- of the raw lines: tells whether a citation still holds
+    content_key INTEGER NOT NULL,       -- equal for twins
+    length      INTEGER NOT NULL,       -- terms in `words`
+    names       TEXT NOT NULL,          -- keys of explicitly named entities, a line each
+    links       TEXT NOT NULL           -- "relation target", a line each
+);
+CREATE INDEX entry_ref ON entry (ref);
+CREATE INDEX entry_day ON entry (day);
+CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
+CREATE INDEX entry_slot ON entry (slot) WHERE slot IS NOT NULL;
+
+CREATE TABLE mention (                  -- entry.names, turned round
+    name  TEXT NOT NULL,                -- key of the name as written there
+    entry INTEGER NOT NULL,
+    PRIMARY KEY (name, entry)
+) WITHOUT ROWID;
+
+CREATE TABLE link (                     -- entry.links, turned round
+    target   TEXT NOT NULL,             -- an id
+    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects
+    entry    INTEGER NOT NULL,
+    PRIMARY KEY (target, relation, entry)
+) WITHOUT ROWID;
+
+CREATE TABLE entity (                   -- one per page under bank/entities
+    page INTEGER PRIMARY KEY,
+    key  TEXT NOT NULL,                 -- of the name
+    name TEXT NOT NULL,                 -- as a person writes it
+    type TEXT
+);
+CREATE INDEX entity_key ON entity (key);
+
+CREATE TABLE alias (                    -- every name of an entity, its own included
+    key  TEXT NOT NULL,
+    page INTEGER NOT NULL,
+    stem TEXT NOT NULL,                 -- its words stemmed: meets the inflected name in running text
+    name TEXT NOT NULL,
+    PRIMARY KEY (key, page)
+) WITHOUT ROWID;
+CREATE INDEX alias_stem ON alias (stem);
+
+-- Terms come analysed (text/terms.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
+CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");
+CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);

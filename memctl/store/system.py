@@ -1,0 +1,68 @@
+"""What differs between operating systems: locks, durable folders, safe opening."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import LockBusy
+
+__all__ = ["OPEN_SAFELY", "locked", "sync_folder"]
+
+# A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
+OPEN_SAFELY = (
+    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+)
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+    def sync_folder(folder: Path) -> None:
+        """Windows keeps folder entries durable by itself."""
+
+else:
+    import fcntl
+
+    def _try_lock(fd: int) -> bool:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def sync_folder(folder: Path) -> None:
+        """Make a new name in `folder` survive a power failure."""
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+
+@contextmanager
+def locked(path: Path, seconds: float) -> Iterator[None]:
+    """Hold the lock file at `path`, waiting up to `seconds` for it; LockBusy after that.
+
+    The file is never unlinked: a waiter could hold a lock on a name that is gone.
+    """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
+    try:
+        deadline = time.monotonic() + seconds
+        while not _try_lock(fd):
+            if time.monotonic() >= deadline:
+                raise LockBusy(str(path), seconds)
+            time.sleep(0.01)
+        yield
+    finally:
+        os.close(fd)  # closing lets go of the lock, on a crash too

@@ -1,0 +1,158 @@
+"""Where things are: finds the workspace, contains every path in it, reads its settings, lists its pages."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..errors import BadSettings, NoWorkspace, OutsideWorkspace, PageUnreadable
+
+__all__ = ["Found", "Settings", "Workspace", "find_workspace"]
+
+SETTINGS = "memctl.toml"
+_SIGNS = (SETTINGS, ".memory", "memory")
+_SKIPPED = {"node_modules", "__pycache__", "venv"}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall."""
+
+    ignore: tuple[str, ...] = ()
+    sync_seconds: float = 2.0
+    k: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page on disk. `status` is None, and `problem` says why, where it cannot be a page."""
+
+    path: str
+    status: os.stat_result | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A folder of Markdown. `root` is absolute and free of symbolic links."""
+
+    root: Path
+    settings: Settings = Settings()
+
+    @property
+    def memory(self) -> Path:
+        """The derived folder, `.memory`."""
+        return self.root / ".memory"
+
+    def contain(self, path: str) -> str:
+        """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
+        if "\0" in path or len(os.fsencode(path)) > 4096:
+            raise PageUnreadable(path.replace("\0", "\\0")[:80], "not a path", "name a page by its path in the workspace")
+        plain = Path(path)
+        inside = os.path.relpath(plain, self.root) if plain.is_absolute() else os.path.normpath(plain)
+        parts = Path(inside).parts
+        if ".." in parts or Path(inside).is_absolute():
+            raise OutsideWorkspace(path)
+        for depth in range(1, len(parts) + 1):
+            if self.root.joinpath(*parts[:depth]).is_symlink():
+                raise OutsideWorkspace(path, "goes through a symbolic link")
+        return PurePosixPath(*parts).as_posix()
+
+    def scan(self) -> list[Found]:
+        """Every Markdown file, sorted by path: not hidden, not ignored, not in a workspace of its own inside this one."""
+        return sorted(self._walk("", self.root), key=lambda found: found.path)
+
+    def _walk(self, prefix: str, folder: Path) -> Iterator[Found]:
+        folders = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name.startswith("."):
+                        continue
+                    if name.endswith(".md"):
+                        yield from self._page(prefix + name, entry)
+                    elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
+                        folders.append(name)
+        except OSError as error:
+            yield Found(prefix.rstrip("/") or ".", None, f"folder cannot be listed: {error.strerror}")
+        for name in folders:
+            inner = folder / name
+            if not self._ignored(prefix + name) and not _is_workspace(inner):
+                yield from self._walk(f"{prefix}{name}/", inner)
+
+    def _page(self, path: str, entry: os.DirEntry[str]) -> Iterator[Found]:
+        if self._ignored(path):
+            return
+        try:
+            path.encode("utf-8")
+            status = entry.stat(follow_symlinks=False)
+        except UnicodeEncodeError:
+            yield Found(os.fsencode(path).decode("utf-8", "backslashreplace"), None, "file name is not UTF-8")
+            return
+        except OSError as error:
+            yield Found(path, None, f"cannot be looked at: {error.strerror}")
+            return
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._walk(f"{path}/", self.root / path)
+        elif stat.S_ISLNK(status.st_mode):
+            yield Found(path, None, "symbolic link, not followed")
+        elif not stat.S_ISREG(status.st_mode):
+            yield Found(path, None, "not a regular file")
+        else:
+            yield Found(path, status)
+
+    def _ignored(self, path: str) -> bool:
+        return any(fnmatchcase(path, glob) or fnmatchcase(path + "/", glob) for glob in self.settings.ignore)
+
+
+def _is_workspace(folder: Path) -> bool:
+    return (folder / SETTINGS).exists() or (folder / ".memory").exists()
+
+
+def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:
+    """The workspace that `--workspace` or MEMCTL_WORKSPACE names, else the nearest folder at or above `here`."""
+    choice = named or environ.get("MEMCTL_WORKSPACE")
+    if choice:
+        root = Path(choice).expanduser()
+        if not root.is_dir():
+            raise NoWorkspace(root, named=True)
+    else:
+        root = next((d for d in (here, *here.parents) if any((d / sign).exists() for sign in _SIGNS)), Path())
+        if root == Path():
+            raise NoWorkspace(here)
+    root = root.resolve()
+    return Workspace(root, _read_settings(root / SETTINGS))
+
+
+def _read_settings(path: Path) -> Settings:
+    if not path.exists():
+        return Settings()
+    import tomllib
+
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadSettings(path, str(error)) from error
+    return _check_settings(path, read)
+
+
+def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
+    recall = read.pop("recall", {})
+    ignore = read.pop("ignore", [])
+    unknown = [*read, *(f"recall.{name}" for name in recall if name not in ("k", "sync_seconds"))]
+    if unknown:
+        raise BadSettings(path, f"unknown key {unknown[0]!r}")
+    if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
+        raise BadSettings(path, "ignore is a list of globs, such as [\"archive/*\"]")
+    k, seconds = recall.get("k", Settings.k), recall.get("sync_seconds", Settings.sync_seconds)
+    if type(k) is not int or not 1 <= k <= 1000:
+        raise BadSettings(path, "recall.k is a whole number from 1 to 1000")
+    if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:
+        raise BadSettings(path, "recall.sync_seconds is a number from 0 to 3600")
+    return Settings(tuple(ignore), float(seconds), k)

@@ -1,0 +1,1 @@
+"""Text to facts and back. Pure: no files, no SQLite, no clock, no randomness."""

@@ -1,0 +1,272 @@
+"""A Markdown page as entries: facts under `## Retain`, notes everywhere else, each with its lines. Nothing is dropped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ..facts import Fact, Kind, Span
+from .blocks import find_blocks
+from .grammar import Problem, parse
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
+
+__all__ = ["MAX_LINE", "Entry", "Page", "Role", "content_of", "is_retain", "parse_page", "split_lines"]
+
+MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
+_CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
+_RETAIN = {"retain", "запомнить", "保留"}
+_SAYS_SOMETHING = re.compile(r"\w|[^\x00-\x7f\s]")
+
+
+class Role(Enum):
+    """What an entry is in Markdown; it decides how its content is read from its raw lines."""
+
+    FACT = "fact"
+    TEXT = "text"
+    ITEM = "item"
+    ROW = "row"
+    HEADING = "heading"
+    CODE = "code"
+    REST = "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recallable piece of a page. `content` is what a person reads; `fact` is set where the grammar was met."""
+
+    role: Role
+    span: Span
+    content: str
+    heading: str = ""
+    fact: Fact | None = None
+    problem: Problem | None = None
+    block: str | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """The fact's kind, or note."""
+        return self.fact.kind if self.fact else Kind.NOTE
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A parsed page; `front_matter` is its YAML source without the fences, empty if there is none."""
+
+    lines: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    front_matter: str
+    ends_in_retain: bool
+    problems: tuple[tuple[int, Problem], ...]
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines as editors and citations count them: ended by LF, CRLF or CR and by nothing else; a final one is no line."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def is_retain(heading: str) -> bool:
+    """True for the heading of a section of facts, in any of its languages and in any case."""
+    return heading.strip(" \t:\uff1a").casefold() in _RETAIN
+
+
+# -- the content of an entry, from its raw lines ----------------------------------------------------------------------
+
+_QUOTE = re.compile(r"^\s*(?:>\s?)+")
+_MARKER = re.compile(r"^\s*(?:(?:[-*+]\s+)+|\d{1,9}[.)]\s+)")
+_HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|\s+#+\s*$")
+_UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
+_HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+_HAN_BREAK = re.compile(rf"(?<={_HAN})\n(?={_HAN})")
+
+
+def content_of(role: Role, raw: Sequence[str]) -> str:
+    """What raw lines say, without Markdown's markers. Depends on nothing else, so a cited line can be re-read alone."""
+    if role is Role.CODE:
+        return "\n".join(raw)
+    lines = [_QUOTE.sub("", line) for line in raw]
+    if role in (Role.FACT, Role.ITEM, Role.HEADING):
+        lines[:1] = [_MARKER.sub("", line) for line in lines[:1]]
+    if role is Role.HEADING:
+        lines = [_HASHES.sub("", line) for line in lines if not _UNDERLINE.fullmatch(line)]
+    text = "\n".join(filter(None, (line.strip() for line in lines)))
+    # A soft break is a space, except inside Chinese, which has none.
+    return _HAN_BREAK.sub("", text).replace("\n", " ")
+
+
+# -- parsing ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """Block rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where the walk over the tokens stands."""
+
+    lines: list[str]
+    facts_everywhere: bool
+    entries: list[Entry] = field(default_factory=list)
+    covered: set[int] = field(default_factory=set)
+    heading: str = ""
+    retain_level: int = 0  # level of the Retain heading we are under; 0 is none
+
+    def add(self, role: Role, first: int, last: int) -> Entry | None:
+        """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
+        while last > first and not self.lines[last - 1].strip():
+            last -= 1
+        content = content_of(role, self.lines[first - 1 : last])
+        fresh = not self.covered.issuperset(range(first, last + 1))
+        self.covered.update(range(first, last + 1))
+        if not fresh or not _SAYS_SOMETHING.search(content):
+            return None
+        entry = Entry(role, Span(first, last), content, self.heading)
+        self.entries.append(entry)
+        return entry
+
+
+def parse_page(text: str, facts_everywhere: bool = False) -> Page:
+    """Read a page. `facts_everywhere` is for bank/world.md and its like, where every bullet may be a fact.
+
+    Every line that holds a letter, a digit or a symbol stands in exactly one entry.
+    """
+    lines = split_lines(text.removeprefix("\ufeff"))
+    problems = [(number, _too_long(line)) for number, line in enumerate(lines, 1) if len(line) > MAX_LINE]
+    reader = _Reader([line[:MAX_LINE] for line in lines], facts_everywhere)
+    front = _front_matter_end(lines)
+    for first, last in _single_lines(range(2, front)):
+        reader.add(Role.REST, first, last)
+    blanked = [""] * front + reader.lines[front:]
+    _walk(reader, _markdown().parse("\n".join(blanked) + "\n"))
+    _add_leftovers(reader)
+    entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), reader.lines)
+    problems += [(e.span.line, e.problem) for e in entries if e.problem]
+    yaml = "\n".join(lines[1 : front - 1]) if front else ""
+    return Page(tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(sorted(problems, key=lambda p: p[0])))
+
+
+def _too_long(line: str) -> Problem:
+    return Problem(MAX_LINE + 1, f"a line of {len(line)} characters; only the first {MAX_LINE} are searched", "break the line")
+
+
+def _front_matter_end(lines: Sequence[str]) -> int:
+    """The line that closes YAML front matter; 0 without front matter."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    return next((n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
+
+
+def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
+    return ((number, number) for number in numbers)
+
+
+def _walk(reader: _Reader, tokens: Sequence[Token]) -> None:
+    """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
+    items: list[str | None] = []
+    quotes = 0
+    for token in tokens:
+        kind = token.type
+        if kind == "list_item_open":
+            items.append(token.markup)
+        elif kind == "list_item_close":
+            items.pop()
+        elif kind == "blockquote_open":
+            quotes += 1
+        elif kind == "blockquote_close":
+            quotes -= 1
+        elif kind == "paragraph_open":
+            marker = items[-1] if items else None
+            if marker:
+                items[-1] = None
+            _add_paragraph(reader, token, marker, depth=len(items), quoted=quotes > 0)
+        elif kind == "heading_open":
+            _add_heading(reader, token)
+        elif kind in _PLAIN and token.map:
+            _add_plain(reader, token)
+
+
+_PLAIN = {"tr_open": Role.ROW, "fence": Role.CODE, "code_block": Role.CODE, "html_block": Role.CODE}
+
+
+def _lines_of(token: Token) -> tuple[int, int]:
+    first, after = token.map or [0, 0]
+    return first + 1, after
+
+
+def _add_heading(reader: _Reader, token: Token) -> None:
+    first, last = _lines_of(token)
+    content = content_of(Role.HEADING, reader.lines[first - 1 : last])
+    if token.level == 0:
+        level = int(token.tag[1])
+        reader.heading = content
+        if is_retain(content):
+            reader.retain_level = level
+        elif level <= reader.retain_level:
+            reader.retain_level = 0
+    reader.add(Role.HEADING, first, last)
+
+
+def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int, quoted: bool) -> None:
+    entry = reader.add(Role.ITEM if marker else Role.TEXT, *_lines_of(token))
+    if entry is None or quoted or not (reader.retain_level or reader.facts_everywhere):
+        return
+    if marker and marker in "-*+":
+        read = parse(content_of(Role.FACT, reader.lines[entry.span.line - 1 : entry.span.end_line]))
+        if isinstance(read, Fact):
+            reader.entries[-1] = replace(entry, role=Role.FACT, content=read.text, fact=read)
+            return
+    else:
+        read = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
+    if reader.retain_level and depth <= 1:
+        reader.entries[-1] = replace(entry, problem=read)
+
+
+def _add_plain(reader: _Reader, token: Token) -> None:
+    first, last = _lines_of(token)
+    role = _PLAIN[token.type]
+    if role is Role.CODE:
+        for start, end in _cut(reader.lines, first, last):
+            reader.add(role, start, end)
+    else:
+        reader.add(role, first, last)
+
+
+def _cut(lines: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Pieces of a long code block: at a blank line once half a piece is full, and wherever a piece is full."""
+    start = first
+    for number in range(first, last):
+        size = number - start + 1
+        if size >= _CODE_LINES or (size >= _CODE_LINES // 2 and not lines[number - 1].strip()):
+            yield start, number
+            start = number + 1
+    yield start, last
+
+
+def _add_leftovers(reader: _Reader) -> None:
+    """Lines that Markdown gives no block to: link definitions, nesting deeper than the parser goes."""
+    for number in range(1, len(reader.lines) + 1):
+        if number not in reader.covered:
+            reader.heading = ""
+            reader.add(Role.REST, number, number)
+
+
+def _mark_blocks(entries: list[Entry], lines: Sequence[str]) -> list[Entry]:
+    blocks = find_blocks(lines)
+    if not blocks:
+        return entries
+    names = {number: block.name for block in blocks for number in range(block.begin, block.end + 1)}
+    return [replace(entry, block=names.get(entry.span.line)) for entry in entries]

@@ -1,0 +1,1 @@
+"""One file per verb; each reads like the sentence that specifies it."""

@@ -225,8 +225,23 @@ def valid(fact: Fact | None, content: str, day: date | None) -> Period:
     """When a line is true: `t=`, else what its text says, else from its day on; `until=` ends it."""
     if fact is None:
         return Period(day)
-    period = fact.valid or valid_from_text(content, day) or Period(day)
+    period = fact.valid or _said(fact, valid_from_text(content, day), day)
     if fact.until and (period.last is None or fact.until < period.last):
         return Period(period.first, fact.until)
     return period
 
+
+def _said(fact: Fact, said: Period | None, day: date | None) -> Period:
+    """What the dates in a text mean for its truth. They date an experience; a state they only begin.
+
+    "Due on 1 December" is true from the day it was told, and "in production since the 15th" does not end on the 15th:
+    a slot starts no later than its line, and only `t=`, `until=` or a newer version end it.
+    """
+    if said is None:
+        return Period(day)
+    if fact.key is not None:
+        past = said.first if said.first and (day is None or said.first <= day) else day
+        return Period(past)
+    if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
+        return Period(said.first)
+    return said

@@ -6,8 +6,8 @@ import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
@@ -17,7 +17,7 @@ from .files import prepare_memory
 from .index import SELECT_ROW, Index, rows_sum
 from .workspace import Workspace
 
-__all__ = ["is_intact", "open_index", "schema_version", "with_index"]
+__all__ = ["is_intact", "open_index", "open_scratch", "schema_version", "with_index"]
 
 T = TypeVar("T")
 _HERE = Path(__file__).parent
@@ -85,6 +85,21 @@ def open_index(workspace: Workspace) -> Index:
         raise CannotWrite(str(path), "damaged each time it is made")
     except (CannotWrite, sqlite3.OperationalError) as error:
         return _open_frozen(path, str(error))
+
+
+@contextmanager
+def open_scratch(path: Path) -> Iterator[Index]:
+    """An empty index at `path` that is gone afterwards."""
+    db = sqlite3.connect(path, isolation_level=None)
+    try:
+        index = Index(db, path)
+        index.run("PRAGMA synchronous = OFF")
+        _create(index)
+        yield index
+    finally:
+        db.close()
+        for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+            name.unlink(missing_ok=True)
 
 
 def _connect(path: Path) -> Index:

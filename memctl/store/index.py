@@ -141,6 +141,13 @@ class Index:
         for table, column in (("entity", "page"), ("alias", "page"), ("page", "id")):
             self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
 
+    def clear(self) -> None:
+        """Forget every page."""
+        with self.writing():
+            for table in ("words", "entry", "mention", "link", "slot", "entity", "alias", "page"):
+                self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("VACUUM")
+
     def _page_number(self, path: str) -> int:
         """The page's own number, or the next free one where two paths share a hash (41 bits: hardly ever)."""
         number = page_id(path)
@@ -168,6 +175,7 @@ class Index:
         run("DELETE FROM entry WHERE id = ?", ids)
         run("DELETE FROM mention WHERE name = ? AND entry = ?", _turned(rows, "names"))
         run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", _turned(rows, "links"))
+        run("DELETE FROM slot WHERE key = ? AND name = ? AND entry = ?", _slots(rows))
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         run = self._db.executemany
@@ -175,6 +183,7 @@ class Index:
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", _turned(rows, "names"))
         run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", _turned(rows, "links"))
+        run("INSERT INTO slot VALUES (?, ?, ?)", _slots(rows))
 
     def _replace_entity(self, number: int, page: PageRows) -> None:
         self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
@@ -191,6 +200,10 @@ class Index:
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a read. Statements live in this package; values are always bound."""
         return self._db.execute(sql, values).fetchall()
+
+    def each(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a read, one at a time: for more than fits into memory."""
+        yield from self._db.execute(sql)
 
     def run(self, statement: str) -> None:
         """Execute a statement that returns nothing."""
@@ -215,7 +228,7 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_NAMES, _LINKS = _STORED.index("names"), _STORED.index("links")
+_NAMES, _LINKS, _SLOT, _BLOCK = (_STORED.index(name) for name in ("names", "links", "slot", "block"))
 
 
 def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
@@ -224,3 +237,10 @@ def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any,
     for row in rows:
         for line in row[place].split("\n") if row[place] else ():
             yield (*(line.split(" ", 1) if column == "links" else (line,)), row[0])
+
+
+def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, int]]:
+    """(key, subject, id) of the rows that fill a slot; a copy in a managed block fills none."""
+    for row in rows:
+        if row[_SLOT] is not None and row[_BLOCK] is None:
+            yield row[_SLOT], row[_NAMES].split("\n", 1)[0], row[0]

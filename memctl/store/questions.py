@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ __all__ = [
     "entries_of_page",
     "filtered",
     "frequencies",
-    "in_slot",
+    "in_slots",
     "match",
     "matching_names",
     "newest",
@@ -145,7 +145,7 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         marks = ", ".join("?" * len(query.kinds))
         yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
     if query.key is not None:
-        yield "entry.slot = ?", [query.key]
+        yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
     if query.min_confidence is not None:
         yield "(entry.confidence IS NULL OR entry.confidence >= ?)", [query.min_confidence]
     if query.as_of is not None:
@@ -214,9 +214,18 @@ def entries_of_page(index: Index, path: str) -> list[Stored]:
     return [Stored(*row) for row in index.rows(f"{_JOINED} WHERE page.path = ? ORDER BY entry.id", (path,))]
 
 
-def in_slot(index: Index, key: str) -> list[Stored]:
-    """Every fact that fills a slot of this key, whoever it is about."""
-    return [Stored(*row) for row in index.rows(f"{_JOINED} WHERE entry.slot = ? AND block IS NULL", (key,))]
+def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
+    """Every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
+    if names is None:
+        found = index.rows("SELECT entry FROM slot WHERE key = ?", (key,))
+    else:
+        found = [row for name in names for row in index.rows("SELECT entry FROM slot WHERE key = ? AND name = ?", (key, name))]
+    return list(by_ids(index, (entry for (entry,) in found)).values())
+
+
+def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
+    """The keys of every slot that facts about these names fill."""
+    return sorted({key for name in names for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE name = ?", (name,))})
 
 
 def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
@@ -230,18 +239,24 @@ def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
 _ENTITY = f"SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
 
 
-def resolve(index: Index, name: str) -> tuple[list[Entity], bool]:
-    """The entities that a name may mean, and whether it is theirs exactly.
+def resolve(index: Index, name: str) -> list[Entity]:
+    """The entities that a name may mean; one is an answer, several are a choice that only the asker can make.
 
-    Exact name or alias first; else, for a single word, full names that begin with it: one is an answer, several are a
-    choice that only the asker can make.
+    Exact name or alias first; else, for a single word, the full names that begin with it.
     """
-    exact = index.rows(f"{_ENTITY} JOIN alias ON alias.page = entity.page WHERE alias.key = ?", (entity_key(name),))
-    if exact or " " in entity_key(name) or not entity_key(name):
-        return [_with_names(index, row) for row in exact], True
-    low = entity_key(name) + " "
-    partly = index.rows(f"{_ENTITY} WHERE entity.key >= ? AND entity.key < ? ORDER BY entity.key", (low, low + "\U0010ffff"))
-    return [_with_names(index, row) for row in partly], False
+    key = entity_key(name)
+    pages = index.rows("SELECT page FROM alias WHERE key = ?", (key,))
+    if not pages and key and " " not in key:
+        # A full name starts with the word and a space; "!" is the character after the space.
+        pages = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? ORDER BY key", (key + " ", key + "!"))
+    return [_with_names(index, row) for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))]
+
+
+def keys_of(index: Index, name: str) -> tuple[str, ...]:
+    """Every key under which the bearer of a name is written, its page's own first; unless exactly one entity fits, itself."""
+    found = resolve(index, name)
+    key = entity_key(name)
+    return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
 
 
 def _with_names(index: Index, row: tuple[Any, ...]) -> Entity:
@@ -269,3 +284,33 @@ def matching_names(index: Index, stems: Iterable[str]) -> dict[str, list[tuple[s
 def mentioned(index: Index) -> list[tuple[str, int]]:
     """Keys of every name that is written as @Name or [[Name]], with the number of entries, most mentioned first."""
     return index.rows("SELECT name, count(*) FROM mention GROUP BY name ORDER BY 2 DESC, 1")
+
+
+# -- the whole --------------------------------------------------------------------------------------------------------
+
+_DUMPS = (
+    "SELECT 'page', path, day, title, entries, terms, sha256, problem FROM page ORDER BY path",
+    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, ', '')}, words.own "
+    f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
+    "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
+    "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
+    "SELECT 'slot', key, name, entry FROM slot ORDER BY 2, 3, 4",
+    "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
+    "SELECT 'alias', alias.key, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 5",
+    "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
+)
+
+
+def dump(index: Index) -> Iterator[tuple[Any, ...]]:
+    """Every row of an index in an order of its own content: equal for equal Markdown, however the index came about."""
+    for sql in _DUMPS:
+        yield from index.each(sql)
+
+
+def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
+    """Counts for `status`: entries by kind, pages and those with problems."""
+    return {
+        "kinds": index.rows("SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' GROUP BY kind ORDER BY kind"),
+        "pages": index.rows("SELECT count(*), sum(size), sum(problem IS NOT NULL), min(day), max(day) FROM page"),
+        "entities": index.rows("SELECT count(*) FROM entity"),
+    }

@@ -42,7 +42,6 @@ CREATE TABLE entry (
 CREATE INDEX entry_ref ON entry (ref);
 CREATE INDEX entry_day ON entry (day);
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
-CREATE INDEX entry_slot ON entry (slot) WHERE slot IS NOT NULL;
 
 CREATE TABLE mention (                  -- entry.names, turned round
     name  TEXT NOT NULL,                -- key of the name as written there
@@ -55,6 +54,13 @@ CREATE TABLE link (                     -- entry.links, turned round
     relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects
     entry    INTEGER NOT NULL,
     PRIMARY KEY (target, relation, entry)
+) WITHOUT ROWID;
+
+CREATE TABLE slot (                     -- facts with key=, by whom they are about
+    key   TEXT NOT NULL,
+    name  TEXT NOT NULL,                -- key of the first name on the line; empty without one
+    entry INTEGER NOT NULL,
+    PRIMARY KEY (key, name, entry)
 ) WITHOUT ROWID;
 
 CREATE TABLE entity (                   -- one per page under bank/entities

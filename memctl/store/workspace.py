@@ -150,7 +150,8 @@ def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
         raise BadSettings(path, f"unknown key {unknown[0]!r}")
     if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
         raise BadSettings(path, "ignore is a list of globs, such as [\"archive/*\"]")
-    k, seconds = recall.get("k", Settings.k), recall.get("sync_seconds", Settings.sync_seconds)
+    usual = Settings()
+    k, seconds = recall.get("k", usual.k), recall.get("sync_seconds", usual.sync_seconds)
     if type(k) is not int or not 1 <= k <= 1000:
         raise BadSettings(path, "recall.k is a whole number from 1 to 1000")
     if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:

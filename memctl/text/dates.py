@@ -1,22 +1,23 @@
-"""Time expressions in English, Russian and Chinese -> whole-day periods; `today` is an argument, so nothing here has a clock.
+"""Time expressions in English, Russian and Chinese -> whole-day periods, seen from a `today` that is an argument.
 
 dateparser was not used: it takes over 200 ms to import and reads dates into ordinary words ("may", "sat", "1.2.3").
-Words and word orders are tables (dates_words), text becomes tokens (dates_lexer), and here a token trie finds the longest
-order and one function for each meaning turns it into days. Weeks start on Monday; seasons are the northern, meteorological
-ones, and "winter 2025" begins in December 2025. "3 weeks ago" is that calendar week, "last 3 weeks" the 21 days to today.
+Words and word orders are tables (dates_words), text becomes tokens (dates_lexer), a token trie finds the longest order
+here, and one function for each meaning turns it into days (dates_meanings). Weeks start on Monday; seasons are northern
+and meteorological ("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21
+days to today. Internal classes are plain ones, because a dataclass costs 1 ms of every start.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 from itertools import product
 
 from memctl.facts import Period
 from memctl.text import dates_words as words
-from memctl.text.dates_lexer import BREAK, Token, lex, read_iso
+from memctl.text.dates_lexer import Token, lex, read_iso
 from memctl.text.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
 
 __all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]
@@ -34,26 +35,18 @@ class Mention:
     period: Period
 
 
-@dataclass(frozen=True, slots=True)
-class _Hit:
-    """A mention before it is published; `cycle` is the number of days after which the same words fit again, or 0."""
-
-    start: int
-    end: int
-    period: Period | None
-    cycle: int = 0
-
-
 # --- word orders -----------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class _Node:
     """A trie over word classes; `meaning` is set where an order may end, `level` says where it counts."""
 
-    next: dict[str, _Node] = field(default_factory=dict)
-    meaning: str = ""
-    level: int = 9
+    __slots__ = ("level", "meaning", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, _Node] = {}
+        self.meaning = ""
+        self.level = 9
 
 
 _WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
@@ -75,17 +68,16 @@ def _orders() -> _Node:
             node = root
             for name in (name for part in choice for name in part):
                 node = node.next.setdefault(name, _Node())
-            if int(level) < node.level:
-                node.meaning, node.level = meaning, int(level)
+            node.meaning, node.level = meaning, int(level)
     return root
 
 
 _SLOT_OF = (
-    {name: "month" for name in ("month_en", "a_month", "a_month_en", "month_zh", "lone")}
-    | {name: "year" for name in ("byear", "fullyear", "gyear")}
-    | {name: "weekday" for name in ("a_weekday", "relday", "weekday_zh")}
-    | {name: "part" for name in ("part_of", "part_zh", "part_year_zh")}
-    | {name: "unit" for name in ("cal", "once", "ago_zh")}
+    dict.fromkeys(("month_en", "a_month", "a_month_en", "month_zh", "lone"), "month")
+    | dict.fromkeys(("byear", "fullyear", "gyear"), "year")
+    | dict.fromkeys(("a_weekday", "relday", "weekday_zh"), "weekday")
+    | dict.fromkeys(("part_of", "part_zh", "part_year_zh"), "part")
+    | dict.fromkeys(("cal", "once", "ago_zh"), "unit")
     | {"nth": "day", "a_season": "season", "q": "months_of", "half": "months_of"}
 )
 
@@ -101,16 +93,14 @@ def _fill(path: list[str], tokens: list[Token]) -> Slots:
     return slots
 
 
-@dataclass(frozen=True, slots=True)
 class _Point:
-    """The longest word order at a token, ending before token `end`."""
+    """The longest word order at a token, ending before token `end`; `period` is set for an ISO date."""
 
-    end: int
-    level: int
-    meaning: str
-    slots: Slots
-    bare_year: bool = False
-    period: Period | None = None
+    __slots__ = ("bare_year", "end", "level", "meaning", "period", "slots")
+
+    def __init__(self, end: int, level: int, meaning: str, slots: Slots, last: str, period: Period | None) -> None:
+        self.end, self.level, self.meaning, self.slots, self.period = end, level, meaning, slots, period
+        self.bare_year = last == "byear"
 
     @property
     def cycle(self) -> int:
@@ -118,6 +108,11 @@ class _Point:
         if self.meaning == "weekday":
             return 7
         return 365 if self.meaning == "calendar" and "year" not in self.slots else 0
+
+    @property
+    def is_range(self) -> bool:
+        """True for a range told in one order: 27-28 Nov, 2019-2021."""
+        return "day2" in self.slots or "year2" in self.slots
 
     def on(self, today: date) -> Period | None:
         """The days meant when it is `today`; None when there are no such days."""
@@ -132,32 +127,39 @@ class _Point:
 def _point(tokens: list[Token], at: int, level: int) -> _Point | None:
     """The longest order that starts at token `at` and counts at `level`."""
     if at < len(tokens) and "iso" in tokens[at].readings:
-        return _Point(at + 1, 0, "iso", {}, period=tokens[at].period)
+        return _Point(at + 1, 0, "iso", {}, "iso", tokens[at].period)
     best: tuple[int, _Node, list[str]] | None = None
     open_paths: list[tuple[int, _Node, list[str]]] = [(at, _orders(), [])]
     while open_paths:
         end, node, path = open_paths.pop()
-        if node.level <= level and (best is None or end > best[0]):
+        if node.level <= level and (best is None or (end, best[1].level) > (best[0], node.level)):
             best = end, node, path
-        if end < len(tokens):
-            steps = node.next.keys() & tokens[end].readings.keys()
-            open_paths += [(end + 1, node.next[name], [*path, name]) for name in sorted(steps)]
+        if end < len(tokens) and node.next:
+            steps = [name for name in tokens[end].readings if name in node.next]
+            open_paths += [(end + 1, node.next[name], [*path, name]) for name in steps]
     if best is None:
         return None
     end, node, path = best
-    return _Point(end, node.level, node.meaning, _fill(path, tokens[at:end]), path[-1] == "byear")
+    return _Point(end, node.level, node.meaning, _fill(path, tokens[at:end]), path[-1], None)
 
 
 # --- phrases: since, until, from ... to ------------------------------------------------------------------------------
 
 _OPENERS = ("since", "until", "before", "after", "from", "between")
+_CALENDAR = frozenset(["calendar", "iso"])
 _BOUNDS: dict[str, Callable[[date, date], tuple[date | None, date | None]]] = {
     "since": lambda first, last: (first, None),
     "until": lambda first, last: (None, last),
     "before": lambda first, last: (None, first - DAY),
     "after": lambda first, last: (last + DAY, None),
 }
-_CLOSERS = {"since_end": "since", "start_end": "since", "after_end": "after", "before_end": "before", "until_end": "until"}
+_CLOSERS = {
+    "since_end": "since",
+    "start_end": "since",
+    "after_end": "after",
+    "before_end": "before",
+    "until_end": "until",
+}
 
 
 def _bounded(kind: str, period: Period | None) -> Period | None:
@@ -177,7 +179,7 @@ def _range(first: _Point, second: _Point, today: date) -> Period | None:
         if first.cycle and not second.cycle and right and right.last:
             left = first.on(right.last)
         elif second.cycle and left and left.first:
-            right = second.on(shift(left.first, 12, MONTH) - DAY)
+            right = second.on(left.first + 6 * DAY if second.cycle == 7 else shift(left.first, 12, MONTH) - DAY)
     except (ValueError, OverflowError):
         return None
     if not (left and right and left.first and right.last and left.first <= right.last):
@@ -198,24 +200,25 @@ def _second(tokens: list[Token], first: _Point, opener: str, level: int) -> _Poi
     return _point(tokens, first.end + 1, max(level, 1 if opener else 0))
 
 
-@dataclass(frozen=True, slots=True)
 class _Phrase:
     """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
 
-    end: int
-    period: Period | None
-    cycle: int = 0
-    bare_year: bool = False
+    __slots__ = ("bare_year", "cycle", "end", "period")
+
+    def __init__(self, end: int, period: Period | None, cycle: int = 0, bare_year: bool = False) -> None:
+        self.end, self.period, self.cycle, self.bare_year = end, period, cycle, bare_year
 
 
 def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) -> _Phrase | None:
     """since/until/before/after/from/between + a point or a range."""
     first = _point(tokens, at + 1, max(level, 1))
-    if first is None:
+    if first is None or (first.meaning == "weekday" and _is(tokens, first.end, "conn") and not level):
         return None
     ranged = _ranged(tokens, at + 1, first, opener, today, level)
     if ranged:
         return ranged if opener in ("from", "since", "between") else None
+    if first.is_range and opener in ("from", "since"):
+        return _Phrase(first.end, first.on(today), first.cycle, first.bare_year)
     closer = _closer(tokens, first.end, opener)
     if closer:
         return _Phrase(first.end + 1, _bounded(closer, first.on(today)), first.cycle)
@@ -233,14 +236,14 @@ def _closer(tokens: list[Token], at: int, opener: str = "") -> str:
 
 
 def _ranged(tokens: list[Token], at: int, first: _Point, opener: str, today: date, level: int) -> _Phrase | None:
-    """`first` + to + a point, or + to + "present"."""
-    if _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
+    """`first` + to + a point, or + to + "present"; None for a week's rhythm (Monday to Friday)."""
+    opens = opener or _is(tokens, first.end, "dash")  # "on Nov 27 to present the plan" has neither
+    if opens and first.meaning in _CALENDAR and _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
         return _Phrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
     second = _second(tokens, first, opener, level)
-    calendar = {"calendar", "iso"}
-    if second is None or (not opener and {first.meaning, second.meaning} - calendar):
+    if second is None or (not (opener or level) and not {first.meaning, second.meaning} <= _CALENDAR):
         return None
-    if not opener and level == 0 and first.level and "month" not in tokens[at].readings:
+    if level == 0 and (second.meaning == "weekday" or not (opener or first.level == 0 or _is(tokens, at, "month"))):
         return None
     period = _range(first, second, today)
     return _Phrase(second.end, period, min(first.cycle, second.cycle), second.bare_year) if period else None
@@ -264,9 +267,10 @@ def _phrase(tokens: list[Token], at: int, today: date, level: int) -> _Phrase | 
 # --- free text -------------------------------------------------------------------------------------------------------
 
 _SHUT_LEFT = frozenset("@/\\#$€£¥№_")
-_SHUT_RIGHT = frozenset("@/\\#_%$([=°")
-_UNITS = frozenset("ms kb mb gb px people req".split())
-_FUNCTION_WORDS = frozenset("this does always across plus thus less".split())
+_SHUT_RIGHT = frozenset("@/\\#_%$°")
+_CODE_RIGHT = frozenset("([=")
+_UNITS = frozenset(["ms", "kb", "mb", "gb", "px", "people", "req"])
+_FUNCTION_WORDS = frozenset(["this", "does", "always", "across", "plus", "thus", "less"])
 
 
 def _counts_things(text: str, end: int) -> bool:
@@ -277,29 +281,44 @@ def _counts_things(text: str, end: int) -> bool:
     return word in _UNITS or (len(word) > 3 and word.endswith(("s", "ах", "ях", "ов", "ей")))
 
 
+def _is_last_of(tokens: list[Token]) -> bool:
+    """True for "the last Sunday of October": the last one of something, not the one before today."""
+    return "of" in tokens[-1].readings and any({"rel", "relative"} & token.readings.keys() for token in tokens)
+
+
 def _stands_alone(text: str, tokens: list[Token], at: int, phrase: _Phrase) -> bool:
-    """False inside a path, a handle, a sum of money, a hyphenated word, or after another number (1 000 days ago)."""
+    """False inside a path, handle, call, sum of money or hyphenated word, or after another number (1 000 days ago)."""
     start, end = tokens[at].start, tokens[phrase.end - 1].end
     before, after = text[start - 1 : start], text[end : end + 1]
+    if after in _CODE_RIGHT and text[end - 1].isascii() and text[end - 1].isalpha():
+        return False
     if before in _SHUT_LEFT or after in _SHUT_RIGHT or (before in ("+", "-", ".") and text[start].isdigit()):
         return False
     if at and (tokens[at - 1].tight or ("num" in tokens[at].readings and "num" in tokens[at - 1].readings)):
         return False
-    if phrase.end < len(tokens) and tokens[phrase.end].tight:
+    if phrase.end < len(tokens) and (tokens[phrase.end].tight or _is_last_of(tokens[at : phrase.end + 1])):
         return False
-    return not (phrase.bare_year and _counts_things(text, end))
+    return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
-def _scan(text: str, today: date) -> Iterator[_Hit]:
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(_orders().next) | {"iso", *_OPENERS}
+
+
+def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
+    """The mentions of a text, each with its cycle."""
     tokens = lex(text, today)
+    first_words = _first_words() if tokens else frozenset()
     at = 0
     while at < len(tokens):
-        phrase = None if tokens[at] is BREAK else _phrase(tokens, at, today, 0)
+        idle = first_words.isdisjoint(tokens[at].readings)
+        phrase = None if idle else _phrase(tokens, at, today, 0)
         if phrase is None:
             at += 1
             continue
-        if _stands_alone(text, tokens, at, phrase):
-            yield _Hit(tokens[at].start, tokens[phrase.end - 1].end, phrase.period, phrase.cycle)
+        if phrase.period and _stands_alone(text, tokens, at, phrase):
+            yield Mention(tokens[at].start, tokens[phrase.end - 1].end, phrase.period), phrase.cycle
         at = phrase.end
 
 
@@ -308,7 +327,7 @@ def find_times(text: str, today: date) -> list[Mention]:
 
     Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") is no mention by itself.
     """
-    return [Mention(hit.start, hit.end, hit.period) for hit in _scan(text, today) if hit.period]
+    return [mention for mention, _ in _scan(text, today)]
 
 
 # --- whole strings ---------------------------------------------------------------------------------------------------
@@ -340,7 +359,7 @@ def parse_when(text: str, today: date) -> Period | None:
     A month, day or weekday without a year or week is the most recent one that is not after `today`. A duration (`30d`,
     "2 weeks") reaches back from `today`, hours rounded outward to days. An interval that ends before it begins is None.
     """
-    text = text.strip()
+    text = text.strip().replace("/..", "..").replace("../", "..")  # EDTF spells an open end so
     if len(text) > _LONGEST_PHRASE:
         return None
     left, dots, right = text.partition("..")
@@ -352,11 +371,11 @@ def parse_when(text: str, today: date) -> Period | None:
     return _whole(text, today)
 
 
-def _settled(hit: _Hit, day: date) -> bool:
+def _settled(period: Period, cycle: int, day: date) -> bool:
     """False for a day without a year or week that may as well be the coming one: half a year back, any Friday."""
-    if not hit.cycle or hit.period is None or hit.period.last is None:
+    if not cycle or period.last is None:
         return True
-    return hit.cycle > 7 and hit.period.first is not None and day - hit.period.last < _NEAR
+    return cycle > 7 and period.first is not None and day - period.last < _NEAR
 
 
 def valid_from_text(text: str, day: date | None) -> Period | None:
@@ -365,12 +384,11 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
     `day` is the day of the log; without it only expressions that do not depend on a day count.
     """
     if day is None:
-        hits, others = (set(_scan(text, date(year, 5, 17))) for year in (1999, 2013))
-        hits &= others
+        once, again = (set(find_times(text, date(year, 5, 17))) for year in (1999, 2013))
+        periods = {mention.period for mention in once & again}
     else:
-        hits = set(_scan(text, day))
-    real = [hit for hit in hits if hit.period]
-    if day and not all(_settled(hit, day) for hit in real):
-        return None
-    periods = {hit.period for hit in real}
+        hits = list(_scan(text, day))
+        if not all(_settled(mention.period, cycle, day) for mention, cycle in hits):
+            return None
+        periods = {mention.period for mention, _ in hits}
     return periods.pop() if len(periods) == 1 else None

@@ -139,8 +139,6 @@ def _rel_unit(slots: Slots, today: date) -> Period:
 
 def _rel_day(slots: Slots, today: date) -> Period:
     """上个月27日."""
-    if slots["unit"] != MONTH:
-        raise ValueError(slots)
     return _one(shift(today.replace(day=1), slots["rel"], MONTH).replace(day=slots["day"]))
 
 

@@ -1,11 +1,11 @@
-"""The words of time expressions in English, Russian and Chinese, and the orders in which they make a date: data only."""
+"""The words of time expressions in English, Russian and Chinese, and the orders that make a date of them: data only."""
 
 from __future__ import annotations
 
 __all__ = ["FRONT", "PLAIN_HAN", "RULES", "SHY", "SHY_ALONE", "SHY_LOWER", "TRADITIONAL", "WORDS"]
 
 # One line a meaning: class, value, words. `март//а/е` is a stem with its endings ("" first).
-# Units: 0 hour, 1 day, 2 week, 3 month, 4 quarter, 5 year, 6 weekend. Months of a quarter or half: start * 100 + length.
+# Units: 0 hour, 1 day, 2 week, 3 month, 4 quarter, 5 year, 6 weekend. Months of a half-year: first * 100 + count.
 # An opener's value is 1 when a bare year may follow it ("since 2020", but «с 2020» may be "with 2020 ...").
 WORDS = """
 month_en 1 january jan
@@ -75,7 +75,7 @@ cal 4 quarter квартал//а/е 季度
 cal 5 year год//а/у 年 年度
 cal 6 weekend выходн/ые/ых 周末
 god 0 год//а/у/ы/ах гг
-god_zh 0 年
+god_zh 0 年 年度
 god_abbr 0 г
 month_zh_mark 0 月 月份
 day_zh_mark 0 日 号
@@ -125,7 +125,7 @@ part_zh 3 底 末 下旬
 part_year_zh 1 年初
 part_year_zh 2 年中
 part_year_zh 3 年底 年末
-num 1 a an one один одну одна 
+num 1 a an one один одну одна
 num 2 two два две двух пару
 num 3 three три трёх
 num 4 four четыре четырёх
@@ -164,16 +164,16 @@ start_end 0 开始
 after_end 0 之后
 before_end 0 之前 以前
 until_end 0 为止
-now 0 present now настоящее 现在
+now 0 present настоящее 现在
 """
 
 # Ordinary words too: in lower case or capitals they need a year or an ordinal; SHY, whatever their case, a full date;
 # «среда» is also "environment", so SHY_ALONE needs "last" or "next".
-SHY_LOWER = frozenset("jan mar march apr may jun jul aug sep sept oct dec fall".split())
-SHY = frozenset("sun sat wed ср вс".split())
-SHY_ALONE = frozenset("среда среду среды среде".split())
+SHY_LOWER = frozenset(["jan", "mar", "march", "apr", "may", "jun", "jul", "aug", "sep", "sept", "oct", "dec", "fall"])
+SHY = frozenset(["sun", "sat", "wed", "ср", "вс"])
+SHY_ALONE = frozenset(["среда", "среду", "среды", "среде"])
 
-# Ordinary Chinese words that hide a time word at their edge: «日本|周边», «登上|月球», «聪明|天真». Read first, they guard.
+# Ordinary Chinese words that hide a time word at their edge: «日本|周边», «登上|月球», «聪明|天真».
 PLAIN_HAN = """
 日本 基本 版本 脚本 文本 样本 成本 资本 书本 剧本 副本 课本 根本 原本 一本 这本 本来
 登上 赶上 加上 以上 路上 晚上 早上 网上 地上 桌上 身上 马上 爱上 遇上 世界上 实际上 基本上 上年纪 上年级
@@ -193,20 +193,24 @@ TRADITIONAL = str.maketrans("週個號後這過兩從來間禮來訖開終時歲
 # what it means, the classes. `x?` may be absent, `x|y` is a choice.
 RULES = """
 0 calendar (WD) a_month_en day ,? year
-0 calendar (WD) day of? a_month ,? year
+0 calendar (WD) the? day of? a_month ,? year
 0 calendar day dash a_month dash year
+0 calendar year month_en day
+0 calendar (WD) month_en day clock year
 0 calendar (WD) month_en day
 0 calendar (WD) a_month_en nth
 0 calendar (WD) day month
-0 calendar (WD) nth of month|a_month
-0 calendar (WD) nth a_month
+0 calendar (WD) the? nth of month|a_month
+0 calendar (WD) the? nth a_month
 0 calendar on a_month_en day
 0 calendar on day a_month
 0 calendar fullyear? month_zh nth?
-0 calendar from|since? day conn day month
-0 calendar from|since? day conn day a_month ,? year
-0 calendar from|since? month_en day conn day
-0 calendar from|since? a_month_en day conn day ,? year
+0 calendar day conn day month
+0 calendar day conn day a_month ,? year
+0 calendar month_en day conn day
+0 calendar a_month_en day conn day ,? year
+0 calendar between day and day month year?
+0 calendar between month_en day and day
 0 calendar fullyear? month_zh day conn nth
 0 calendar in lone
 0 calendar in? a_month ,? year
@@ -226,7 +230,7 @@ RULES = """
 0 calendar in? byear conn fullyear
 0 calendar in? the? yearword byear
 0 calendar prep? the? fullyear
-0 calendar half|q ,? of? year
+0 calendar half|q dash? ,? of? year
 0 calendar year dash? half|q
 0 calendar in the? q
 0 calendar in? the? ord|figure quarterword of? year
@@ -243,7 +247,7 @@ RULES = """
 0 rel_unit prep? the? rel cal
 0 rel_unit the? cal before rel
 0 rel_unit the? cal after rel
-0 rel_day rel cal nth
+0 rel_day rel month_zh_mark nth
 0 rel_part rel daypart
 0 weekday on weekday
 0 offset offset

@@ -1,0 +1,41 @@
+"""What fits: hits within a token budget, the best first, none cut in half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+
+from .hits import Hit
+
+__all__ = ["fit", "tokens"]
+
+
+def tokens(text: str) -> int:
+    """An estimate of language model tokens that errs upwards: 1 for 3 Latin letters, 1.5 letters of other scripts, or less."""
+    ascii_letters = sum(1 for char in text if char < "\x80")
+    return ceil(ascii_letters / 3 + (len(text) - ascii_letters) / 1.5) if text else 0
+
+
+def cost(hit: Hit) -> int:
+    """Tokens of a hit as text: its content, citation, date and names."""
+    return tokens(f"{hit.content} {hit.source} {hit.day} {hit.heading} {' '.join(hit.entities)}") + 8
+
+
+def fit(hits: Sequence[Hit], budget: int) -> tuple[Hit, ...]:
+    """The hits that fit into `budget` tokens, in their order. One that says again what a better one says is left out.
+
+    A hit too large for what is left is passed over, so that smaller ones behind it still come.
+    """
+    kept: list[Hit] = []
+    left = budget
+    for hit in hits:
+        if cost(hit) <= left and not any(_repeats(hit, other) for other in kept):
+            kept.append(hit)
+            left -= cost(hit)
+    return tuple(kept)
+
+
+def _repeats(hit: Hit, other: Hit) -> bool:
+    """True when nine of ten words of a hit stand in the other."""
+    words = set(hit.content.casefold().split())
+    return bool(words) and len(words & set(other.content.casefold().split())) >= 0.9 * len(words)

@@ -1,0 +1,152 @@
+"""From channels to one order: bounded factors on the relevance of words, twins as one, replaced facts below what replaced them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from ..facts import Kind, Period
+
+__all__ = ["HALF_LIFE_DAYS", "Candidate", "Factors", "Ranked", "factors", "order", "recency"]
+
+HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
+"""Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
+
+_BELOW = 0.999  # of the score of what replaced it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry on its way into the answer; `relevance` is what the words say, not negative."""
+
+    id: int
+    kind: Kind
+    role: str
+    day: date | None
+    valid: Period
+    importance: float | None
+    content_key: int
+    copy: bool
+    place: tuple[str, int]
+    relevance: float
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """What bends a relevance, each a number around 1; `--explain` prints them."""
+
+    recency: float
+    time: float
+    proof: float
+    importance: float
+    entity: float
+    form: float
+
+    @property
+    def product(self) -> float:
+        """All of them together."""
+        return self.recency * self.time * self.proof * self.importance * self.entity * self.form
+
+
+def recency(kind: Kind, day: date | None, today: date) -> float:
+    """2^(-age / half-life) of the kind, from 1 (today or later) down to 0; 0.5 for the world and for undated lines."""
+    half_life = HALF_LIFE_DAYS.get(kind)
+    if half_life is None or day is None:
+        return 0.5
+    return float(2 ** (-max(0, (today - day).days) / half_life))
+
+
+def factors(candidate: Candidate, times: Sequence[Period], days_told: int, asks_name: bool, today: date) -> Factors:
+    """The factors of algorithms.md, Fusion: each bends a score by at most a tenth (twentieth for proof) either way.
+
+    `days_told` is on how many days the same was written, `times` what the question says about when.
+    """
+    proof = min(1.0, 0.5 + math.log(max(1, days_told)) / 10)
+    return Factors(
+        recency=_bend(0.2, recency(candidate.kind, candidate.day, today)),
+        time=_bend(0.2, _in_time(candidate, times)) if times else 1.0,
+        proof=_bend(0.1, proof),
+        importance=_bend(0.2, 0.5 if candidate.importance is None else candidate.importance),
+        entity=_bend(0.2, 1.0 if candidate.named else 0.0) if asks_name else 1.0,
+        form=_form(candidate),
+    )
+
+
+def _bend(width: float, value: float) -> float:
+    return 1 + width * (value - 0.5)
+
+
+def _in_time(candidate: Candidate, times: Sequence[Period]) -> float:
+    """1 for a line of one of those times, or about them; 0 otherwise."""
+    about = candidate.valid if candidate.valid.last or candidate.valid.first != candidate.day else None
+    spans = [Period(candidate.day, candidate.day)] if candidate.day else []
+    spans += [about] if about else []
+    return float(any(span.meets(time) for span in spans for time in times))
+
+
+def _form(candidate: Candidate) -> float:
+    """A fact was found worth writing down; a heading says little by itself."""
+    return 1.1 if candidate.role == "fact" else 0.6 if candidate.role == "heading" else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its final score and the twins that it stands for."""
+
+    candidate: Candidate
+    score: float
+    factors: Factors
+    twins: tuple[Candidate, ...] = ()
+
+    @property
+    def key(self) -> tuple[bool, float, int, tuple[str, int]]:
+        """Sorts best first: originals before copies, higher score, then newer, then by place."""
+        day = self.candidate.day
+        return self.candidate.copy, -round(self.score, 9), -(day.toordinal() if day else 0), self.candidate.place
+
+
+def order(
+    candidates: Iterable[Candidate],
+    times: Sequence[Period],
+    asks_name: bool,
+    today: date,
+    replaced: Mapping[int, int],
+    over: Iterable[int] = (),
+) -> list[Ranked]:
+    """Candidates best first, exact twins as one (the newest stands for all), what was replaced just below its replacement.
+
+    `replaced` maps an entry to what replaced it; `over` are entries whose time has passed: they weigh a quarter less.
+    """
+    groups: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault(candidate.content_key, []).append(candidate)
+    ended = set(over) | set(replaced)
+    ranked = [_rank(group, times, asks_name, today, ended) for group in groups.values()]
+    return _sink({r.candidate.id: r for r in ranked}, replaced)
+
+
+def _rank(group: list[Candidate], times: Sequence[Period], asks_name: bool, today: date, ended: set[int]) -> Ranked:
+    first, *rest = sorted(group, key=lambda c: (c.copy, c.id in ended, -(c.day.toordinal() if c.day else 0), c.place))
+    bent = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
+    relevance = max(c.relevance for c in group)
+    return Ranked(first, relevance * bent.product * (0.75 if first.id in ended else 1.0), bent, tuple(rest))
+
+
+def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
+    """Lower what was replaced below its replacement: the newer one takes the better of both places."""
+    scores = {i: r.score for i, r in ranked.items()}
+    stands_for = {twin.id: r.candidate.id for r in ranked.values() for twin in r.twins}
+    pairs = [(old, stands_for.get(new, new)) for old, new in replaced.items() if old in ranked]
+    for _ in range(len(pairs) + 1):
+        moved = False
+        for old, new in pairs:
+            if new in scores and new != old and scores[old] >= scores[new]:
+                scores[new], scores[old] = scores[old], scores[old] * _BELOW
+                moved = True
+        if not moved:
+            break
+    final = [Ranked(r.candidate, scores[i], r.factors, r.twins) for i, r in ranked.items()]
+    return sorted(final, key=lambda r: r.key)

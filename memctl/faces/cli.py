@@ -1,0 +1,258 @@
+"""The command line: arguments in, one verb, its answer out. Each command imports its verb when it runs."""
+
+import sys
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..errors import Usage
+from .call import Call, command
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="memctl",
+    help="Offline memory for AI agents and people, in a folder of Markdown that they own.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+entity = typer.Typer(help="Who and what the workspace knows.", no_args_is_help=True, rich_markup_mode=None)
+fact = typer.Typer(help="Slots: the newest line with an (entity, key) is current.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(entity, name="entity")
+app.add_typer(fact, name="fact")
+
+About = Annotated[list[str] | None, typer.Option("--about", "-a", metavar="NAME", help="Whom or what it is about; may be given again.")]
+OneAbout = Annotated[str | None, typer.Option("--about", "-a", metavar="NAME", help="Whose slot.")]
+AsOf = Annotated[str | None, typer.Option("--as-of", metavar="WHEN", help="Answer as of that day, from what was known by then.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Print the diff and write nothing.")]
+Limit = Annotated[int, typer.Option("--k", "-k", min=1, max=1000, help="How many at most.")]
+
+
+def _word(name: str, text: str, metavar: str = "TEXT") -> object:
+    return Annotated[str | None, typer.Option(name, metavar=metavar, help=text)]
+
+
+@command(app, "init", "memctl init ~/notes --git")
+def init(
+    call: Call,
+    folder: Annotated[Path, typer.Argument(metavar="[DIR]", help="The folder.")] = Path("."),
+    git: Annotated[bool, typer.Option("--git", help="Add .gitignore and .gitattributes.")] = False,
+) -> None:
+    """Make a folder a workspace. Never overwrites; run again, it changes nothing."""
+    from ..verbs.init import init as run
+
+    workspace, made = run(Path(call.named) if call.named and folder == Path(".") else folder, git)
+    if call.out.json:
+        call.out.raw_json({"workspace": str(workspace.root), "made": made})
+        return
+    for path in made:
+        call.out.line(path)
+    call.out.note(f"{workspace.root} is a workspace" + ("" if made else " already; nothing changed"))
+
+
+@command(app, "retain", 'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9')
+def retain(
+    call: Call,
+    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="A grammar line or plain text; - reads lines from stdin.")],
+    kind: _word("--kind", "world, experience, opinion or observation.", "KIND") = None,  # type: ignore[valid-type]
+    about: About = None,
+    confidence: _word("--confidence", "How sure, from 0 to 1; makes an opinion.", "C") = None,  # type: ignore[valid-type]
+    key: _word("--key", "The slot that it fills.", "KEY") = None,  # type: ignore[valid-type]
+    when: _word("--when", "When it is true: 2025-11, 2025-11-27..2025-12-01.", "TIME") = None,  # type: ignore[valid-type]
+    until: _word("--until", "The day on which it ends.", "DAY") = None,  # type: ignore[valid-type]
+    importance: _word("--importance", "From 0 to 1.", "I") = None,  # type: ignore[valid-type]
+    outcome: _word("--outcome", "ok or fail.", "OUTCOME") = None,  # type: ignore[valid-type]
+    task: _word("--task", "What was attempted.") = None,  # type: ignore[valid-type]
+    why: _word("--why", "Why it came out so.") = None,  # type: ignore[valid-type]
+    supports: Annotated[list[str] | None, typer.Option("--for", metavar="ID", help="Evidence for that belief.")] = None,
+    against: Annotated[list[str] | None, typer.Option("--against", metavar="ID", help="Evidence against it.")] = None,
+    supersedes: Annotated[list[str] | None, typer.Option("--supersedes", metavar="ID", help="What it replaces.")] = None,
+    corrects: Annotated[list[str] | None, typer.Option("--corrects", metavar="ID", help="What was never true.")] = None,
+    source: _word("--source", "user, agent, tool, web or import, with :name.", "SRC") = None,  # type: ignore[valid-type]
+    ttl: _word("--ttl", "Forget after that long: 90d.", "SPAN") = None,  # type: ignore[valid-type]
+    private: Annotated[bool, typer.Option("--private", help="Never leaves this machine through a server.")] = False,
+    day: _word("--date", "The log's day [default: today].", "DAY") = None,  # type: ignore[valid-type]
+    allow_secrets: Annotated[bool, typer.Option("--allow-secrets", help="Keep it even if it looks like a secret.")] = False,
+    dry_run: DryRun = False,
+) -> None:
+    """Write a fact down in today's log. When it answers, the fact is on disk."""
+    from ..verbs.retain import read_fact
+    from ..verbs.retain import retain as run
+    from .printing import print_retained
+
+    given = {
+        "c": confidence, "key": key, "t": when, "until": until, "i": importance, "outcome": outcome, "task": task,
+        "why": why, "src": source, "ttl": ttl, "private": "true" if private else None,
+    }  # fmt: skip
+    values: dict[str, list[str]] = {name: [value] for name, value in given.items() if value is not None}
+    many = {"for": supports, "against": against, "supersedes": supersedes, "corrects": corrects}
+    values |= {name: list(items) for name, items in many.items() if items}
+    lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text)]
+    if not lines:
+        raise Usage("nothing to retain on stdin", "pipe in one fact a line")
+    facts = [read_fact(line, kind=kind, about=about or (), values=values) for line in lines]
+    print_retained(call, run(call.workspace, facts, _day(day, call.today), dry_run=dry_run, allow_secrets=allow_secrets), dry_run)
+
+
+def _day(written: str | None, today: date) -> date:
+    from ..text.dates import parse_when
+
+    if written is None:
+        return today
+    period = parse_when(written, today)
+    if period is None or period.first is None or period.first != period.last:
+        raise Usage(f"--date {written!r} is not a day", "write 2025-11-27 or yesterday")
+    return period.first
+
+
+@command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas')
+def recall(
+    call: Call,
+    query: Annotated[list[str] | None, typer.Argument(metavar="[QUERY]…", help="Words; also @Name, kind:opinion, since:30d, key:db.")] = None,
+    k: Annotated[int | None, typer.Option("--k", "-k", min=1, max=1000, help="How many hits at most [default: 10].")] = None,
+    since: _word("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN") = None,  # type: ignore[valid-type]
+    until: _word("--until", "Up to then.", "WHEN") = None,  # type: ignore[valid-type]
+    on: _word("--on", "Within that day, month or phrase.", "WHEN") = None,  # type: ignore[valid-type]
+    as_of: AsOf = None,
+    about: About = None,
+    kind: Annotated[list[str] | None, typer.Option("--kind", metavar="KIND", help="world, experience, opinion, observation or note.")] = None,
+    key: _word("--key", "Only facts that fill this slot.", "KEY") = None,  # type: ignore[valid-type]
+    min_confidence: Annotated[float | None, typer.Option("--min-confidence", min=0, max=1, help="Leave out opinions held less surely.")] = None,
+    budget: Annotated[int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="Never more than that many tokens.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Show every version of what a hit says.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show how each score came about.")] = False,
+    format: Annotated[str | None, typer.Option("--format", "-f", metavar="FORMAT", help="text, json, jsonl, md or paths [default: text].")] = None,
+) -> int:
+    """Find facts, each with its citation. Without a query: the newest within the filters."""
+    from ..core.query import read_query
+    from ..verbs.recall import recall as run
+    from .printing import print_answer
+
+    asked = read_query(
+        " ".join(query or ()), call.today, about=about or (), kinds=kind or (), key=key, since=since, until=until, on=on,
+        as_of=as_of, min_confidence=min_confidence,
+    )  # fmt: skip
+    if format not in (None, "text", "json", "jsonl", "md", "paths"):
+        raise Usage(f"--format {format!r} is unknown", "text, json, jsonl, md or paths")
+    workspace = call.workspace
+    answer = run(workspace, asked, today=call.today, k=k or workspace.settings.k, history=history, budget=budget)
+    return print_answer(call, answer, format or ("json" if call.out.json else "text"), explain)
+
+
+@command(app, "show", "memctl show memory/2025-11-27.md#L12")
+def show(
+    call: Call,
+    reference: Annotated[list[str], typer.Argument(metavar="REF", help="A citation, an id, an entity or a page.")],
+    context: Annotated[int, typer.Option("--context", "-C", min=0, max=1000, help="Lines around it.")] = 3,
+) -> None:
+    """Print what a reference points at, with the lines around it; a line that moved is found by its id."""
+    from ..verbs.show import show as run
+    from .printing import print_passages
+
+    print_passages(call, run(call.workspace, " ".join(reference), context))
+
+
+@command(app, "index", "memctl index --verify")
+def index(
+    call: Call,
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the index anew from the Markdown.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Compare it, row by row, with one made anew.")] = False,
+) -> int:
+    """Bring the index up to date. It is derived: delete it at any moment."""
+    from ..verbs.index import index as run
+    from ..verbs.index import verify as compare
+    from .printing import print_index, print_verified
+
+    with call.out.progress("indexing") as progress:
+        report = run(call.workspace, rebuild=rebuild, progress=progress)
+    code = print_index(call, report) if not verify else 0
+    return print_verified(call, report, compare(call.workspace)) if verify else code
+
+
+@command(app, "status", "memctl status")
+def status(call: Call) -> None:
+    """Counts, freshness, sizes, and what is optional and missing."""
+    from ..verbs.status import status as run
+    from .printing import print_status
+
+    print_status(call, run(call.workspace))
+
+
+@command(app, "check", "memctl check")
+def check(call: Call) -> int:
+    """Lint the workspace: grammar, citations, links, ids, secrets. Exit code 1 if anything is found."""
+    from ..verbs.check import check as run
+    from .printing import print_findings
+
+    return print_findings(call, run(call.workspace))
+
+
+@command(entity, "list", "memctl entity list")
+def entity_list(call: Call) -> int:
+    """Every entity with a page, and every name written as @Name or [[Name]]; most mentioned first."""
+    from ..verbs.entity import list_entities
+    from .printing import print_entities
+
+    return print_entities(call, list_entities(call.workspace))
+
+
+@command(entity, "show", 'memctl entity show "Alex Chen"')
+def entity_show(
+    call: Call, name: Annotated[list[str], typer.Argument(metavar="NAME", help="A name or an alias.")], k: Limit = 10
+) -> None:
+    """One entity: its names, what holds now, its newest lines."""
+    from ..verbs.entity import show_entity
+    from .printing import print_entity
+
+    print_entity(call, show_entity(call.workspace, " ".join(name).removeprefix("@"), call.today, k))
+
+
+@command(fact, "get", "memctl fact get city --about Peter")
+def fact_get(call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None) -> None:
+    """The current value of a slot."""
+    from ..verbs.fact import get_fact
+    from .printing import print_versions
+
+    print_versions(call, get_fact(call.workspace, key, about, call.today, _as_of(as_of, call.today)))
+
+
+@command(fact, "history", "memctl fact history city --about Peter")
+def fact_history(call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None) -> None:
+    """Every version of a slot, with the days on which it held."""
+    from ..verbs.fact import history
+    from .printing import print_versions
+
+    print_versions(call, history(call.workspace, key, about, call.today, _as_of(as_of, call.today)))
+
+
+@command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')
+def fact_set(
+    call: Call,
+    key: Annotated[str, typer.Argument(help="The slot.")],
+    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="What holds from now on.")],
+    about: OneAbout = None,
+    when: _word("--when", "When it is true.", "TIME") = None,  # type: ignore[valid-type]
+    dry_run: DryRun = False,
+) -> None:
+    """Fill a slot: retains a world fact with that key; older values become history."""
+    from ..verbs.retain import read_fact, retain
+    from .printing import print_retained
+
+    values = {"key": [key]} | ({"t": [when]} if when else {})
+    made = read_fact(" ".join(text), about=[about] if about else (), values=values)
+    print_retained(call, retain(call.workspace, [made], call.today, dry_run=dry_run), dry_run)
+
+
+def _as_of(written: str | None, today: date) -> date | None:
+    from ..text.dates import parse_when
+
+    if written is None:
+        return None
+    period = parse_when(written, today)
+    if period is None:
+        raise Usage(f"--as-of {written!r} is not understood", "write 2025-11-27, 2025-11 or 30d")
+    return period.last or period.first

@@ -1,0 +1,157 @@
+"""Check: lint the workspace. Reads every page anew; the index only helps to find what an id or a link points at."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..core.rows import FACT_PAGES, PageRows, rows_of
+from ..errors import MemctlError, PageUnreadable
+from ..facts import Citation
+from ..store.files import read_page
+from ..store.workspace import Found, Workspace
+from ..text.grammar import ATTRIBUTES
+from ..text.names import entity_key, link_target
+from ..text.page import Entry, Page, Role, parse_page
+from ..text.secrets import find_secrets
+
+__all__ = ["Finding", "check"]
+
+_CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
+_WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to mend: where, by which rule, what is wrong, what to do."""
+
+    path: str
+    line: int
+    column: int
+    rule: str
+    message: str
+    cure: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Pages:
+    """All pages of the workspace, as far as they can be read."""
+
+    lines: dict[str, int]
+    parsed: dict[str, tuple[PageRows, Page]]
+    names: set[str]
+    ids: dict[str, list[tuple[str, int]]]
+
+
+def check(workspace: Workspace) -> tuple[Finding, ...]:
+    """Every finding, by path and line."""
+    findings: list[Finding] = []
+    pages = _Pages({}, {}, set(), defaultdict(list))
+    for found in workspace.scan():
+        findings += _load(workspace, found, pages)
+    for path, (rows, page) in pages.parsed.items():
+        findings += (Finding(path, line, p.column, "grammar", p.message, p.suggestion) for line, p in rows.problems)
+        for entry in page.entries:
+            findings += _check_entry(path, entry, pages)
+        findings += _secrets(path, page)
+    findings += _twice(pages)
+    findings += _shared_aliases(pages)
+    return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
+
+
+def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding]:
+    if found.problem:
+        yield Finding(found.path, 1, 1, "unreadable", found.problem, "mend, move or ignore it (memctl.toml)")
+        return
+    try:
+        read = read_page(workspace, found.path)
+    except MemctlError as error:
+        reason = error.reason if isinstance(error, PageUnreadable) else error.what
+        yield Finding(found.path, 1, 1, "unreadable", reason, error.cure)
+        return
+    if read.warning:
+        yield Finding(found.path, 1, 1, "encoding", read.warning, "save it as UTF-8")
+    page = parse_page(read.text, facts_everywhere=found.path in FACT_PAGES)
+    rows = rows_of(found.path, read.text)
+    pages.parsed[found.path] = (rows, page)
+    pages.lines[found.path] = len(page.lines)
+    pages.names |= {entity_key(PurePosixPath(found.path).stem), entity_key(found.path.removesuffix(".md")), entity_key(rows.title)}
+    if rows.entity:
+        pages.names |= {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)}
+    for row in rows.rows:
+        if row.block is None:
+            pages.ids[row.ref].append((found.path, row.line))
+
+
+def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
+    line = entry.span.line
+    if entry.role is not Role.CODE:
+        prose = _CODE_SPAN.sub("", entry.content)
+        yield from _citations(path, line, prose, pages)
+        for match in _WIKI.finditer(prose):
+            target = link_target(match[1])
+            if target and entity_key(target.removesuffix(".md")) not in pages.names and not _is_file(target):
+                yield Finding(path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name")
+    if entry.fact:
+        fact = entry.fact
+        for name, _ in fact.extra:
+            yield Finding(path, line, 1, "attribute", f"unknown attribute {name}=", f"known are {', '.join(ATTRIBUTES)}, private")
+        for name, attribute in ATTRIBUTES.items():
+            if getattr(fact, attribute.field) not in (None, ()) and fact.kind.letter not in attribute.kinds:
+                yield Finding(path, line, 1, "attribute", f"{name}= means nothing on {fact.kind.letter}", f"it belongs to {attribute.kinds}")
+        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects):
+            if ref not in pages.ids:
+                yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
+
+
+def _is_file(target: str) -> bool:
+    """Links to pictures and other attachments are not pages."""
+    return bool(re.search(r"\.\w{1,5}$", target)) and not target.endswith(".md")
+
+
+def _citations(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
+    for match in _CITATION.finditer(text):
+        cited = Citation.parse(match[0])
+        if cited and cited.end_line > pages.lines.get(cited.path, 0):
+            what = f"has no line {cited.end_line}" if cited.path in pages.lines else "is no page"
+            yield Finding(path, line, 1, "citation", f"{cited.path} {what}", "find the line with `memctl recall`")
+
+
+def _secrets(path: str, page: Page) -> Iterator[Finding]:
+    text = "\n".join(page.lines)
+    for secret in find_secrets(text):
+        line = text.count("\n", 0, secret.start) + 1
+        column = secret.start - (text.rfind("\n", 0, secret.start) + 1) + 1
+        yield Finding(path, line, column, "secret", f"this looks like a {secret.name}", "take it out, and revoke it")
+
+
+def _twice(pages: _Pages) -> Iterator[Finding]:
+    """Ids that the author gave to two lines; evidence repeats the id of what it cites, and computed ids meet in twins."""
+    for ref, places in pages.ids.items():
+        own = [place for place in places if not ref.startswith("f-")]
+        for path, line in own[1:]:
+            first = f"{own[0][0]}#L{own[0][1]}"
+            yield Finding(path, line, 1, "id", f"^{ref} is taken by {first}", "give one of them another id")
+
+
+def _shared_aliases(pages: _Pages) -> Iterator[Finding]:
+    bearers: dict[str, list[str]] = defaultdict(list)
+    for path, (rows, _) in pages.parsed.items():
+        for key in _keys(rows):
+            bearers[key].append(path)
+    for key, paths in bearers.items():
+        for path in paths[1:]:
+            yield Finding(path, 1, 1, "alias", f"{key!r} is also a name in {paths[0]}", "keep it on one page")
+
+
+def _keys(rows: PageRows) -> Iterable[str]:
+    return {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)} if rows.entity else ()

@@ -1,0 +1,75 @@
+"""Fact: slots. The newest line with an (entity, key) is its current value, older ones are its history."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ..core.hits import Hit
+from ..core.truth import versions
+from ..errors import NothingFound
+from ..store.heal import with_index
+from ..store.index import Index
+from ..store.questions import in_slots, keys_of, slot_keys
+from ..store.reread import reread
+from ..store.workspace import Workspace
+from .recall import hit_of
+from .sync import sync
+from .truth import judge
+
+__all__ = ["current_slots", "get_fact", "history"]
+
+
+def history(workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None) -> tuple[Hit, ...]:
+    """Every version of a slot from the first to the last, with the days on which it held; NothingFound if there is none.
+
+    Without `about`, the versions of everybody's slot of that key, one bearer after the other.
+    """
+    return with_index(workspace, lambda index: _fresh_history(workspace, index, key, about, today, as_of))
+
+
+def get_fact(workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None) -> tuple[Hit, ...]:
+    """The current value of a slot (of each bearer, without `about`); NothingFound if nothing holds on that day."""
+    found = history(workspace, key, about, today, as_of)
+    holding = tuple(hit for hit in found if _holds(hit, as_of or today))
+    if not holding:
+        raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
+    return holding
+
+
+def _holds(hit: Hit, today: date) -> bool:
+    begun = hit.valid.first is None or hit.valid.first <= today
+    return begun and hit.superseded_by is None and not hit.expired and not hit.retracted
+
+
+def _fresh_history(
+    workspace: Workspace, index: Index, key: str, about: str | None, today: date, as_of: date | None
+) -> tuple[Hit, ...]:
+    sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    names = None if about is None else keys_of(index, about.removeprefix("@"))
+    found = _versions(workspace, index, key, names, as_of or today, as_of)
+    if not found:
+        whose = f" of {about}" if about else ""
+        keys = slot_keys(index, names) if names else []
+        raise NothingFound(f"no fact has key={key}{whose}", f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`")
+    return found
+
+
+def _versions(
+    workspace: Workspace, index: Index, key: str, names: tuple[str, ...] | None, today: date, as_of: date | None
+) -> tuple[Hit, ...]:
+    entries = {entry.id: entry for entry in in_slots(index, key, names)}
+    verdict = judge(index, entries.values(), today, as_of)
+    claims = [verdict.claims[i] for i in entries if i in verdict.claims]
+    by_bearer = sorted({claim.slots for claim in claims})
+    ordered = [claim for bearer in by_bearer for claim in versions(c for c in claims if c.slots == bearer)]
+    seen = reread(workspace, entries.values())
+    return tuple(hit_of(index, entries[c.id], seen[c.id], verdict, today) for c in ordered if c.id in seen)
+
+
+def current_slots(workspace: Workspace, index: Index, name: str, today: date) -> tuple[tuple[str, Hit], ...]:
+    """(key, current value) of every slot of an entity that holds something today."""
+    names = keys_of(index, name)
+    found = [(key, hit) for key in slot_keys(index, names) for hit in _versions(workspace, index, key, names, today, None)]
+    return tuple((key, hit) for key, hit in found if _holds(hit, today))
+
+

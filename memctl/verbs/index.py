@@ -1,0 +1,61 @@
+"""Index: keep the derived index, make it anew, or prove that it is what a rebuild would make."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ..errors import LockBusy
+from ..store.heal import open_index, open_scratch, with_index
+from ..store.index import Index
+from ..store.questions import dump
+from ..store.workspace import Workspace
+from .sync import Progress, SyncReport, sync
+
+__all__ = ["Verified", "index", "verify"]
+
+_SHOWN = 20  # differences that are worth reading
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How many rows were compared, and the first differences."""
+
+    rows: int
+    differences: tuple[str, ...]
+
+
+def index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
+    """Bring the index up to date, or with `rebuild` start from an empty one. LockBusy if another writer does not end."""
+
+    def job(index: Index) -> SyncReport:
+        if rebuild:
+            index.clear()
+        report = sync(workspace, index, progress=progress)
+        if report.stale and not index.frozen:
+            raise LockBusy(str(workspace.memory / "index.sqlite"), 10.0)
+        return report
+
+    return with_index(workspace, job)
+
+
+def verify(workspace: Workspace) -> Verified:
+    """Compare the index as it stands, row by row, with one made anew from the Markdown."""
+    scratch_path = workspace.memory / f"verify-{os.getpid()}.sqlite"
+    with closing(open_index(workspace)) as kept, open_scratch(scratch_path) as fresh:
+        sync(workspace, fresh)
+        pairs = zip_longest(dump(kept), dump(fresh))
+        rows, differences = 0, []
+        for old, new in pairs:
+            rows += 1
+            if old != new:
+                differences.append(_difference(old, new))
+                if len(differences) == _SHOWN:
+                    break
+        return Verified(rows, tuple(differences))
+
+
+def _difference(old: tuple[object, ...] | None, new: tuple[object, ...] | None) -> str:
+    return f"kept {old!r} but a rebuild gives {new!r}"[:400]

@@ -82,7 +82,8 @@ def read_query(
 
     What looks like a filter inside the words but is none (`kind:Pod`) stays a word to look for; quotes make any a word.
     """
-    flags = [("about", value) for value in about] + [("kind", value) for value in kinds]
+    flags: list[tuple[str, str | None]] = [("about", name) for name in about]
+    flags += [("kind", word) for word in kinds]
     flags += [("key", key), ("since", since), ("until", until), ("on", on), ("as-of", as_of)]
     flags += [("min-confidence", None if min_confidence is None else str(min_confidence))]
     filters = _Filters()

@@ -15,7 +15,7 @@ from ..text.dates import valid_from_text
 from ..text.frontmatter import read_front_matter
 from ..text.grammar import Problem, split_block_id
 from ..text.names import entity_key, mentions
-from ..text.page import Entry, Page, Role, content_of, parse_page
+from ..text.page import Entry, Page, Role, parse_page
 from ..text.terms import terms
 
 __all__ = ["EntityPage", "PageRows", "Row", "content_key", "day_of", "digest", "fact_id", "page_id", "rows_of", "valid"]
@@ -153,10 +153,9 @@ def _rows(page: int, parsed: Page, day: date | None) -> Iterator[Row]:
 
 def _row(number: int, entry: Entry, raw: Sequence[str], page_day: date | None, seen: Counter[str]) -> Row:
     fact = entry.fact
-    text = content_of(entry.role, raw)
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
-    day = page_day or _own_day(fact, text)
-    own = terms(" ".join(raw) if fact is None else text)
+    day = page_day or _own_day(fact, entry.logical)
+    own = terms(" ".join(raw) if fact is None else entry.logical)
     period = valid(fact, entry.content, day)
     return Row(
         id=number,

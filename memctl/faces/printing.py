@@ -98,8 +98,8 @@ def _explained(hit: Hit) -> str:
 def print_retained(call: Call, done: Retained, dry_run: bool) -> None:
     """Print where each fact stands now, or with a dry run the diff."""
     if call.out.json:
-        kept = [{"id": k.ref, "source": str(k.citation), "already": k.already} for k in done.kept]
-        call.out.raw_json({"schema": 1, "dry_run": dry_run, "kept": kept, "diff": done.diff, "warnings": list(done.warnings)})
+        facts = [{"id": k.ref, "source": str(k.citation), "already": k.already} for k in done.kept]
+        call.out.raw_json({"schema": 1, "dry_run": dry_run, "kept": facts, "diff": done.diff, "warnings": list(done.warnings)})
         return
     if dry_run:
         for line in done.diff.splitlines():

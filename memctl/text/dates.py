@@ -217,6 +217,8 @@ def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) 
     ranged = _ranged(tokens, at + 1, first, opener, today, level)
     if ranged:
         return ranged if opener in ("from", "since", "between") else None
+    if level == 0 and first.end == at + 2 and _is(tokens, at, "by") and _is(tokens, at + 1, "name"):
+        return None  # "reviewed by June" names a person
     if first.is_range and opener in ("from", "since"):
         return _Phrase(first.end, first.on(today), first.cycle, first.bare_year)
     closer = _closer(tokens, first.end, opener)

@@ -19,7 +19,7 @@ _DASH: Readings = {"dash": 0, "conn": 0}
 HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
 _HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {c: n for n, c in enumerate("一二三四五六七八九", 1)}
 _HAN_TENS = {"十": 10, "百": 100, "千": 1000}
-_ABBREVIATION = 4  # letters: "Sept. 5", «5 нояб. 2025 г.»
+_ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _ABSENT = -1  # a part that an ISO date leaves out (0 is a wrong month)
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
@@ -343,7 +343,7 @@ def _raw_tokens(text: str, whole: bool) -> Iterator[Token]:
 
 def _joined(gap: str, before: Token, text: str) -> bool:
     """True when only white space (or the full stop of an abbreviation) stands between two tokens."""
-    if gap.startswith(".") and before.end - before.start <= _ABBREVIATION and text[before.end - 1].isalpha():
+    if gap.startswith(".") and text[before.end - 1].isalpha() and not _ABBREVIATED.isdisjoint(before.readings):
         gap = gap[1:]
     return not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
 

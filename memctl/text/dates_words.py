@@ -153,6 +153,8 @@ since 1 since starting 自 自从
 since 0 с со
 until 1 until till 截至 截止 直到
 until 0 by до к
+by 0 by
+name 0 jan april may june august
 before 1 before
 after 1 after
 after 0 после
@@ -227,7 +229,7 @@ RULES = """
 0 calendar the? part_of of byear|fullyear
 0 calendar in byear|gyear
 0 calendar in byear conn byear
-0 calendar in? byear conn fullyear
+0 calendar in? year conn fullyear
 0 calendar in? the? yearword byear
 0 calendar prep? the? fullyear
 0 calendar half|q dash? ,? of? year

@@ -39,10 +39,14 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One recallable piece of a page. `content` is what a person reads; `fact` is set where the grammar was met."""
+    """One recallable piece of a page. `content` is what a person reads; `fact` is set where the grammar was met.
+
+    `logical` is what its raw lines say: the content, but with the head where the entry is a fact.
+    """
 
     role: Role
     span: Span
+    logical: str
     content: str
     heading: str = ""
     fact: Fact | None = None
@@ -91,11 +95,13 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
     """What raw lines say, without Markdown's markers. Depends on nothing else, so a cited line can be re-read alone."""
     if role is Role.CODE:
         return "\n".join(raw)
-    lines = [_QUOTE.sub("", line) for line in raw]
+    lines = [_QUOTE.sub("", line) if ">" in line else line for line in raw]
     if role in (Role.FACT, Role.ITEM, Role.HEADING):
         lines[:1] = [_MARKER.sub("", line) for line in lines[:1]]
     if role is Role.HEADING:
         lines = [_HASHES.sub("", line) for line in lines if not _UNDERLINE.fullmatch(line)]
+    if len(lines) == 1:
+        return lines[0].strip()
     text = "\n".join(filter(None, (line.strip() for line in lines)))
     # A soft break is a space, except inside Chinese, which has none.
     return _HAN_BREAK.sub("", text).replace("\n", " ")
@@ -130,11 +136,11 @@ class _Reader:
         while last > first and not self.lines[last - 1].strip():
             last -= 1
         content = content_of(role, self.lines[first - 1 : last])
-        fresh = not self.covered.issuperset(range(first, last + 1))
+        before = len(self.covered)
         self.covered.update(range(first, last + 1))
-        if not fresh or not _SAYS_SOMETHING.search(content):
+        if len(self.covered) == before or not _SAYS_SOMETHING.search(content):
             return None
-        entry = Entry(role, Span(first, last), content, self.heading)
+        entry = Entry(role, Span(first, last), content, content, self.heading)
         self.entries.append(entry)
         return entry
 
@@ -225,9 +231,9 @@ def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int
     if entry is None or quoted or not (reader.retain_level or reader.facts_everywhere):
         return
     if marker and marker in "-*+":
-        read = parse(content_of(Role.FACT, reader.lines[entry.span.line - 1 : entry.span.end_line]))
+        read = parse(entry.logical)
         if isinstance(read, Fact):
-            reader.entries[-1] = replace(entry, role=Role.FACT, content=read.text, fact=read)
+            reader.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
             return
     else:
         read = Problem(1, "not a bullet", "facts are bullets: `- W: text`")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 __all__ = ["CHINESE", "ENGLISH", "RUSSIAN"]
 
-# The classic Snowball/NLTK lists, without amounts, and without "may" (a month).
+# The classic Snowball/NLTK lists, with "many" and "much" (how many, how much), without "may" (a month).
 ENGLISH = """
+many much
 i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
 herself it its itself they them their theirs themselves what which who whom whose this that these those am is
 are was were be been being have has had having do does did doing done would should could can cannot will shall

@@ -26,6 +26,8 @@ _INNER = re.compile(r"[/\\]+")
 _VERSION = re.compile(r"v(?=\d+\.\d)")
 _THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _OPERATOR = re.compile(r"[-+=<>&|%^~/\\:!?]*[+=<>&|%^~/\\][-+=<>&|%^~/\\:!?]*")
+# «список, списка», «ошибка, ошибок»: Snowball keeps the fleeting vowel. Every stem loses it, so the forms meet.
+_FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
 _LETTERS = {
     "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i",
@@ -186,7 +188,15 @@ def _stem(word: str) -> str:
     folded = word.casefold()[:LONGEST]
     if len(folded) < 3 or not folded.isalpha():
         return folded
-    return _stemmer(_language(ord(folded[0])))(folded)
+    folded = _irregular().get(folded, folded)
+    return _FLEETING.sub("", _stemmer(_language(ord(folded[0])))(folded))
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    from memctl.text import irregular
+
+    return irregular.forms()
 
 
 def _language(code: int) -> str:

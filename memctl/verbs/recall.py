@@ -238,7 +238,7 @@ def hit_of(
 
 def _as_known(index: Index, written: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
     """Names as their pages give them, each bearer once; a name without a page as it was written."""
-    names = {}
+    names: dict[str, str] = {}
     for name in written:
         found = resolve(index, name)
         known = found[0].name if len(found) == 1 else name

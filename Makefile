@@ -1,0 +1,44 @@
+# Everything that a person or CI does here. `make` lists it.
+PYTHON ?= python3
+VENV ?= .venv
+RUN := $(VENV)/bin
+NOW := 2025-11-30
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench score torture docs clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(RUN)/python -m compileall -q memctl
+	touch $@
+
+demo: $(VENV)/ready  ## the main job on a copy of fixtures/workspace: index, recall with citations, retain
+	@RUN=$(abspath $(RUN)) NOW=$(NOW) sh bench/demo.sh
+
+test: $(VENV)/ready  ## all tests
+	$(RUN)/python -m pytest -n 2
+
+check: $(VENV)/ready  ## lint and types
+	$(RUN)/ruff check memctl tests bench
+	$(RUN)/ruff format --check memctl tests bench
+	$(RUN)/mypy
+
+bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)
+	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
+
+score: $(VENV)/ready  ## the reliability and security figures, one a line
+	$(RUN)/python -m pytest -q -n 2 tests/torture
+
+torture: $(VENV)/ready  ## the long versions of the same
+	MEMCTL_TORTURE=1 $(RUN)/python -m pytest -q -n 2 tests
+
+docs: $(VENV)/ready  ## generate the command help in README.md
+	$(RUN)/python bench/help.py README.md
+
+clean:  ## remove what was made here
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

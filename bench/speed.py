@@ -1,0 +1,205 @@
+"""Speed, beside floors measured in the same run: `python bench/speed.py --facts 100000`.
+
+Every figure is a ratio to something that anyone can run: a plain FTS5 table with the same rows, `python -c "import typer"`,
+`rg -i` over the same files where there is one. Whole processes are timed in turn (A B A B), medians are quoted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import os
+import resource
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+from generate import make_queries, make_workspace
+
+import memctl
+from memctl.core.query import read_query
+from memctl.store.heal import open_index, with_index
+from memctl.store.index import Index
+from memctl.store.workspace import Workspace, find_workspace
+from memctl.text.terms import query_terms
+from memctl.verbs.recall import recall_in
+from memctl.verbs.sync import sync
+
+TODAY = date(2025, 11, 30)
+FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"MEMCTL_NOW": str(TODAY)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, default=100_000)
+    parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--runs", type=int, default=15, help="of each whole process")
+    parser.add_argument("--keep", type=Path, help="make the workspace here and leave it there")
+    given = parser.parse_args()
+    compileall.compile_dir(Path(memctl.__file__).parent, quiet=2)
+    with _folder(given.keep) as root:
+        if not (root / "memory").exists():
+            make_workspace(root, given.facts)
+        workspace = find_workspace(str(root), {}, Path.cwd())
+        figures = measure(workspace, given.facts, given.queries, given.runs)
+    print(json.dumps(figures))
+
+
+@contextmanager
+def _folder(keep: Path | None) -> Iterator[Path]:
+    if keep:
+        yield keep
+        return
+    made = Path(tempfile.mkdtemp(prefix="memctl-bench-"))
+    try:
+        yield made
+    finally:
+        shutil.rmtree(made)
+
+
+def measure(workspace: Workspace, facts: int, queries: int, runs: int) -> dict[str, float]:
+    """Every figure by name; prints each as it is known."""
+    figures: dict[str, float] = {}
+    figures |= _show("full index", full_index(workspace))
+    figures |= _show("size and memory", size(workspace, facts))
+    figures |= _show("sync after one saved file", one_saved(workspace))
+    figures |= _show("recall in process", in_process(workspace, queries))
+    figures |= _show("recall as a process", as_process(workspace, runs))
+    return figures
+
+
+def _show(title: str, figures: dict[str, float]) -> dict[str, float]:
+    print(f"{title}: " + ", ".join(f"{name} {value:,.4g}" for name, value in figures.items()), flush=True)
+    return figures
+
+
+def full_index(workspace: Workspace) -> dict[str, float]:
+    """Rows a second of a rebuild as a user runs it, and of plain FTS5 inserts of the same terms (the floor)."""
+    shutil.rmtree(workspace.memory, ignore_errors=True)
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-m", "memctl", "-h"], env=ENVIRONMENT, capture_output=True, check=True)
+    start_up = time.perf_counter() - start
+    start = time.perf_counter()
+    command = [sys.executable, "-m", "memctl", "index", "--quiet", "-w", str(workspace.root)]
+    subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
+    seconds = time.perf_counter() - start - start_up
+    rows = _rows(workspace)
+    one, paged = _insert(rows, len(rows)), _insert(rows, 0)
+    rate = len(rows) / seconds
+    return {
+        "entries": len(rows), "entries/s": rate, "plain FTS5 one transaction/s": one, "plain FTS5 a transaction a page/s": paged,
+        "share of one transaction": rate / one, "share of a transaction a page": rate / paged,
+    }  # fmt: skip
+
+
+def _rows(workspace: Workspace) -> list[tuple[int, str]]:
+    return with_index(workspace, lambda index: index.rows("SELECT rowid, own FROM words ORDER BY rowid"))
+
+
+def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
+    """Plain FTS5 inserts a second; `at_once` rows a transaction, 0 for a page's."""
+    pieces: dict[int, list[tuple[int, str]]] = {}
+    for number, row in enumerate(rows):
+        pieces.setdefault(number // at_once if at_once else row[0] >> 22, []).append(row)
+    with tempfile.TemporaryDirectory() as folder:
+        db = sqlite3.connect(f"{folder}/floor.sqlite", isolation_level=None)
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute(FTS)
+        start = time.perf_counter()
+        for piece in pieces.values():
+            db.execute("BEGIN IMMEDIATE")
+            db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", piece)
+            db.execute("COMMIT")
+        seconds = time.perf_counter() - start
+        db.close()
+    return len(rows) / seconds
+
+
+def size(workspace: Workspace, facts: int) -> dict[str, float]:
+    """Bytes of the index, and peak memory of the processes so far (the rebuild is the largest)."""
+    used = (workspace.memory / "index.sqlite").stat().st_size
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return {"index bytes/fact": used / facts, "peak MiB of the rebuild": peak}
+
+
+def one_saved(workspace: Workspace) -> dict[str, float]:
+    """Milliseconds of a sync after one page was saved, and of the scan of the folders alone."""
+    page = sorted((workspace.root / "memory").glob("*.md"))[-1]
+    scans, syncs = [], []
+    with_index(workspace, lambda index: sync(workspace, index))
+    for number in range(12):
+        with open(page, "a", encoding="utf-8") as stream:
+            stream.write(f"- W @Bench: saved once more, number {number}\n")
+        scans.append(_timed(workspace.scan))
+        index = open_index(workspace)
+        syncs.append(_timed(lambda index=index: sync(workspace, index)))  # type: ignore[misc]
+        index.close()
+    beyond = statistics.median(syncs) - statistics.median(scans)
+    return {"sync ms": statistics.median(syncs), "scan ms": statistics.median(scans), "beyond the scan ms": beyond}
+
+
+def _timed(job: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    job()
+    return (time.perf_counter() - start) * 1000
+
+
+def in_process(workspace: Workspace, count: int) -> dict[str, float]:
+    """p50 and p95 of recall on a fresh index, and of the plain FTS5 query with the same terms on the same rows."""
+    rows = _rows(workspace)
+    floor = sqlite3.connect(":memory:")
+    floor.execute(FTS)
+    floor.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows)
+    floor.execute("INSERT INTO f (f) VALUES ('optimize')")
+    ours, plain = [], []
+    index: Index = open_index(workspace)
+    for text in make_queries(count):
+        query = read_query(text, TODAY)
+        expression = " OR ".join('"' + term + '"' for term in query_terms(text))
+        sql = "SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10"
+        plain.append(_timed(lambda e=expression: floor.execute(sql, (e,)).fetchall()))  # type: ignore[misc]
+        ours.append(_timed(lambda q=query: recall_in(workspace, index, q, today=TODAY, k=10)))  # type: ignore[misc]
+    index.close()
+    mine, base = statistics.quantiles(ours, n=20), statistics.quantiles(plain, n=20)
+    return {
+        "p50 ms": mine[9], "p95 ms": mine[18], "plain FTS5 p50 ms": base[9], "plain FTS5 p95 ms": base[18],
+        "p50 ratio": mine[9] / base[9],
+    }  # fmt: skip
+
+
+def as_process(workspace: Workspace, runs: int) -> dict[str, float]:
+    """Median milliseconds of `memctl recall` beside `python -c "import typer"` and, where there is one, `rg -i`."""
+    asked = make_queries(runs + 2)
+    memctl_ms, typer_ms, rg_ms = [], [], []
+    for number, text in enumerate(asked):
+        recall = [sys.executable, "-m", "memctl", "recall", text, "-w", str(workspace.root)]
+        pair = _process(recall), _process([sys.executable, "-c", "import typer"])
+        if number >= 2:  # the first ones warm the page cache
+            memctl_ms.append(pair[0])
+            typer_ms.append(pair[1])
+            if rg := shutil.which("rg"):
+                rg_ms.append(_process([rg, "-i", "-m", "1", text.split()[-1], str(workspace.root)]))
+    found = {"recall ms": statistics.median(memctl_ms), "import typer ms": statistics.median(typer_ms)}
+    found["ratio"] = statistics.median(a / b for a, b in zip(memctl_ms, typer_ms, strict=True))
+    return found | ({"rg -i ms": statistics.median(rg_ms)} if rg_ms else {})
+
+
+def _process(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
+    return (time.perf_counter() - start) * 1000
+
+
+if __name__ == "__main__":
+    main()

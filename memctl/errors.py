@@ -113,6 +113,7 @@ class CannotWrite(PageUnreadable):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, f"cannot write: {reason}; nothing was kept", "free space or mend the permissions, then run it again")
+        self.cause = reason
 
 
 class LockBusy(MemctlError):

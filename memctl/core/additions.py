@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from ..errors import Refused
 from ..facts import Fact, Span
-from ..text.grammar import one_line, render
+from ..text.grammar import one_line, parse, render
 from ..text.page import MAX_LINE, Page, is_retain, parse_page, split_lines
 
 __all__ = ["Addition", "addition", "clean", "spans_of"]
@@ -22,13 +23,20 @@ class Addition:
     places: tuple[tuple[Span, bool], ...]
 
 
+_WRITTEN = ("text", "key", "task", "why", "source")  # what a flag of retain may set to any string
+
+
 def clean(fact: Fact) -> Fact:
-    """The fact as one line can hold it: control characters and line breaks in its text become spaces."""
-    fact = replace(fact, text=one_line(fact.text))
+    """The fact as one line can hold it: control characters and line breaks in its text and values become spaces."""
+    values: dict[str, Any] = {name: one_line(value) for name in _WRITTEN if (value := getattr(fact, name)) is not None}
+    extra = tuple((name, one_line(value)) for name, value in fact.extra)
+    fact = replace(fact, **values, extra=extra, entities=tuple(one_line(name) for name in fact.entities))
     if not fact.text:
         raise Refused("nothing is left of the text", "write what is to be kept")
     if len(render(fact)) > MAX_LINE - 2:
         raise Refused(f"a line over {MAX_LINE:,} characters would not be read back", "keep it in a page of its own")
+    if parse(render(fact)) != fact:
+        raise Refused("a value that the line grammar cannot hold", "write names without [ ] | # and values that are not empty")
     return fact
 
 
@@ -53,7 +61,7 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
         return Addition("", tuple((there[replace(fact, block_id=None)], True) for fact in facts))
     body = "".join(f"- {render(fact)}\n" for fact in fresh)
     for closing in _closings(before):
-        text = closing + _opening(before, page, day, bool(closing)) + body
+        text = closing + _opening(before, page, day, bool(closing.strip())) + body
         now = spans_of(parse_page(_joined(before, text)))
         if all(replace(fact, block_id=None) in now for fact in fresh):
             plain = [replace(fact, block_id=None) for fact in facts]
@@ -83,9 +91,9 @@ def _ends_in_heading(page: Page) -> bool:
 
 
 def _closings(before: str) -> Iterator[str]:
-    """Ways to close what a page may have left open, the likely first."""
-    yield ""
-    longest = {mark: 3 for mark in "`~"}
+    """Ways to close what a page may have left open, the likely first. A blank line ends most HTML."""
+    yield from ("", "\n")
+    longest = dict.fromkeys("`~", 3)
     for line in split_lines(before):
         bare = line.lstrip(" >")
         for mark in longest:

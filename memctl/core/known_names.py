@@ -3,53 +3,77 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from ..text.names import stem_key
+from ..text.names import HAN, stem_word
 
-__all__ = ["find_names", "spans_to_look_up"]
+__all__ = ["Listed", "find_names", "heads"]
 
-_LONGEST = 5  # words of a name
 _WORD = re.compile(r"\w+(?:[-'’.+]\w+)*")
-_HAN = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+")
+_HAN = re.compile(HAN)
 
 
-def spans_to_look_up(text: str) -> dict[str, list[tuple[int, int]]]:
-    """Every run of words (and of Han characters) that could be a name: its stem key, and where it stands."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    words = [match.span() for match in _WORD.finditer(text)]
-    spans = [(words[i][0], words[j][1]) for i in range(len(words)) for j in range(i, min(i + _LONGEST, len(words)))]
-    for match in _HAN.finditer(text):
-        start, end = match.span()
-        spans += [(i, j) for i in range(start, end) for j in range(i + 1, min(i + 8, end) + 1)]
-    for start, end in spans:
-        if end - start <= 80:
-            found.setdefault(stem_key(text[start:end]), []).append((start, end))
-    return found
+class Listed(NamedTuple):
+    """A name as its entity's page lists it: its stems (`stem_key`), its spelling, the entity's own name."""
+
+    stem: str
+    name: str
+    entity: str
 
 
-def find_names(text: str, known: Mapping[str, Sequence[tuple[str, str]]]) -> tuple[str, ...]:
-    """The entities that `text` names, in order; `known` maps a stem key to (name as listed, entity's own name) pairs.
+def heads(text: str) -> set[str]:
+    """What a listed name may begin with to stand in `text`: the stem of each word, and each Han character."""
+    return {stem_word(match[0]) for match in _WORD.finditer(text)} | set(_HAN.findall(text))
+
+
+def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, ...]:
+    """The entities that `text` names, in order; `known` maps a head (`stem_head`) to the names that begin so.
 
     A listed name with a capital wants one in the text ("Will" is not "will"); one that several bear names nobody.
     """
-    places = [
-        (start, end, bearers)
-        for stem, spans in spans_to_look_up(text).items()
-        if stem in known
-        for start, end in spans
-        if (bearers := _bearers(text[start:end], known[stem]))
-    ]
-    taken: list[tuple[int, int]] = []
+    if not known:
+        return ()
+    places: dict[tuple[int, int], set[str]] = {}
+    for start, end, listed in (*_in_words(text, known), *_in_han(text, known)):
+        if _fits(text[start:end], listed.name):
+            places.setdefault((start, end), set()).add(listed.entity)
     named: list[tuple[int, str]] = []
-    for start, end, bearers in sorted(places, key=lambda p: (p[0] - p[1], p[0])):
+    taken: list[tuple[int, int]] = []
+    for start, end in sorted(places, key=lambda span: (span[0] - span[1], span[0])):
         if any(start < other_end and other_start < end for other_start, other_end in taken):
             continue
         taken.append((start, end))
-        if len(bearers) == 1:
-            named.append((start, next(iter(bearers))))
+        if len(places[start, end]) == 1:
+            named.append((start, *places[start, end]))
     return tuple(dict.fromkeys(name for _, name in sorted(named)))
 
 
-def _bearers(written: str, listed: Iterable[tuple[str, str]]) -> set[str]:
-    return {entity for name, entity in listed if not name[:1].isupper() or written[:1].isupper() or not written[:1].islower()}
+def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
+    """Names in scripts with spaces, compared stem by stem."""
+    words = [(match.start(), match.end(), stem_word(match[0])) for match in _WORD.finditer(text)]
+    for at, (start, _, stem) in enumerate(words):
+        for listed in known.get(stem, ()):
+            wanted = listed.stem.split(" ")
+            if [word[2] for word in words[at : at + len(wanted)]] == wanted:
+                yield start, words[at + len(wanted) - 1][1], listed
+
+
+def _in_han(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
+    """Names in Han characters, wherever they stand: there are no spaces to tell words by."""
+    for match in _HAN.finditer(text):
+        for listed in known.get(match[0], ()):
+            if text.startswith(listed.name, match.start()):
+                yield match.start(), match.start() + len(listed.name), listed
+
+
+def _fits(written: str, name: str) -> bool:
+    return not name[:1].isupper() or not written[:1].islower()
+
+
+def by_head(listed: Iterable[tuple[str, Listed]]) -> dict[str, list[Listed]]:
+    """(head, name) pairs as `find_names` wants them."""
+    found: dict[str, list[Listed]] = {}
+    for head, name in listed:
+        found.setdefault(head, []).append(name)
+    return found

@@ -16,7 +16,7 @@ __all__ = ["Query", "read_query"]
 
 _FILTER = re.compile(
     rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
-    rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|\S+))"
+    rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
 
@@ -110,24 +110,29 @@ def _take(filters: _Filters, match: re.Match[str], today: date) -> str:
     if match["literal"]:
         return match[0][1:-1]
     if match["name"]:
-        filters.about.append(read_name(match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]))
-        return " "
+        name = read_name(match["name"].removeprefix("@") if "[[" in match["name"] else match["name"])
+        return " " if _apply(filters, "about", name, today) else match[0]
     return " " if _apply(filters, match["field"], match["value"].strip('"'), today) else match[0]
 
 
 def _apply(filters: _Filters, name: str, value: str, today: date) -> bool:
     """Set one filter; False if its value means nothing."""
+    value = value.strip()
     if name == "about":
-        filters.about.append(value.removeprefix("@").removeprefix("[[").removesuffix("]]"))
-    elif name == "kind":
+        return _apply_about(filters, value.removeprefix("@").removeprefix("[[").removesuffix("]]"))
+    if name == "kind":
         return _apply_kinds(filters, value)
-    elif name == "key":
-        filters.key = value
-    elif name == "min-confidence":
+    if name == "key":
+        filters.key = value or filters.key
+        return bool(value)
+    if name == "min-confidence":
         return _apply_confidence(filters, value)
-    else:
-        return _apply_time(filters, name, value, today)
-    return bool(value.strip("@ "))
+    return _apply_time(filters, name, value, today)
+
+
+def _apply_about(filters: _Filters, name: str) -> bool:
+    filters.about += [name] if name else []
+    return bool(name)
 
 
 def _apply_kinds(filters: _Filters, value: str) -> bool:
@@ -139,9 +144,13 @@ def _apply_kinds(filters: _Filters, value: str) -> bool:
 
 
 def _apply_confidence(filters: _Filters, value: str) -> bool:
-    if not re.fullmatch(r"\d*\.?\d+", value) or float(value) > 1:
+    try:
+        share = float(value)
+    except ValueError:
         return False
-    filters.min_confidence = float(value)
+    if not 0 <= share <= 1:  # nor nan
+        return False
+    filters.min_confidence = share
     return True
 
 

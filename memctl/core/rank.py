@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from ..facts import Kind, Period
@@ -13,8 +13,6 @@ __all__ = ["HALF_LIFE_DAYS", "Candidate", "Factors", "Ranked", "factors", "order
 
 HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
-
-_BELOW = 0.999  # of the score of what replaced it
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +134,14 @@ def _rank(group: list[Candidate], times: Sequence[Period], asks_name: bool, toda
 
 
 def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
-    """Lower what was replaced below its replacement: the newer one takes the better of both places."""
-    scores = {i: r.score for i, r in ranked.items()}
+    """Best first, each after what replaced it: the newer one takes the better of both places, and its score."""
     stands_for = {twin.id: r.candidate.id for r in ranked.values() for twin in r.twins}
-    pairs = [(old, stands_for.get(new, new)) for old, new in replaced.items() if old in ranked]
-    for _ in range(len(pairs) + 1):
-        moved = False
-        for old, new in pairs:
-            if new in scores and new != old and scores[old] >= scores[new]:
-                scores[new], scores[old] = scores[old], scores[old] * _BELOW
-                moved = True
-        if not moved:
-            break
-    final = [Ranked(r.candidate, scores[i], r.factors, r.twins) for i, r in ranked.items()]
-    return sorted(final, key=lambda r: r.key)
+    newer = {old: stands_for.get(new, new) for old, new in replaced.items()}
+    done: dict[int, Ranked] = {}
+    for best in sorted(ranked.values(), key=lambda r: r.key):
+        chain = [best.candidate.id]
+        while (by := newer.get(chain[-1])) is not None and by in ranked and by not in done and by not in chain:
+            chain.append(by)
+        for i in reversed(chain):
+            done.setdefault(i, replace(ranked[i], score=max(best.score, ranked[i].score)))
+    return list(done.values())

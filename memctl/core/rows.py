@@ -9,27 +9,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from ..facts import Fact, Kind, Period
 from ..text.dates import valid_from_text
 from ..text.frontmatter import read_front_matter
 from ..text.grammar import Problem, split_block_id
 from ..text.names import entity_key, mentions
-from ..text.page import Entry, Page, Role, parse_page
+from ..text.page import MAX_LINE, Entry, Page, Role, parse_page
 from ..text.terms import terms
+from .lexical import GAP, ORDINAL_BITS
 
-__all__ = ["EntityPage", "PageRows", "Row", "content_key", "day_of", "digest", "fact_id", "page_id", "rows_of", "valid"]
+__all__ = ["FACT_PAGES", "EntityPage", "PageRows", "Row", "content_key", "day_of", "digest", "fact_id", "page_id", "rows_of", "valid"]
 
 FACT_PAGES = {"bank/world.md", "bank/experience.md", "bank/opinions.md"}
-ORDINAL_BITS = 22  # a page of 8 MiB has fewer than 2^22 entries
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
 _EVIDENCE = re.compile(r"\d{4}-\d{2}-\d{2} · ")
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
-_CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#]*\.md#L\d")
+_CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One entry as the index keeps it; dates are ISO strings, which sort as they should.
 
     `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index, and `own` the search terms.
@@ -87,10 +87,14 @@ def rows_of(path: str, text: str) -> PageRows:
     front = read_front_matter(page.front_matter)
     problems = list(page.problems)
     if front is None:
-        problems.insert(0, (1, Problem(1, "front matter that is no YAML mapping", "write `key: value` lines")))
+        bad = Problem(1, "front matter that is no YAML mapping, or over 32 KiB", "write `key: value` lines")
+        problems.insert(0, (1, bad))
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
     rows = tuple(_rows(page_id(path), page, day))
+    if len(rows) < len(page.entries):
+        line = page.entries[len(rows)].span.line
+        problems.append((line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page")))
     return PageRows(path, day, title, entity, rows, tuple(problems))
 
 
@@ -145,17 +149,23 @@ def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> En
 
 
 def _rows(page: int, parsed: Page, day: date | None) -> Iterator[Row]:
+    """Rows with ordinals that leave a gap around headings: what stands under another one is no neighbour."""
     seen: Counter[str] = Counter()
-    for ordinal, entry in enumerate(parsed.entries):
+    ordinal = 0
+    for entry in parsed.entries:
+        ordinal += GAP if entry.role is Role.HEADING else 0
+        if ordinal >= 1 << ORDINAL_BITS:
+            return
         raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
         yield _row(page << ORDINAL_BITS | ordinal, entry, raw, day, seen)
+        ordinal += GAP if entry.role is Role.HEADING else 1
 
 
 def _row(number: int, entry: Entry, raw: Sequence[str], page_day: date | None, seen: Counter[str]) -> Row:
     fact = entry.fact
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
     day = page_day or _own_day(fact, entry.logical)
-    own = terms(" ".join(raw) if fact is None else entry.logical)
+    own = terms(" ".join(line[:MAX_LINE] for line in raw) if fact is None else entry.logical)
     period = valid(fact, entry.content, day)
     return Row(
         id=number,

@@ -56,27 +56,43 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     from outside (untrusted) never replaces what the owner said.
     """
     found = {claim.id: Standing(claim.valid) for claim in claims}
-    by_ref = {claim.ref: claim for claim in claims}
-    spoken = [(claim, by_ref[ref]) for claim in claims if claim.trusted for ref in _targets(claim) if ref in by_ref]
-    wrong = {target.id for claim, target in spoken if target.ref in claim.corrects}
-    for slot in {slot for claim in claims for slot in claim.slots}:
-        _run_slot([c for c in versions(claims) if slot in c.slots and c.id not in wrong], today, found)
-    for claim, target in spoken:
-        if target.id != claim.id:
+    in_order = versions(claims)
+    by_ref: dict[str, list[Claim]] = {}
+    for claim in in_order:
+        by_ref.setdefault(claim.ref, []).append(claim)
+    told = [claim for claim in in_order if claim.trusted]
+    wrong = {t.id for claim in told for ref in claim.corrects for t in by_ref.get(ref, ()) if ref != claim.ref}
+    slots: dict[tuple[str, str], list[Claim]] = {}
+    for claim in in_order:
+        for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
+            slots.setdefault(slot, []).append(claim)
+    for _, line in sorted(slots.items()):
+        _run_slot(line, today, found)
+    for claim in told:
+        for target in (t for ref in _targets(claim, today) for t in by_ref.get(ref, ()) if ref != claim.ref):
             _replace(found, target, claim, retracted=target.id in wrong)
     return found
 
 
-def _targets(claim: Claim) -> tuple[str, ...]:
-    return claim.supersedes + claim.corrects
+def _begun(claim: Claim, today: date) -> bool:
+    return claim.valid.first is None or claim.valid.first <= today
+
+
+def _targets(claim: Claim, today: date) -> tuple[str, ...]:
+    """What a claim replaces: what it corrects was never true, what it supersedes is true until it begins itself."""
+    return (claim.supersedes if _begun(claim, today) else ()) + claim.corrects
 
 
 def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Standing]) -> None:
-    begun = [c for c in line if c.valid.first is None or c.valid.first <= today]
-    trusted = [c for c in begun if c.trusted]
-    for claim in begun:
-        later = trusted[trusted.index(claim) + 1 :] if claim.trusted else trusted[-1:]
-        successor = next((c for c in later if c.same != claim.same), None)
+    """`line` is in order of versions. The successor of each is the next trusted one that says something else."""
+    trusted = [claim for claim in line if claim.trusted and _begun(claim, today)]
+    newest = trusted[-1] if trusted else None
+    for claim in line:
+        if newest and not claim.trusted and claim.same != newest.same and _begun(claim, today):
+            _replace(found, claim, newest)
+    successor: Claim | None = None
+    for claim, later in zip(reversed(trusted[:-1]), reversed(trusted[1:]), strict=True):
+        successor = later if later.same != claim.same else successor
         if successor is not None:
             _replace(found, claim, successor)
 
@@ -86,9 +102,7 @@ def _replace(found: dict[int, Standing], old: Claim, new: Claim, retracted: bool
     standing = found[old.id]
     start = new.valid.first or new.day
     last = standing.valid.last
-    if start and old.valid.first and start > old.valid.first:
+    if start and (old.valid.first or date.min) < start:
         end = start - timedelta(days=1)
         last = end if last is None else min(last, end)
     found[old.id] = Standing(Period(standing.valid.first, last), new.id, retracted or standing.retracted)
-
-

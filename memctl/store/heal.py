@@ -6,25 +6,29 @@ import hashlib
 import json
 import os
 import sqlite3
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..errors import CannotWrite, LockBusy, MemctlError
 from .files import prepare_memory
-from .index import SELECT_ROW, Index, rows_sum
+from .index import SELECT_ABOUT, SELECT_NAMES, SELECT_ROW, Index, code, derived, page_sum
+from .system import OPEN_SAFELY, locked
 from .workspace import Workspace
 
 __all__ = ["is_intact", "open_index", "open_scratch", "schema_version", "with_index"]
 
 T = TypeVar("T")
 _HERE = Path(__file__).parent
+_LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
-    "store/schema.sql", "core/rows.py", "text/blocks.py", "text/dates.py", "text/frontmatter.py", "text/grammar.py",
-    "text/names.py", "text/page.py", "text/terms.py",
+    "store/schema.sql", "store/index.py", "core/lexical.py", "core/rows.py", "facts.py", "text/blocks.py", "text/dates.py",
+    "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py",
+    "text/irregular.py", "text/names.py", "text/page.py", "text/plain.py", "text/stopwords.py", "text/terms.py",
 )  # fmt: skip
 
 
@@ -36,16 +40,19 @@ def schema_version() -> int:
 
 
 def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
-    """What `job` makes of the index. One that turns out damaged meanwhile is moved aside, and the job is done anew."""
+    """What `job` makes of the index. One that turns out damaged meanwhile is made anew, and so is the job."""
     path = workspace.memory / "index.sqlite"
-    for attempt in (1, 2):
+    for attempt in (1, 2, 3):
         index = open_index(workspace)
         try:
             return job(index)
         except sqlite3.DatabaseError as error:
-            if attempt == 2 or not _is_damage(error):
+            index.unsealed = False
+            if attempt == 3 or not _is_curable(error):
                 raise _explain(path, error) from error
-            _move_aside(index)
+            _unseal(path)
+            if attempt == 2 and index.path:
+                _move_aside(path)
         finally:
             _close(index)
     raise AssertionError("unreachable")
@@ -58,14 +65,31 @@ def _close(index: Index) -> None:
         _write_seal(index.path)
 
 
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+_PASSING = {
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+}  # fmt: skip
+
+
 def _is_damage(error: sqlite3.Error) -> bool:
-    """True for errors that another look will not cure; busy, full and read-only are not damage."""
-    signs = ("malformed", "no such", "disk I/O", "corrupt", "vtable", "not a database", "constraint failed")
-    return any(sign in str(error) for sign in signs)
+    """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
+    return code(error) not in _PASSING and not isinstance(error, sqlite3.ProgrammingError)
 
 
-def _explain(path: Path, error: sqlite3.Error) -> MemctlError:
-    return LockBusy(str(path), 10.0) if "locked" in str(error) else CannotWrite(str(path), str(error))
+def _is_curable(error: sqlite3.Error) -> bool:
+    """True for damage, and for an index that another process moved aside under our hands."""
+    return _is_damage(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+
+
+def _explain(path: Path, error: sqlite3.Error) -> MemctlError | sqlite3.Error:
+    if isinstance(error, sqlite3.ProgrammingError):
+        return error
+    return LockBusy(str(path), 10.0) if code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else CannotWrite(str(path), str(error))
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
 
 
 def open_index(workspace: Workspace) -> Index:
@@ -77,54 +101,57 @@ def open_index(workspace: Workspace) -> Index:
     try:
         prepare_memory(workspace)
         for _ in range(3):
-            index = _connect(path)
-            if _is_sound(index):
+            index = _open_if_sound(path)
+            if index:
                 return index
-            _move_aside(index)
-            index.close()
+            with locked(workspace.memory / "lock", _LOCK_SECONDS):
+                index = _open_if_sound(path)  # another process may have healed it while we waited
+                if index:
+                    return index
+                _move_aside(path)
         raise CannotWrite(str(path), "damaged each time it is made")
-    except (CannotWrite, sqlite3.OperationalError) as error:
-        return _open_frozen(path, str(error))
+    except (CannotWrite, LockBusy, sqlite3.OperationalError, OSError) as error:
+        return _open_frozen(path, error.cause if isinstance(error, CannotWrite) else str(error))
 
 
 @contextmanager
-def open_scratch(path: Path) -> Iterator[Index]:
-    """An empty index at `path` that is gone afterwards."""
-    db = sqlite3.connect(path, isolation_level=None)
-    try:
-        index = Index(db, path)
-        index.run("PRAGMA synchronous = OFF")
+def open_scratch() -> Iterator[Index]:
+    """An empty index in a nameless temporary file, which is gone afterwards, even if the process is killed."""
+    with closing(sqlite3.connect("", isolation_level=None)) as db:
+        index = Index(db, None)
         _create(index)
         yield index
-    finally:
-        db.close()
-        for name in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
-            name.unlink(missing_ok=True)
 
 
-def _connect(path: Path) -> Index:
-    return Index(sqlite3.connect(path, isolation_level=None, timeout=10.0), path)
+def _open_if_sound(path: Path) -> Index | None:
+    if path.is_symlink():
+        path.unlink()  # SQLite would follow it out of the workspace
+    index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0), path)
+    try:
+        if _is_sound(index):
+            return index
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            index.close()
+            raise
+    index.close()
+    return None
 
 
 def _is_sound(index: Index) -> bool:
     """True for an index of this schema whose file is as we left it, or that passes every check; fills an empty one."""
-    try:
-        for pragma in ("synchronous = NORMAL", "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -32768"):
-            index.run(f"PRAGMA {pragma}")
-        version = index.rows("PRAGMA user_version")[0][0]
-        if version == 0 and not index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-            _create(index)
-            return True
-        if version != schema_version():
-            return False
-        if not _seal_holds(index.path):
-            index.unsealed = True
-            return is_intact(index)
+    for pragma in ("synchronous = NORMAL", "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -32768"):
+        index.run(f"PRAGMA {pragma}")
+    version = index.rows("PRAGMA user_version")[0][0]
+    if version == 0 and not index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+        _create(index)
         return True
-    except sqlite3.DatabaseError as error:
-        if _is_damage(error):
-            return False
-        raise
+    if version != schema_version():
+        return False
+    if _seal_holds(index.path):
+        return True
+    index.unsealed = True
+    return is_intact(index)
 
 
 def _create(index: Index) -> None:
@@ -138,25 +165,92 @@ def _create(index: Index) -> None:
         index.run(f"PRAGMA user_version = {schema_version()}")
 
 
+def _open_frozen(path: Path, reason: str) -> Index:
+    """An index that cannot be written: as it stands if it is as we left it, else a copy in memory that is proved first."""
+    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
+    with suppress(sqlite3.Error, OSError):
+        if not path.is_file() or path.is_symlink():
+            raise FileNotFoundError(path)
+        db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        if _seal_holds(path):
+            return Index(db, None, frozen=reason)
+        with closing(db):
+            memory.copy_from(db)
+        if memory.rows("PRAGMA user_version") == [(schema_version(),)] and is_intact(memory):
+            return memory
+    memory.close()
+    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
+    _create(memory)
+    return memory
+
+
+def _move_aside(path: Path) -> None:
+    """Take a broken index out of the way; only the newest such is kept."""
+    for name in (path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm"), path.with_name(path.name + "-journal")):
+        with suppress(FileNotFoundError):
+            name.unlink()
+    _unseal(path)
+    with suppress(FileNotFoundError):
+        path.replace(path.with_name("index.broken"))
+
+
+# -- proof ------------------------------------------------------------------------------------------------------------
+
+
 def is_intact(index: Index) -> bool:
-    """True when the file's structure, the word index and the sum of every page agree: a flipped bit breaks one."""
+    """True when the file's structure, the schema, the word index and every sum agree: a flipped bit breaks one."""
     try:
-        if index.rows("PRAGMA integrity_check(1)") != [("ok",)]:
+        if not _is_wal(index.path):
             return False
+        index.run("PRAGMA busy_timeout = 0")
         # rank = 1 compares the word index with its content; without it most damage passes.
         index.run("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
-        return all(_sum_holds(index, *page) for page in index.rows("SELECT id, rows_sum FROM page"))
+        index.run("PRAGMA busy_timeout = 10000")
+        return index.rows("PRAGMA integrity_check(1)") == [("ok",)] and _schema(index) == _fresh_schema() and _adds_up(index)
     except sqlite3.DatabaseError as error:
         if _is_damage(error):
             return False
-        if "locked" in str(error):
+        if code(error) == sqlite3.SQLITE_BUSY:
             index.unsealed = False
-            return True  # somebody is writing to it just now; the next opening looks again
+            return True  # somebody writes to it just now, and proved it before; the next opening looks again
         raise
 
 
-def _sum_holds(index: Index, page: int, expected: bytes) -> bool:
-    return rows_sum(index.rows(SELECT_ROW, (page,))) == expected
+def _is_wal(path: Path | None) -> bool:
+    """The two format versions in the header: with others the file is read-only, or lets nobody read while one writes."""
+    if path is None:
+        return True
+    with open(path, "rb") as stream:
+        return stream.read(20)[18:] == b"\2\2"
+
+
+def _schema(index: Index) -> list[tuple[Any, ...]]:
+    return index.rows("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name")
+
+
+@cache
+def _fresh_schema() -> list[tuple[Any, ...]]:
+    with open_scratch() as index:
+        return _schema(index)
+
+
+def _adds_up(index: Index) -> bool:
+    """True when every page has the sum of its rows, and the tables that turn those rows round hold nothing else."""
+    names: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in (row for select in SELECT_NAMES for row in index.each(select)):
+        names[row[0]].append(row)
+    expected: Counter[str] = Counter()
+    for total, number, *about in index.rows(SELECT_ABOUT):
+        rows = index.rows(SELECT_ROW, (number,))
+        if page_sum(tuple(about), names.pop(number, ()), rows) != total:
+            return False
+        expected["entry"] += len(rows)
+        expected["words"] += len(rows)
+        for table, turned in derived(rows).items():
+            expected[table] += sum(map(hash, turned))
+    counted = {table: index.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("entry", "words")}
+    summed = {table: sum(map(hash, index.each(f"SELECT * FROM {table}"))) for table in ("mention", "link", "slot")}
+    return not names and all(expected[table] == value for table, value in (counted | summed).items())
 
 
 # -- the seal: the state of the file as we last left it ---------------------------------------------------------------
@@ -171,7 +265,9 @@ def _seal_holds(path: Path | None) -> bool:
     if path is None:
         return True
     try:
-        sealed: object = json.loads(path.with_suffix(".seal").read_text("utf-8"))
+        fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
+        with open(fd, encoding="ascii") as stream:
+            sealed: object = json.loads(stream.read(1000))
         return sealed == _state(path)
     except (OSError, ValueError):
         return False
@@ -180,28 +276,11 @@ def _seal_holds(path: Path | None) -> bool:
 def _write_seal(path: Path) -> None:
     """Best effort: without a seal the next opening only checks more."""
     with suppress(OSError):
-        path.with_suffix(".seal").write_text(json.dumps(_state(path)), "utf-8")
+        fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)
+        with open(fd, "w", encoding="ascii") as stream:
+            json.dump(_state(path), stream)
 
 
-def _open_frozen(path: Path, reason: str) -> Index:
-    """Read an index that cannot be written, or start an empty one in memory."""
-    with suppress(sqlite3.Error):
-        db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
-        if db.execute("PRAGMA user_version").fetchone()[0] == schema_version():
-            return Index(db, None, frozen=reason)
-        db.close()
-    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
-    _create(memory)
-    return memory
-
-
-def _move_aside(index: Index) -> None:
-    """Take a broken index out of the way, unless another process has done so; only the newest such is kept."""
-    path = index.path
-    if path is None:
-        return
-    for name in (path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm"), path.with_suffix(".seal")):
-        with suppress(FileNotFoundError):
-            name.unlink()
+def _unseal(path: Path) -> None:
     with suppress(FileNotFoundError):
-        path.replace(path.with_name("index.broken"))
+        path.with_suffix(".seal").unlink()

@@ -8,19 +8,18 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
-from operator import attrgetter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.rows import ORDINAL_BITS, PageRows, Row, page_id
-from ..errors import LockBusy
-from ..text.names import entity_key, stem_key
+from ..core.lexical import ORDINAL_BITS
+from ..core.rows import PageRows, Row, page_id
+from ..errors import CannotWrite, LockBusy
+from ..text.names import entity_key, stem_head, stem_key
 
-__all__ = ["Index", "Known", "rows_sum"]
+__all__ = ["Index", "Known", "code", "derived", "page_sum"]
 
-_STORED = tuple(f.name for f in fields(Row))[:-1]  # `own`, the last, lives in the table `words`
-_astuple = attrgetter(*_STORED, "own")
+_STORED = Row._fields[:-1]  # `own`, the last, lives in the table `words`
 SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
 SELECT_ROW = (
     f"SELECT {SELECT_STORED}, words.own FROM entry JOIN words ON words.rowid = entry.id "
@@ -59,24 +58,33 @@ class Index:
         with suppress(sqlite3.Error):
             self._db.close()
 
+    def copy_from(self, other: sqlite3.Connection) -> None:
+        """Become a copy of another index."""
+        other.backup(self._db)
+
     @contextmanager
     def writing(self, wait: float = 10.0) -> Iterator[None]:
-        """One transaction that takes the write lock at once; LockBusy if another writer keeps it longer than `wait`."""
+        """One transaction that takes the write lock at once.
+
+        LockBusy if another writer keeps it longer than `wait`, CannotWrite where the disk is full or read-only.
+        """
         self._db.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
         try:
             self._db.execute("BEGIN IMMEDIATE")
+            self.unsealed = True
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
         except sqlite3.OperationalError as error:
-            if "locked" in str(error) or "busy" in str(error):
+            if code(error) in _BUSY:
                 raise LockBusy(str(self.path), wait) from error
+            if code(error) in _UNWRITABLE and error.sqlite_errorcode != sqlite3.SQLITE_READONLY_DBMOVED:
+                raise CannotWrite(str(self.path), str(error)) from error
             raise
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
-        self.unsealed = True
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -105,26 +113,30 @@ class Index:
     def put(self, page: PageRows, status: os.stat_result, sha256: bytes, looked_ns: int, problem: str | None) -> None:
         """Make the index hold exactly this page; only rows that differ are written."""
         number = self._page_number(page.path)
-        rows = {row[0]: row for row in map(_astuple, page.rows)}
+        rows = {row[0]: row for row in page.rows}
         if number != page_id(page.path):  # another path has the same hash: shift the ids
             shift = (number - page_id(page.path)) << ORDINAL_BITS
             rows = {key + shift: (key + shift, *row[1:]) for key, row in rows.items()}
         self._replace_rows(number, rows)
-        self._replace_entity(number, page)
-        total = sum(row.length for row in page.rows)
-        stat = (status.st_size, status.st_mtime_ns, status.st_ino)
+        names = self._replace_names(number, page)
         day = page.day.isoformat() if page.day else None
-        values = (number, page.path, day, page.title, len(rows), total, rows_sum(rows.values()), *stat, sha256, looked_ns, problem)
-        self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
+        about = (page.path, day, page.title, len(rows), sum(row.length for row in page.rows))
+        stat = (status.st_size, status.st_mtime_ns, status.st_ino)
+        self._put_page(number, about, page_sum((*about, sha256, problem), names, rows.values()), stat, sha256, looked_ns, problem)
 
     def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
         """Keep a row that says why a page could not be read, and none of its entries."""
         number = self._page_number(path)
         self._replace_rows(number, {})
-        self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
-        self._db.execute("DELETE FROM alias WHERE page = ?", (number,))
+        self._replace_names(number, None)
+        about = (path, None, path, 0, 0)
         stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
-        values = (number, path, None, path, 0, 0, rows_sum(()), *stat, b"", looked_ns, problem)
+        self._put_page(number, about, page_sum((*about, b"", problem), (), ()), stat, b"", looked_ns, problem)
+
+    def _put_page(
+        self, number: int, about: tuple[Any, ...], total: bytes, stat: tuple[int, ...], sha256: bytes, looked_ns: int, problem: str | None
+    ) -> None:
+        values = (number, *about, total, *stat, sha256, looked_ns, problem)
         self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
 
     def look_again(self, path: str, status: os.stat_result, looked_ns: int) -> None:
@@ -138,8 +150,8 @@ class Index:
         """Forget a page that is gone."""
         number = self._page_number(path)
         self._replace_rows(number, {})
-        for table, column in (("entity", "page"), ("alias", "page"), ("page", "id")):
-            self._db.execute(f"DELETE FROM {table} WHERE {column} = ?", (number,))
+        self._replace_names(number, None)
+        self._db.execute("DELETE FROM page WHERE id = ?", (number,))
 
     def clear(self) -> None:
         """Forget every page."""
@@ -150,12 +162,11 @@ class Index:
 
     def _page_number(self, path: str) -> int:
         """The page's own number, or the next free one where two paths share a hash (41 bits: hardly ever)."""
-        number = page_id(path)
-        while True:
-            row = self._db.execute("SELECT path FROM page WHERE id = ?", (number,)).fetchone()
-            if row is None or row[0] == path:
-                return number
+        row = self._db.execute("SELECT id FROM page WHERE path = ?", (path,)).fetchone()
+        number: int = row[0] if row else page_id(path)
+        while not row and self._db.execute("SELECT 1 FROM page WHERE id = ?", (number,)).fetchone():
             number += 1
+        return number
 
     def _replace_rows(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
         low, high = number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS
@@ -185,15 +196,19 @@ class Index:
         run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", _turned(rows, "links"))
         run("INSERT INTO slot VALUES (?, ?, ?)", _slots(rows))
 
-    def _replace_entity(self, number: int, page: PageRows) -> None:
+    def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
+        """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
         self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
         self._db.execute("DELETE FROM alias WHERE page = ?", (number,))
-        if page.entity:
-            entity = page.entity
-            self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", (number, entity_key(entity.name), entity.name, entity.type))
-            names = {entity_key(name): (stem_key(name), name) for name in (*reversed(entity.aliases), entity.name)}
-            rows = ((key, number, stem, name) for key, (stem, name) in names.items())
-            self._db.executemany("INSERT INTO alias VALUES (?, ?, ?, ?)", rows)
+        if page is None or page.entity is None:
+            return []
+        entity = page.entity
+        own = (number, entity_key(entity.name), entity.name, entity.type)
+        names = {entity_key(name): name for name in (*reversed(entity.aliases), entity.name)}
+        aliases = [(number, key, stem_head(name), stem_key(name), name) for key, name in sorted(names.items())]
+        self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", own)
+        self._db.executemany("INSERT INTO alias (page, key, head, stem, name) VALUES (?, ?, ?, ?, ?)", aliases)
+        return [own, *aliases]
 
     # -- questions ----------------------------------------------------------------------------------------------------
 
@@ -219,9 +234,33 @@ class Index:
         return found
 
 
-def rows_sum(rows: Iterable[tuple[Any, ...]]) -> bytes:
-    """16 bytes over all rows of a page, in order, as they are stored with their terms."""
-    return hashlib.blake2b(repr([tuple(row) for row in rows]).encode("utf-8", "replace"), digest_size=16).digest()
+SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, sha256, problem FROM page ORDER BY id"
+SELECT_NAMES = (
+    "SELECT page, key, name, type FROM entity",
+    "SELECT page, key, head, stem, name FROM alias ORDER BY key",
+)
+
+
+def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: Iterable[tuple[Any, ...]]) -> bytes:
+    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names and all its rows with their terms."""
+    whole = [tuple(row) for row in (about, *names, *rows)]
+    return hashlib.blake2b(repr(whole).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def derived(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:
+    """What rows of entries put into the tables that turn them round, by table and in the order of its columns."""
+    links = {(target, relation, entry) for relation, target, entry in _turned(rows, "links")}
+    return {"mention": set(_turned(rows, "names")), "link": links, "slot": set(_slots(rows))}
+
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNWRITABLE = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+
+
+def code(error: sqlite3.Error) -> int | None:
+    """SQLite's primary result code; None for what Python's module found, such as text that is not UTF-8."""
+    found = getattr(error, "sqlite_errorcode", None)
+    return None if found is None else found & 0xFF
 
 
 def _marks(count: int) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ..core.known_names import Listed, by_head
 from ..core.query import Query
-from ..core.rows import ORDINAL_BITS
-from ..text.names import entity_key, stem_key
+from ..core.lexical import ORDINAL_BITS, match_expression
+from ..text.names import entity_key
 from ..text.terms import terms
 from .index import SELECT_STORED, Index
 
@@ -19,16 +20,26 @@ __all__ = [
     "all_entities",
     "by_ids",
     "by_refs",
+    "census",
     "citing",
-    "entries_of_page",
+    "completions",
+    "condition_of",
+    "dump",
     "filtered",
     "frequencies",
+    "headings_of",
     "in_slots",
+    "keys_of",
     "match",
-    "matching_names",
+    "has_entities",
+    "listed_names",
+    "mentioned",
+    "mentioning",
     "newest",
     "own_terms",
+    "passing",
     "resolve",
+    "slot_keys",
     "totals",
 ]
 
@@ -101,22 +112,37 @@ def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
     return [term for (term,) in index.rows(sql, (prefix, high, limit))]
 
 
-def quoted(term: str) -> str:
-    """A term as an FTS5 string: always quoted, never guessed at."""
-    return '"' + term.replace('"', '""').replace("\0", "") + '"'
-
-
-def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[tuple[int, float]]:
-    """(entry id, bm25 as a positive score) of the best `limit` entries that hold any wanted term, best first."""
-    expression = " OR ".join(quoted(term) for term in wanted)
+def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[int]:
+    """The ids of the best `limit` entries, by FTS5's bm25, that hold any wanted term."""
     if not condition.sql:
-        sql = "SELECT rowid, -bm25(words) FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
-        return index.rows(sql, (expression, limit))
+        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
+        return [i for (i,) in index.rows(sql, (match_expression(wanted), limit))]
     sql = (
-        "SELECT words.rowid, -bm25(words) FROM words JOIN entry ON entry.id = words.rowid "
+        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
         f"WHERE words MATCH ? AND {condition.sql} ORDER BY bm25(words), words.rowid LIMIT ?"
     )
-    return index.rows(sql, (expression, *condition.values, limit))
+    return [i for (i,) in index.rows(sql, (match_expression(wanted), *condition.values, limit))]
+
+
+def headings_of(index: Index, ids: Iterable[int]) -> dict[int, str]:
+    """The nearest heading above each entry."""
+    return dict(index.rows_in("SELECT id, heading FROM entry WHERE id IN ({keys})", ids))
+
+
+def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
+    """Those of some entries that pass a condition."""
+    if not condition.sql:
+        return set(ids)
+    listed = ", ".join(str(int(i)) for i in ids)
+    sql = f"SELECT id FROM entry WHERE id IN ({listed}) AND {condition.sql}"
+    return {i for (i,) in index.rows(sql, condition.values)}
+
+
+def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int]:
+    """Those of some entries that name, as @Name or [[Name]], one of the bearers of these keys."""
+    listed = ", ".join(str(int(i)) for i in ids)
+    sql = f"SELECT entry FROM mention WHERE name IN ({{keys}}) AND entry IN ({listed})"
+    return {i for (i,) in index.rows_in(sql, keys)}
 
 
 def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
@@ -175,7 +201,7 @@ def _named(who: Entity | str) -> tuple[str, list[Any]]:
 
 
 def _all_words(name: str) -> str:
-    return "(" + " AND ".join(quoted(term) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
+    return "(" + " AND ".join(match_expression([term]) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
 
 
 def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
@@ -207,11 +233,6 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
     """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
     found = [Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
     return sorted(found, key=lambda e: (e.path, e.line))
-
-
-def entries_of_page(index: Index, path: str) -> list[Stored]:
-    """The entries of one page, in order."""
-    return [Stored(*row) for row in index.rows(f"{_JOINED} WHERE page.path = ? ORDER BY entry.id", (path,))]
 
 
 def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
@@ -269,16 +290,18 @@ def all_entities(index: Index) -> list[Entity]:
     return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
 
 
-def matching_names(index: Index, stems: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """For stemmed words (`stem_key`) that are somebody's name: (the name as listed, the entity's own name) for each."""
+def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
+    """The names that begin with one of these heads (core/known_names.py), by head."""
     sql = (
-        "SELECT alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
-        "WHERE alias.stem IN ({keys}) ORDER BY alias.stem, entity.key"
+        "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
+        "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
     )
-    found: dict[str, list[tuple[str, str]]] = {}
-    for stem, name, entity in index.rows_in(sql, stems):
-        found.setdefault(stem, []).append((name, entity))
-    return found
+    return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
+
+
+def has_entities(index: Index) -> bool:
+    """False in a workspace without a single entity page."""
+    return bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
 
 
 def mentioned(index: Index) -> list[tuple[str, int]]:
@@ -296,7 +319,7 @@ _DUMPS = (
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
     "SELECT 'slot', key, name, entry FROM slot ORDER BY 2, 3, 4",
     "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
-    "SELECT 'alias', alias.key, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 5",
+    "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
     "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
 )
 

@@ -7,7 +7,7 @@ CREATE TABLE page (
     title     TEXT NOT NULL,            -- first heading, else the file's name
     entries   INTEGER NOT NULL,         -- how many rows below belong to it
     terms     INTEGER NOT NULL,         -- the sum of their lengths
-    rows_sum  BLOB NOT NULL,            -- hash of those rows: tells damage that SQLite does not see
+    rows_sum  BLOB NOT NULL,            -- hash of those rows, of this one and of its names: tells damage that SQLite does not see
     size      INTEGER NOT NULL,         -- the fingerprint: bytes,
     mtime_ns  INTEGER NOT NULL,         --   modification time,
     inode     INTEGER NOT NULL,         --   file number,
@@ -74,11 +74,12 @@ CREATE INDEX entity_key ON entity (key);
 CREATE TABLE alias (                    -- every name of an entity, its own included
     key  TEXT NOT NULL,
     page INTEGER NOT NULL,
-    stem TEXT NOT NULL,                 -- its words stemmed: meets the inflected name in running text
+    head TEXT NOT NULL,                 -- its first word stemmed, or first Han character: the way in from running text
+    stem TEXT NOT NULL,                 -- its words stemmed: meets the inflected name
     name TEXT NOT NULL,
     PRIMARY KEY (key, page)
 ) WITHOUT ROWID;
-CREATE INDEX alias_stem ON alias (stem);
+CREATE INDEX alias_head ON alias (head);
 
 -- Terms come analysed (text/terms.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");

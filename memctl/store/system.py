@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ..errors import LockBusy
+from ..errors import CannotWrite, LockBusy
 
-__all__ = ["OPEN_SAFELY", "locked", "sync_folder"]
+__all__ = ["OPEN_SAFELY", "OPEN_TO_SYNC", "locked", "sync_folder"]
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
@@ -20,6 +20,8 @@ OPEN_SAFELY = (
 
 if sys.platform == "win32":
     import msvcrt
+
+    OPEN_TO_SYNC = os.O_RDWR  # Windows flushes only what may be written
 
     def _try_lock(fd: int) -> bool:
         try:
@@ -33,6 +35,8 @@ if sys.platform == "win32":
 
 else:
     import fcntl
+
+    OPEN_TO_SYNC = os.O_RDONLY
 
     def _try_lock(fd: int) -> bool:
         try:
@@ -52,17 +56,30 @@ else:
 
 @contextmanager
 def locked(path: Path, seconds: float) -> Iterator[None]:
-    """Hold the lock file at `path`, waiting up to `seconds` for it; LockBusy after that.
+    """Hold the lock file at `path`, waiting up to `seconds` for it; LockBusy after that, CannotWrite if it can't be had.
 
     The file is never unlinked: a waiter could hold a lock on a name that is gone.
     """
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
+    fd = _take_lock(path, seconds)
     try:
+        yield
+    finally:
+        os.close(fd)  # closing lets go of the lock, on a crash too
+
+
+def _take_lock(path: Path, seconds: float) -> int:
+    fd = -1
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
         deadline = time.monotonic() + seconds
         while not _try_lock(fd):
             if time.monotonic() >= deadline:
                 raise LockBusy(str(path), seconds)
             time.sleep(0.01)
-        yield
-    finally:
-        os.close(fd)  # closing lets go of the lock, on a crash too
+        return fd
+    except (OSError, LockBusy) as error:
+        if fd >= 0:
+            os.close(fd)
+        if isinstance(error, OSError):  # a full disk, no permission, a file system without locks
+            raise CannotWrite(str(path), error.strerror or str(error)) from error
+        raise

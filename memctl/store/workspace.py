@@ -51,79 +51,91 @@ class Workspace:
 
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
-        if "\0" in path or len(os.fsencode(path)) > 4096:
+        if not _is_spellable(path):
             raise PageUnreadable(path.replace("\0", "\\0")[:80], "not a path", "name a page by its path in the workspace")
         plain = Path(path)
         inside = os.path.relpath(plain, self.root) if plain.is_absolute() else os.path.normpath(plain)
         parts = Path(inside).parts
         if ".." in parts or Path(inside).is_absolute():
             raise OutsideWorkspace(path)
-        for depth in range(1, len(parts) + 1):
-            if self.root.joinpath(*parts[:depth]).is_symlink():
-                raise OutsideWorkspace(path, "goes through a symbolic link")
+        if any(self._is_link(PurePosixPath(*parts[:depth])) for depth in range(1, len(parts) + 1)):
+            raise OutsideWorkspace(path, "goes through a symbolic link")
         return PurePosixPath(*parts).as_posix()
+
+    def _is_link(self, path: PurePosixPath) -> bool:
+        try:
+            return (self.root / path).is_symlink()
+        except OSError as error:  # a name of 300 bytes, a folder that may not be searched
+            raise PageUnreadable(str(path)[:80], error.strerror or str(error)) from error
 
     def scan(self) -> list[Found]:
         """Every Markdown file, sorted by path: not hidden, not ignored, not in a workspace of its own inside this one."""
-        return sorted(self._walk("", self.root), key=lambda found: found.path)
+        found: dict[str, Found] = {}
+        folders = [""]
+        while folders:  # a loop: a tree may be deeper than Python's stack
+            prefix = folders.pop()
+            found |= {page.path: page for page in self._list(prefix, folders)}
+        return sorted(found.values(), key=lambda page: page.path)
 
-    def _walk(self, prefix: str, folder: Path) -> Iterator[Found]:
-        folders = []
+    def _list(self, prefix: str, folders: list[str]) -> Iterator[Found]:
+        """The pages of one folder; folders in it that are to be listed too are added to `folders`."""
         try:
-            with os.scandir(folder) as entries:
+            with os.scandir(self.root / prefix) as entries:
                 for entry in entries:
-                    name = entry.name
-                    if name.startswith("."):
+                    path = prefix + entry.name
+                    if entry.name.startswith(".") or self._ignored(path):
                         continue
-                    if name.endswith(".md"):
-                        yield from self._page(prefix + name, entry)
-                    elif entry.is_dir(follow_symlinks=False) and name not in _SKIPPED:
-                        folders.append(name)
+                    if entry.is_dir(follow_symlinks=False):
+                        if entry.name not in _SKIPPED and not _is_workspace(self.root / path):
+                            folders.append(f"{path}/")
+                    elif entry.name.endswith(".md"):
+                        yield _page(path, entry)
         except OSError as error:
-            yield Found(prefix.rstrip("/") or ".", None, f"folder cannot be listed: {error.strerror}")
-        for name in folders:
-            inner = folder / name
-            if not self._ignored(prefix + name) and not _is_workspace(inner):
-                yield from self._walk(f"{prefix}{name}/", inner)
-
-    def _page(self, path: str, entry: os.DirEntry[str]) -> Iterator[Found]:
-        if self._ignored(path):
-            return
-        try:
-            path.encode("utf-8")
-            status = entry.stat(follow_symlinks=False)
-        except UnicodeEncodeError:
-            yield Found(os.fsencode(path).decode("utf-8", "backslashreplace"), None, "file name is not UTF-8")
-            return
-        except OSError as error:
-            yield Found(path, None, f"cannot be looked at: {error.strerror}")
-            return
-        if stat.S_ISDIR(status.st_mode):
-            yield from self._walk(f"{path}/", self.root / path)
-        elif stat.S_ISLNK(status.st_mode):
-            yield Found(path, None, "symbolic link, not followed")
-        elif not stat.S_ISREG(status.st_mode):
-            yield Found(path, None, "not a regular file")
-        else:
-            yield Found(path, status)
+            yield Found(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
 
     def _ignored(self, path: str) -> bool:
         return any(fnmatchcase(path, glob) or fnmatchcase(path + "/", glob) for glob in self.settings.ignore)
 
 
+def _page(path: str, entry: os.DirEntry[str]) -> Found:
+    if _spelled(path) != path:
+        return Found(_spelled(path), None, "file name is not UTF-8")
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return Found(path, None, f"cannot be looked at: {error.strerror}")
+    if stat.S_ISLNK(status.st_mode):
+        return Found(path, None, "symbolic link, not followed")
+    if not stat.S_ISREG(status.st_mode):
+        return Found(path, None, "not a regular file")
+    return Found(path, status)
+
+
+def _spelled(path: str) -> str:
+    """A path as text; bytes of a name that are not UTF-8 are written out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _is_spellable(path: str) -> bool:
+    try:
+        return "\0" not in path and len(os.fsencode(path)) <= 4096
+    except UnicodeEncodeError:
+        return False
+
+
 def _is_workspace(folder: Path) -> bool:
-    return (folder / SETTINGS).exists() or (folder / ".memory").exists()
+    return os.path.exists(folder / SETTINGS) or os.path.exists(folder / ".memory")
 
 
 def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:
     """The workspace that `--workspace` or MEMCTL_WORKSPACE names, else the nearest folder at or above `here`."""
     choice = named or environ.get("MEMCTL_WORKSPACE")
     if choice:
-        root = Path(choice).expanduser()
-        if not root.is_dir():
+        root = Path(os.path.expanduser(choice))
+        if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)
     else:
-        root = next((d for d in (here, *here.parents) if any((d / sign).exists() for sign in _SIGNS)), Path())
+        root = next((d for d in (here, *here.parents) if any(os.path.exists(d / sign) for sign in _SIGNS)), Path())
         if root == Path():
             raise NoWorkspace(here)
     root = root.resolve()
@@ -131,8 +143,10 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
 
 
 def _read_settings(path: Path) -> Settings:
-    if not path.exists():
+    if not os.path.exists(path):
         return Settings()
+    if not os.path.isfile(path):
+        raise BadSettings(path, "not a regular file")
     import tomllib
 
     try:
@@ -145,6 +159,8 @@ def _read_settings(path: Path) -> Settings:
 def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
     recall = read.pop("recall", {})
     ignore = read.pop("ignore", [])
+    if not isinstance(recall, dict):
+        raise BadSettings(path, "recall is a table: [recall]")
     unknown = [*read, *(f"recall.{name}" for name in recall if name not in ("k", "sync_seconds"))]
     if unknown:
         raise BadSettings(path, f"unknown key {unknown[0]!r}")

@@ -17,7 +17,7 @@ from itertools import product
 
 from memctl.facts import Period
 from memctl.text import dates_words as words
-from memctl.text.dates_lexer import Token, lex, read_iso
+from memctl.text.dates_lexer import Token, lex, may_hold_time, read_iso
 from memctl.text.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
 
 __all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]
@@ -310,7 +310,7 @@ def _first_words() -> frozenset[str]:
 
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
     """The mentions of a text, each with its cycle."""
-    tokens = lex(text, today)
+    tokens = lex(text, today) if may_hold_time(text) else []
     first_words = _first_words() if tokens else frozenset()
     at = 0
     while at < len(tokens):

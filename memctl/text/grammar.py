@@ -38,7 +38,11 @@ _HEAD = re.compile(
     re.DOTALL,
 )
 _ENTITY = re.compile(rf"{AT_NAME}|{WIKI_NAME}")
-_ATTRIBUTE = re.compile(rf"\s*(?:(?P<name>[^\s=,\uff0c\"]+)\s*=\s*)?(?P<value>{_QUOTED}(?=\s*(?:[,\uff0c]|$))|[^,\uff0c\"]*)\s*(?:[,\uff0c]|$)")
+# Possessive (`*+`), so that a run of spaces before a stray quote is tried once and not in every division.
+_ATTRIBUTE = re.compile(
+    rf"\s*+(?:(?P<name>[^\s=,\uff0c\"]++)\s*+=\s*+)?"
+    rf"(?P<value>{_QUOTED}(?=\s*+(?:[,\uff0c]|$))|[^,\uff0c\"]*+)\s*+(?:[,\uff0c]|$)"
+)
 _BLOCK_ID = re.compile(r"(?:^|\s)(?P<slashes>\\*)\^(?P<id>[A-Za-z0-9][A-Za-z0-9-]{0,63})$")
 _DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
 
@@ -71,8 +75,9 @@ def render(fact: Fact) -> str:
     written = ",".join(_spell_attributes(fact))
     head = fact.kind.letter + (f"({written})" if written else "")
     names = "".join(" " + spell(name) for name in fact.entities)
-    text = _BLOCK_ID.sub(lambda m: m[0].replace("^", "\\^", 1), fact.text)
-    return f"{head}{names}: {text}" + (f" ^{fact.block_id}" if fact.block_id else "")
+    if fact.block_id:
+        return f"{head}{names}: {fact.text} ^{fact.block_id}"
+    return f"{head}{names}: " + _BLOCK_ID.sub(lambda m: m[0].replace("^", "\\^", 1), fact.text)
 
 
 def split_block_id(text: str) -> tuple[str, str | None]:
@@ -281,8 +286,8 @@ def _quote(value: str) -> str:
 _SYMPTOMS: tuple[tuple[str, str, str], ...] = (
     (r"[wbos](?:\([^)]*\))?(?:\s+@\S+)*\s*[:\uff1a]", "kinds are capital letters", "write W, B, O or S"),
     (r"[WBOS]\s*[(\uff08][^)\uff09]*$", "a parenthesis that is never closed", "close the attributes with )"),
-    (r"[WBOS]\s*[(\uff08].*[)\uff09][^:\uff1a]*$", "no colon after the head", "write `KIND(attributes) @Entity: text`"),
-    (r"[WBOS](?:\s+@\S+)+[^:\uff1a]*$", "no colon after the entities", "write `W @Entity: text`"),
+    (r"[WBOS]\s*[(\uff08](?>.*[)\uff09])[^:\uff1a]*$", "no colon after the head", "write `W(attributes) @Name: text`"),
+    (r"[WBOS](?:\s++@\S++)++[^:\uff1a]*$", "no colon after the entities", "write `W @Entity: text`"),
     (r"[WBOS]\s*[(\uff08]", "attributes that cannot be read", "write key=value, separated by commas, quoted where needed"),
     (r"[A-Z](?:\([^)]*\))?(?:\s+@\S+)*\s*:", "an unknown kind", "kinds are W, B, O and S"),
 )

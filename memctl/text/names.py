@@ -8,27 +8,58 @@ from functools import lru_cache
 
 from .terms import terms
 
-__all__ = ["AT_NAME", "WIKI_NAME", "entity_key", "mentions", "slug", "spell", "stem_key"]
+__all__ = [
+    "AT_NAME",
+    "HAN",
+    "WIKI_NAME",
+    "entity_key",
+    "link_target",
+    "mentions",
+    "read_name",
+    "slug",
+    "spell",
+    "stem_head",
+    "stem_key",
+    "stem_word",
+]
 
 # A dot belongs to the name only between word characters, so that "ask @Peter." names Peter.
 AT_NAME = r"@(?:\w[\w\-/&+]*(?:\.[\w\-/&+]+)*)"
 WIKI_NAME = r"\[\[[^\[\]\n]+\]\]"
-_CODE = re.compile(r"(`+)(?!`)[^`]*(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _MENTION = re.compile(rf"(?<![\w@./])(?P<at>{AT_NAME})|(?P<wiki>{WIKI_NAME})")
 
 
 @lru_cache(maxsize=50_000)
 def entity_key(name: str) -> str:
     """The form under which spellings of one name meet: case, ё/е, accents, `-`, `_` and spaces do not matter."""
-    folded = unicodedata.normalize("NFKD", name.replace("й", "и\ue000").replace("Й", "и\ue000")).casefold()
+    composed = unicodedata.normalize("NFC", name).replace("й", "и\ue000").replace("Й", "и\ue000")
+    folded = unicodedata.normalize("NFKD", composed).casefold()
     letters = "".join(c for c in folded if not unicodedata.combining(c)).replace("и\ue000", "й")
     return " ".join(re.split(r"[\s_\-]+", letters)).strip() or name
 
 
+HAN = r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+_SOME_HAN = re.compile(HAN)
+
+
 @lru_cache(maxsize=50_000)
+def stem_word(word: str) -> str:
+    """The form under which an inflected word meets its own («Ирину» is «Ирина»); Han characters stay as they are."""
+    key = entity_key(word)
+    found = () if _SOME_HAN.search(key) else terms(key)
+    return found[0] if found else key
+
+
 def stem_key(name: str) -> str:
-    """The form under which an inflected name meets its own: the first term of each word («Ирину» is «Ирина»)."""
-    return " ".join(found[0] for word in entity_key(name).split() if (found := terms(word)))
+    """`stem_word` of each word of a name."""
+    return " ".join(stem_word(word) for word in entity_key(name).split())
+
+
+def stem_head(name: str) -> str:
+    """What a name is looked up by in running text: its first stem, or its first Han character."""
+    first = stem_key(name).partition(" ")[0]
+    return first[:1] if _SOME_HAN.match(first) else first
 
 
 def link_target(inside: str) -> str:

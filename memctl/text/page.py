@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 from ..facts import Fact, Kind, Span
 from .blocks import find_blocks
 from .grammar import Problem, parse
+from .plain import Block, plain_blocks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
-    from markdown_it.token import Token
 
 __all__ = ["MAX_LINE", "Entry", "Page", "Role", "content_of", "is_retain", "parse_page", "split_lines"]
 
 MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _RETAIN = {"retain", "запомнить", "保留"}
-_SAYS_SOMETHING = re.compile(r"\w|[^\x00-\x7f\s]")
+_SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
 
 class Role(Enum):
@@ -84,8 +84,8 @@ def is_retain(heading: str) -> bool:
 # -- the content of an entry, from its raw lines ----------------------------------------------------------------------
 
 _QUOTE = re.compile(r"^\s*(?:>\s?)+")
-_MARKER = re.compile(r"^\s*(?:(?:[-*+]\s+)+|\d{1,9}[.)]\s+)")
-_HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|\s+#+\s*$")
+_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+(?=\S)")
+_HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|(?<!\s)\s++#++\s*+$")
 _UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
 _HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 _HAN_BREAK = re.compile(rf"(?<={_HAN})\n(?={_HAN})")
@@ -135,11 +135,12 @@ class _Reader:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
         while last > first and not self.lines[last - 1].strip():
             last -= 1
-        content = content_of(role, self.lines[first - 1 : last])
+        raw = self.lines[first - 1 : last]
         before = len(self.covered)
         self.covered.update(range(first, last + 1))
-        if len(self.covered) == before or not _SAYS_SOMETHING.search(content):
+        if len(self.covered) == before or not any(map(_SAYS_SOMETHING.search, raw)):
             return None
+        content = content_of(role, raw)
         entry = Entry(role, Span(first, last), content, content, self.heading)
         self.entries.append(entry)
         return entry
@@ -157,12 +158,19 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     for first, last in _single_lines(range(2, front)):
         reader.add(Role.REST, first, last)
     blanked = [""] * front + reader.lines[front:]
-    _walk(reader, _markdown().parse("\n".join(blanked) + "\n"))
+    plain = plain_blocks(blanked)
+    _walk(reader, _blocks(blanked) if plain is None else plain)
     _add_leftovers(reader)
     entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), reader.lines)
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
     return Page(tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(sorted(problems, key=lambda p: p[0])))
+
+
+def _blocks(lines: Sequence[str]) -> list[Block]:
+    """The blocks of a page as markdown-it sees them."""
+    tokens = _markdown().parse("\n".join(lines) + "\n")
+    return [Block(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
 
 
 def _too_long(line: str) -> Problem:
@@ -180,7 +188,7 @@ def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
     return ((number, number) for number in numbers)
 
 
-def _walk(reader: _Reader, tokens: Sequence[Token]) -> None:
+def _walk(reader: _Reader, tokens: Sequence[Block]) -> None:
     """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
     items: list[str | None] = []
     quotes = 0
@@ -201,19 +209,28 @@ def _walk(reader: _Reader, tokens: Sequence[Token]) -> None:
             _add_paragraph(reader, token, marker, depth=len(items), quoted=quotes > 0)
         elif kind == "heading_open":
             _add_heading(reader, token)
-        elif kind in _PLAIN and token.map:
+        elif kind in _WHOLE and token.map:
             _add_plain(reader, token)
 
 
-_PLAIN = {"tr_open": Role.ROW, "fence": Role.CODE, "code_block": Role.CODE, "html_block": Role.CODE}
+_WHOLE = {"tr_open": Role.ROW, "fence": Role.CODE, "code_block": Role.CODE, "html_block": Role.CODE}
+_SEEN = {
+    *_WHOLE,
+    "list_item_open",
+    "list_item_close",
+    "blockquote_open",
+    "blockquote_close",
+    "paragraph_open",
+    "heading_open",
+}
 
 
-def _lines_of(token: Token) -> tuple[int, int]:
+def _lines_of(token: Block) -> tuple[int, int]:
     first, after = token.map or [0, 0]
     return first + 1, after
 
 
-def _add_heading(reader: _Reader, token: Token) -> None:
+def _add_heading(reader: _Reader, token: Block) -> None:
     first, last = _lines_of(token)
     content = content_of(Role.HEADING, reader.lines[first - 1 : last])
     if token.level == 0:
@@ -226,7 +243,7 @@ def _add_heading(reader: _Reader, token: Token) -> None:
     reader.add(Role.HEADING, first, last)
 
 
-def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int, quoted: bool) -> None:
+def _add_paragraph(reader: _Reader, token: Block, marker: str | None, depth: int, quoted: bool) -> None:
     entry = reader.add(Role.ITEM if marker else Role.TEXT, *_lines_of(token))
     if entry is None or quoted or not (reader.retain_level or reader.facts_everywhere):
         return
@@ -235,15 +252,21 @@ def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int
         if isinstance(read, Fact):
             reader.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
             return
+        read = replace(read, column=read.column + _margin(reader.lines[entry.span.line - 1]))
     else:
         read = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
     if reader.retain_level and depth <= 1:
         reader.entries[-1] = replace(entry, problem=read)
 
 
-def _add_plain(reader: _Reader, token: Token) -> None:
+def _margin(line: str) -> int:
+    """How many characters of a bullet's line stand before what it says."""
+    return line.index(content_of(Role.FACT, [line]))
+
+
+def _add_plain(reader: _Reader, token: Block) -> None:
     first, last = _lines_of(token)
-    role = _PLAIN[token.type]
+    role = _WHOLE[token.type]
     if role is Role.CODE:
         for start, end in _cut(reader.lines, first, last):
             reader.add(role, start, end)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ..errors import LockBusy
-from ..store.heal import open_index, open_scratch, with_index
+from ..store.heal import open_scratch, with_index
 from ..store.index import Index
 from ..store.questions import dump
 from ..store.workspace import Workspace
@@ -28,14 +25,17 @@ class Verified:
 
 
 def index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
-    """Bring the index up to date, or with `rebuild` start from an empty one. LockBusy if another writer does not end."""
+    """Bring the index up to date, or with `rebuild` start from an empty one.
+
+    LockBusy if another writer does not end, CannotWrite where the disk is full.
+    """
 
     def job(index: Index) -> SyncReport:
         if rebuild:
             index.clear()
         report = sync(workspace, index, progress=progress)
-        if report.stale and not index.frozen:
-            raise LockBusy(str(workspace.memory / "index.sqlite"), 10.0)
+        if report.obstacle:
+            raise report.obstacle
         return report
 
     return with_index(workspace, job)
@@ -43,18 +43,20 @@ def index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | N
 
 def verify(workspace: Workspace) -> Verified:
     """Compare the index as it stands, row by row, with one made anew from the Markdown."""
-    scratch_path = workspace.memory / f"verify-{os.getpid()}.sqlite"
-    with closing(open_index(workspace)) as kept, open_scratch(scratch_path) as fresh:
+    return with_index(workspace, lambda kept: _compare(workspace, kept))
+
+
+def _compare(workspace: Workspace, kept: Index) -> Verified:
+    with open_scratch() as fresh, kept.reading():
         sync(workspace, fresh)
-        pairs = zip_longest(dump(kept), dump(fresh))
         rows, differences = 0, []
-        for old, new in pairs:
+        for old, new in zip_longest(dump(kept), dump(fresh)):
             rows += 1
             if old != new:
                 differences.append(_difference(old, new))
                 if len(differences) == _SHOWN:
                     break
-        return Verified(rows, tuple(differences))
+    return Verified(rows, tuple(differences))
 
 
 def _difference(old: tuple[object, ...] | None, new: tuple[object, ...] | None) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from ..core.hits import Answer, Hit, Version
-from ..core.known_names import find_names, spans_to_look_up
+from ..core.known_names import find_names, heads
 from ..core.pack import fit
 from ..core.query import Query
 from ..core.rank import Candidate, Ranked, order
@@ -18,7 +18,7 @@ from ..errors import Usage
 from ..facts import Citation, Fact, Kind, Period
 from ..store.heal import with_index
 from ..store.index import Index
-from ..store.questions import Entity, Filter, Stored, by_ids, condition_of, matching_names, newest, resolve
+from ..store.questions import Entity, Filter, Stored, by_ids, condition_of, has_entities, listed_names, newest, resolve
 from ..store.reread import Seen, reread
 from ..store.workspace import Workspace
 from ..text.grammar import parse
@@ -197,10 +197,10 @@ class _Names:
 
     def __init__(self, index: Index) -> None:
         self._index = index
+        self._any = has_entities(index)
 
     def in_text(self, text: str) -> tuple[str, ...]:
-        stems = spans_to_look_up(text)
-        return find_names(text, matching_names(self._index, stems)) if stems else ()
+        return find_names(text, listed_names(self._index, heads(text))) if self._any else ()
 
 
 def hit_of(

@@ -12,7 +12,7 @@ from ..core.additions import addition, clean, spans_of
 from ..core.rows import fact_id
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span
-from ..store.files import append, read_page
+from ..store.files import append, confirm, in_style, read_page
 from ..store.heal import with_index
 from ..store.workspace import Workspace
 from ..text.diff import diff
@@ -93,6 +93,9 @@ def retain(
     elsewhere = _told_elsewhere(workspace, path, day)
     here = [fact for fact in facts if replace(fact, block_id=None) not in elsewhere]
     before, added, places = _append(workspace, path, here, day, dry_run)
+    if not dry_run:
+        for other in sorted({elsewhere[plain].path for fact in facts if (plain := replace(fact, block_id=None)) in elsewhere}):
+            confirm(workspace, other)
     standing = {replace(fact, block_id=None): (Citation(path, s.line, s.end_line), old) for fact, (s, old) in zip(here, places, strict=True)}
     standing |= {fact: (citation, True) for fact, citation in elsewhere.items()}
     kept = tuple(_kept(fact, *standing[replace(fact, block_id=None)], day) for fact in facts)
@@ -114,8 +117,7 @@ def _append(
         return "", "", ()
     if dry_run:
         before = read_page(workspace, path).text if (workspace.root / path).exists() else ""
-        heal = "\n" if before and not before.endswith(("\n", "\r")) else ""
-        return before, heal + compose(before), found[0]
+        return before, in_style(compose(before), before), found[0]
     done = append(workspace, path, compose)
     return done.before, done.added, found[0]
 

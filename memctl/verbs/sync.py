@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..core.changes import Change, merge
-from ..errors import LockBusy, OutsideWorkspace, PageUnreadable
+from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
 from ..store.files import read_page
 from ..store.index import Index, Known
 from ..store.workspace import Found, Workspace
@@ -21,13 +21,17 @@ _Step = tuple[Change, Found | None, Known | None]
 
 @dataclass(slots=True)
 class SyncReport:
-    """What a sync did: pages by outcome, problems by path, and why the index may be stale (None: it is fresh)."""
+    """What a sync did: pages by outcome, problems by path, and why the index may be stale (None: it is fresh).
+
+    `obstacle` is what kept it from writing, for a caller to whom that is an error.
+    """
 
     read: int = 0
     dropped: int = 0
     unchanged: int = 0
     problems: dict[str, str] = field(default_factory=dict)
     stale: str | None = None
+    obstacle: MemctlError | None = None
 
     @property
     def changed(self) -> int:
@@ -71,8 +75,12 @@ def _work(
             if time.monotonic() > deadline and done < len(steps):
                 report.stale = f"{len(steps) - done} of {len(steps)} changed pages are not read yet; run `memctl index`"
                 return
-    except LockBusy:
+    except LockBusy as error:
         report.stale = f"another memctl is writing; {len(steps) - done} changed pages are not in this answer yet"
+        report.obstacle = error
+    except CannotWrite as error:
+        report.stale = f"{len(steps) - done} pages changed, and the index cannot be written: {error.cause}"
+        report.obstacle = error
 
 
 def _until(steps: Iterator[_Step], end: float) -> Iterator[_Step]:

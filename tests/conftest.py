@@ -1,0 +1,28 @@
+"""One flag and one profile for all tests."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("memctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("memctl")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`pytest --update-corpus` writes tests/corpus/*.expected anew; read the diff before you commit it."""
+    parser.addoption("--update-corpus", action="store_true", help="write tests/corpus/*.expected anew")
+
+
+@pytest.fixture
+def update_corpus(request: pytest.FixtureRequest) -> bool:
+    """True when the expected files are to be written instead of compared."""
+    return bool(request.config.getoption("--update-corpus"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests marked slow run only where -m asks for them: `pytest -m slow`."""
+    if not config.option.markexpr:
+        slow = [item for item in items if "slow" in item.keywords]
+        items[:] = [item for item in items if "slow" not in item.keywords]
+        config.hook.pytest_deselected(items=slow)

@@ -1,0 +1,96 @@
+"""What the tests of the store share: a small workspace, the command line as a process, and the index as plain rows."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+from memctl.store.heal import open_scratch, with_index
+from memctl.store.questions import dump
+from memctl.store.workspace import Workspace
+from memctl.verbs.sync import SyncReport, sync
+
+DAY = date(2025, 11, 27)
+LOG = "memory/2025-11-27.md"
+
+PAGES = {
+    LOG: (
+        "# 2025-11-27\n\nA long day in the Fjord room.\n\n## Retain\n\n"
+        "- W(key=db) @Atlas: The database is PostgreSQL 16 ^f-atlas-db\n"
+        "- O(0.9) @Peter: Prefers concise replies\n"
+        "- B(outcome=ok,task=deploy) @Atlas: Deployed with [[Blue Green]]\n"
+        "- W(supersedes=f-atlas-db,key=db) @Atlas: The database is PostgreSQL 17 since 2025-11-27\n"
+    ),
+    "memory/2025-11-26-standup.md": "# Standup\n\n## Запомнить\n\n- W @Пётр: Живёт в Лиссабоне\n- not a fact\n",
+    "bank/entities/Peter.md": "---\naliases: [Pete, Пётр]\ntype: person\n---\n# Peter\n\nLeads Atlas.\n",
+    "bank/entities/Atlas.md": "# Atlas\n\n| part | port |\n|---|---|\n| api | 8080 |\n",
+    "bank/decisions/why-postgres.md": "# Why PostgreSQL\n\nRow-level security.\n\n```sql\nSELECT 1;\n```\n",
+    "memory.md": "# Memory\n\n爱丽丝 keeps the keys.\n",
+}
+
+
+def make_workspace(root: Path, pages: Mapping[str, str] = PAGES) -> Workspace:
+    """A workspace at `root` with these pages and no index yet."""
+    (root / "memory").mkdir(parents=True, exist_ok=True)
+    for path, text in pages.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(text.encode())
+    return Workspace(root.resolve())
+
+
+def synced(workspace: Workspace, seconds: float | None = None) -> SyncReport:
+    """Bring the index up to date and close it."""
+    return with_index(workspace, lambda index: sync(workspace, index, seconds=seconds))
+
+
+def rows(workspace: Workspace) -> list[tuple[object, ...]]:
+    """Every row of the index after a sync."""
+
+    def job(index):
+        sync(workspace, index)
+        return list(dump(index))
+
+    return with_index(workspace, job)
+
+
+def rebuilt(workspace: Workspace) -> list[tuple[object, ...]]:
+    """Every row that an index made anew would hold."""
+    with open_scratch() as index:
+        sync(workspace, index)
+        return list(dump(index))
+
+
+def memctl(*words: str | bytes, cwd: Path | None = None, stdin: str | bytes = "", env: Mapping[str, str] = {}, seconds: float = 60,
+           before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:  # fmt: skip
+    """Run the command line in a process of its own, as a user does; `before` is put in front of it (`strace …`)."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    done = subprocess.run(
+        [*before, sys.executable, "-m", "memctl", *words], cwd=cwd, input=given, capture_output=True, timeout=seconds,
+        env=environment(**env),
+    )  # fmt: skip
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a test process: one clock, one hash seed, this memctl."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
+    here = str(Path(__file__).parent.parent)
+    return kept | {"MEMCTL_NOW": "2025-11-27T12:00", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": here} | more
+
+
+def is_two_lines(stderr: str) -> bool:
+    """True for an error as the contract wants it: one line what, one line what to do, no traceback."""
+    lines = stderr.rstrip("\n").split("\n")
+    return len(lines) == 2 and lines[0].startswith("memctl: ") and lines[1].startswith("  ") and "Traceback" not in stderr
+
+
+def strays(workspace: Workspace) -> list[str]:
+    """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
+    known = {".gitignore", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.seal", "index.broken", "lock"}
+    derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []
+    pages = [str(p) for p in workspace.root.rglob("*") if p.is_file() and ".memory" not in p.parts and p.suffix not in (".md", ".toml")]
+    return derived + pages

@@ -1,0 +1,27 @@
+"""`python tests/torture [R1 R7 …] [--short]`: the long runs behind the scorecard. Prints a figure for each row."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+ROWS = {
+    "R1": "kill_points",
+    "R3": "power_loss",
+    "R7": "damage",
+}
+
+
+def main(words: list[str]) -> int:
+    """Run the rows named (all, without names); 1 if one of them misses its target."""
+    short = "--short" in words
+    named = [word for word in words if not word.startswith("--")] or list(ROWS)
+    met = [importlib.import_module(f"torture.{ROWS[row]}").main(short) for row in named]
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,278 @@
+"""R3: a model of what a disk may hold after the power failed: the calls of store/files.py, and every subset of them.
+
+A write or a new name counts as on disk once its file or folder was synced. Until then it may be there, or not, or, for
+a write, in part: the first bytes of it, or its length filled with zeros. Names and bytes do not wait for each other.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from memctl.store.files import create, read_page
+from memctl.store.workspace import Workspace
+from memctl.text.page import parse_page
+from memctl.verbs.retain import read_fact, retain
+from store_helpers import DAY, LOG
+
+FACT = read_fact("The kettle is in the Fjord room")
+OLD = "# 2025-11-27\n\n## Retain\n\n- W @Atlas: Runs on port 8080\n"
+
+
+@dataclass(frozen=True)
+class Op:
+    """One call: `what` is name (a file or folder appears), gone, write, cut, sync; `path` is in the workspace."""
+
+    what: str
+    path: str
+    data: bytes = b""
+    at: int = 0
+    folder: bool = False
+
+
+class PowerOff(BaseException):
+    """The process ends here, as with kill -9."""
+
+
+@dataclass
+class Recorder:
+    """Writes down what the calls of the os module do below `root`; with `stop`, ends the process before that call."""
+
+    root: Path
+    stop: int | None = None
+    ops: list[Op] = field(default_factory=list)
+    paths: dict[int, str] = field(default_factory=dict)
+
+    def note(self, op: Op) -> None:
+        if self.stop is not None and len(self.ops) >= self.stop:
+            raise PowerOff
+        self.ops.append(op)
+
+    def inside(self, path: Any) -> str | None:
+        """The path in the workspace; None for what is elsewhere or derived."""
+        full = Path(path)
+        if not full.is_relative_to(self.root) or ".memory" in full.parts:
+            return None
+        return full.relative_to(self.root).as_posix()
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        real = {name: getattr(os, name) for name in ("open", "write", "fsync", "mkdir", "unlink", "ftruncate", "close")}
+
+        def open_(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
+            name = self.inside(path)
+            if name and flags & os.O_CREAT and not os.path.lexists(path):
+                self.note(Op("name", name))
+            fd = real["open"](path, flags, mode, **more)
+            if name is not None:
+                self.paths[fd] = name
+            return fd
+
+        def write(fd: int, data: bytes) -> int:
+            if fd in self.paths:
+                self.note(Op("write", self.paths[fd], bytes(data), os.fstat(fd).st_size))
+            return real["write"](fd, data)
+
+        def fsync(fd: int) -> None:
+            if fd in self.paths:
+                self.note(Op("sync", self.paths[fd]))
+            real["fsync"](fd)
+
+        def mkdir(path: Any, *more: Any) -> None:
+            name = self.inside(path)
+            if name and not os.path.lexists(path):
+                self.note(Op("name", name, folder=True))
+            real["mkdir"](path, *more)
+
+        def unlink(path: Any, **more: Any) -> None:
+            if self.inside(path):
+                self.note(Op("gone", self.inside(path) or ""))
+            real["unlink"](path, **more)
+
+        def ftruncate(fd: int, size: int) -> None:
+            if fd in self.paths:
+                self.note(Op("cut", self.paths[fd], at=size))
+            real["ftruncate"](fd, size)
+
+        def close(fd: int) -> None:
+            self.paths.pop(fd, None)
+            real["close"](fd)
+
+        for name, fake in {"open": open_, "write": write, "fsync": fsync, "mkdir": mkdir, "unlink": unlink, "ftruncate": ftruncate, "close": close}.items():
+            setattr(os, name, fake)
+        try:
+            yield
+        finally:
+            for name, call in real.items():
+                setattr(os, name, call)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0] or "."
+
+
+def _is_safe(ops: list[Op], number: int) -> bool:
+    """A later sync of the file, or of the folder that holds the name, made this call durable."""
+    op = ops[number]
+    of = _parent(op.path) if op.what in ("name", "gone") else op.path
+    return any(later.what == "sync" and later.path == of for later in ops[number + 1 :])
+
+
+def _fates(op: Op) -> list[bytes | bool]:
+    """What may be left of a call that was not synced: True is all of it, False nothing, bytes what stands in its place."""
+    if op.what != "write":
+        return [True, False]
+    cuts = {1, len(op.data) // 2, len(op.data) - 1, *(at + 1 for at, byte in enumerate(op.data) if byte == 10)}
+    zeros = [bytes(len(op.data)), op.data[: len(op.data) // 2] + bytes(len(op.data) - len(op.data) // 2)]
+    return [True, False, *(op.data[:cut] for cut in sorted(cuts) if 0 < cut < len(op.data)), *zeros]
+
+
+def states(before: Mapping[str, bytes], ops: list[Op]) -> Iterator[dict[str, bytes | None]]:
+    """Every content of the disk (None is a folder) if the power fails after these calls."""
+    effects = [op for op in ops if op.what != "sync"]
+    numbers = [number for number, op in enumerate(ops) if op.what != "sync"]
+    choices = [[True] if _is_safe(ops, number) else _fates(op) for number, op in zip(numbers, effects, strict=True)]
+    for fates in product(*choices):
+        disk: dict[str, bytes | None] = dict(before)
+        contents: dict[str, bytes] = dict(before)
+        for op, fate in zip(effects, fates, strict=True):
+            if op.what == "name" and fate:
+                disk[op.path] = None if op.folder else b""
+            elif op.what == "gone" and fate:
+                disk.pop(op.path, None)
+            elif op.what == "write" and fate is not False:
+                contents[op.path] = contents.get(op.path, b"")[: op.at] + (op.data if fate is True else bytes(fate))
+            elif op.what == "cut" and fate:
+                contents[op.path] = contents.get(op.path, b"")[: op.at]
+        yield {path: contents.get(path, b"") if data is not None else None for path, data in disk.items() if _reachable(path, disk)}
+
+
+def _reachable(path: str, disk: Mapping[str, bytes | None]) -> bool:
+    return _parent(path) == "." or (_parent(path) in disk and _reachable(_parent(path), disk))
+
+
+# -- what must hold ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Pages before, the call, and after how many of its own calls a first try of it was killed (None: no first try)."""
+
+    name: str
+    before: Mapping[str, bytes]
+    call: Callable[[Workspace], object]
+    killed_at: int | None = None
+
+
+def _retain(workspace: Workspace) -> object:
+    return retain(workspace, [FACT], DAY)
+
+
+def _create(workspace: Workspace) -> object:
+    return create(workspace, "bank/world.md", "# World\n\nObjective facts that last.\n")
+
+
+PAGES: tuple[tuple[str, Mapping[str, bytes]], ...] = (
+    ("existing log", {"memory": b"", LOG: OLD.encode()}),
+    ("torn last line", {"memory": b"", LOG: OLD.encode() + b"- W: half a li"}),
+    ("CRLF with a BOM", {"memory": b"", LOG: b"\xef\xbb\xbf" + OLD.replace("\n", "\r\n").encode()}),
+    ("new log", {"memory": b""}),
+    ("new folder", {}),
+)
+
+
+def scenes() -> list[Scene]:
+    """Each kind of page; each also as the second try of a process that was killed at any of its calls."""
+    found = [Scene(f"create, {name}", {k: v for k, v in pages.items() if k != LOG}, _create) for name, pages in PAGES[3:]]
+    for name, pages in PAGES:
+        found.append(Scene(f"retain, {name}", pages, _retain))
+        calls = len(record(found[-1])[0])
+        found += [Scene(f"retain, {name}, killed at {n} and again", pages, _retain, n) for n in range(calls)]
+    return found
+
+
+def record(scene: Scene) -> tuple[list[Op], int]:
+    """The calls of a scene, and how many of them belong to the first try."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        lay_out(root, scene.before)
+        ops: list[Op] = []
+        if scene.killed_at is not None:
+            first = Recorder(root, stop=scene.killed_at)
+            try:
+                with first.recording():
+                    scene.call(Workspace(root))
+            except PowerOff:
+                ops = first.ops
+        last = Recorder(root)
+        with last.recording():
+            scene.call(Workspace(root))
+        return ops + last.ops, len(ops)
+
+
+def lay_out(root: Path, disk: Mapping[str, bytes | None]) -> None:
+    for path in sorted(disk):
+        data = disk[path]
+        if path == "memory" or data is None:
+            (root / path).mkdir(parents=True, exist_ok=True)
+        else:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(data)
+
+
+def judge(scene: Scene, disk: Mapping[str, bytes | None], acknowledged: bool) -> str | None:
+    """What is wrong with a state of the disk: `corrupt …` or `lost …`."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(Path(folder).resolve())
+        lay_out(workspace.root, disk)
+        for path, data in scene.before.items():
+            if path != "memory" and not (disk.get(path) or b"").startswith(data):
+                return f"corrupt: bytes of {path} that were there before"
+        if scene.call is _create:
+            text = disk.get("bank/world.md")
+            return "lost page" if acknowledged and not (text or b"").endswith(b"last.\n") else None
+        try:
+            facts = _facts(workspace) if LOG in disk else []
+            if acknowledged and FACT not in facts:
+                return "lost an acknowledged fact"
+            retain(workspace, [FACT], DAY)
+            return None if FACT in _facts(workspace) else "corrupt: the next retain is not read back"
+        except Exception as error:  # any exception is a finding here
+            return f"corrupt: {type(error).__name__}: {error}"
+
+
+def _facts(workspace: Workspace) -> list[object]:
+    return [entry.fact for entry in parse_page(read_page(workspace, LOG).text).entries if entry.fact]
+
+
+def run(chosen: list[Scene]) -> tuple[int, list[str]]:
+    """(how many states, what is wrong with some of them)."""
+    seen: set[tuple[object, ...]] = set()
+    wrong = []
+    for scene in chosen:
+        ops, first = record(scene)
+        for end in range(first, len(ops) + 1):
+            for disk in states(scene.before, ops[:end]):
+                key = (scene.call, tuple(scene.before.items()), end == len(ops), tuple(sorted(disk.items())))
+                if key in seen:
+                    continue
+                seen.add(key)
+                problem = judge(scene, disk, acknowledged=end == len(ops))
+                if problem:
+                    wrong.append(f"{scene.name} after {end} of {len(ops)} calls: {problem}")
+    return len(seen), wrong
+
+
+def main(short: bool = False) -> bool:
+    tried, wrong = run(scenes())
+    print(f"R3 power-loss states {tried} corrupt {sum('corrupt' in w for w in wrong)} acknowledged but lost {sum('lost' in w for w in wrong)}")
+    for line in wrong:
+        print(f"   {line}")
+    return not wrong

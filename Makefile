@@ -26,14 +26,16 @@ check: $(VENV)/ready  ## lint and types
 	$(RUN)/ruff check memctl tests bench
 	$(RUN)/ruff format --check memctl tests bench
 	$(RUN)/mypy
+	$(RUN)/python bench/help.py README.md --check
 
 bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)
 	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
 
 score: $(VENV)/ready  ## the reliability and security figures, one a line
-	$(RUN)/python -m pytest -q -n 2 tests/torture
+	$(RUN)/python tests/torture --short
 
 torture: $(VENV)/ready  ## the long versions of the same
+	$(RUN)/python tests/torture
 	MEMCTL_TORTURE=1 $(RUN)/python -m pytest -q -n 2 tests
 
 docs: $(VENV)/ready  ## generate the command help in README.md

@@ -16,6 +16,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from memctl.store.workspace import Workspace, find_workspace
 from memctl.verbs.recall import recall_in
 from memctl.verbs.sync import sync
 
-DEPTH = 100  # hits that are looked at, so that five sessions can be told apart
+DEPTH = 50  # hits of the second recall, by which five sessions are told apart
 Result = tuple[dict[str, Any], list[str], list[str]]
 
 
@@ -35,7 +36,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, nargs="+")
     parser.add_argument("--questions", default="questions.jsonl")
-    parser.add_argument("--dev", default="", help="workspaces used for settling weights, comma-separated; reported apart")
+    parser.add_argument(
+        "--dev", default="", help="workspaces used for settling weights, comma-separated; reported apart"
+    )
     parser.add_argument("--by-type", action="store_true")
     parser.add_argument("--misses", type=int, default=0, help="print so many questions whose gold is not in the top 10")
     given = parser.parse_args()
@@ -74,7 +77,7 @@ def evaluate(folder: Path, questions: Path) -> Iterator[Result]:
             root = Path(temporary) / "workspace"
             shutil.copytree(folder / name, root)
             workspace = find_workspace(str(root), {}, root)
-            yield from with_index(workspace, lambda index, w=workspace, g=group, s=sessions.get(name, {}): _ask(w, index, g, s))  # type: ignore[misc]
+            yield from with_index(workspace, partial(_ask, workspace, group, sessions.get(name, {})))
 
 
 def _sessions(path: Path) -> dict[str, dict[str, str]]:
@@ -85,15 +88,17 @@ def _sessions(path: Path) -> dict[str, dict[str, str]]:
     return found
 
 
-def _ask(workspace: Workspace, index: Index, group: Sequence[dict[str, Any]], sessions: dict[str, str]) -> list[Result]:
+def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[str, str], index: Index) -> list[Result]:
     sync(workspace, index)
     newest = census(index)["pages"][0][4]
     today = date.fromisoformat(newest) if newest else date(2025, 1, 1)
     results = []
     for question in group:
-        answer = recall_in(workspace, index, read_query(question["question"], today), today=today, k=DEPTH)
-        sources = [str(hit.source) for hit in answer.hits]
-        results.append((question, sources, list(dict.fromkeys(sessions[s] for s in sources if s in sessions))))
+        query = read_query(question["question"], today)
+        sources, deep = (
+            [str(hit.source) for hit in recall_in(workspace, index, query, today=today, k=k).hits] for k in (10, DEPTH)
+        )
+        results.append((question, sources, list(dict.fromkeys(sessions[s] for s in deep if s in sessions))))
     return results
 
 

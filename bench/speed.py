@@ -168,7 +168,7 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
         query = read_query(text, TODAY)
         expression = " OR ".join('"' + term + '"' for term in query_terms(text))
         sql = "SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10"
-        plain.append(_timed(lambda e=expression: floor.execute(sql, (e,)).fetchall()))  # type: ignore[misc]
+        plain.append(_timed(lambda e=expression, s=sql: floor.execute(s, (e,)).fetchall()))  # type: ignore[misc]
         ours.append(_timed(lambda q=query: recall_in(workspace, index, q, today=TODAY, k=10)))  # type: ignore[misc]
     index.close()
     mine, base = statistics.quantiles(ours, n=20), statistics.quantiles(plain, n=20)

@@ -103,7 +103,9 @@ class PageUnreadable(MemctlError):
 
     exit_code = 13
 
-    def __init__(self, path: str, reason: str, cure: str = "mend or move that file; `memctl check` lists all such") -> None:
+    def __init__(
+        self, path: str, reason: str, cure: str = "mend or move that file; `memctl check` lists all such"
+    ) -> None:
         super().__init__(f"{path}: {reason}", cure)
         self.reason = reason
 
@@ -112,7 +114,9 @@ class CannotWrite(PageUnreadable):
     """The folder is read-only or the disk is full; nothing was kept."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(path, f"cannot write: {reason}; nothing was kept", "free space or mend the permissions, then run it again")
+        super().__init__(
+            path, f"cannot write: {reason}; nothing was kept", "free space or mend the permissions, then run it again"
+        )
         self.cause = reason
 
 

@@ -64,33 +64,56 @@ def rebuilt(workspace: Workspace) -> list[tuple[object, ...]]:
         return list(dump(index))
 
 
-def memctl(*words: str | bytes, cwd: Path | None = None, stdin: str | bytes = "", env: Mapping[str, str] = {}, seconds: float = 60,
-           before: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:  # fmt: skip
+def memctl(
+    *words: str | bytes,
+    cwd: Path | None = None,
+    stdin: str | bytes = "",
+    seconds: float = 60,
+    before: tuple[str, ...] = (),
+) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, as a user does; `before` is put in front of it (`strace …`)."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
     done = subprocess.run(
         [*before, sys.executable, "-m", "memctl", *words], cwd=cwd, input=given, capture_output=True, timeout=seconds,
-        env=environment(**env),
+        env=environment(),
     )  # fmt: skip
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+    return subprocess.CompletedProcess(
+        done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    )
 
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a test process: one clock, one hash seed, this memctl."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     here = str(Path(__file__).parent.parent)
-    return kept | {"MEMCTL_NOW": "2025-11-27T12:00", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": here} | more
+    return (
+        kept
+        | {"MEMCTL_NOW": "2025-11-27T12:00", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": here}
+        | more
+    )
+
+
+# Root may write everywhere; without its capabilities it may write what its mode allows, as anybody else.
+AS_ANYBODY = (
+    ("setpriv", "--bounding-set", "-all", "--inh-caps", "-all") if hasattr(os, "geteuid") and os.geteuid() == 0 else ()
+)
 
 
 def is_two_lines(stderr: str) -> bool:
     """True for an error as the contract wants it: one line what, one line what to do, no traceback."""
     lines = stderr.rstrip("\n").split("\n")
-    return len(lines) == 2 and lines[0].startswith("memctl: ") and lines[1].startswith("  ") and "Traceback" not in stderr
+    return (
+        len(lines) == 2 and lines[0].startswith("memctl: ") and lines[1].startswith("  ") and "Traceback" not in stderr
+    )
 
 
 def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
     known = {".gitignore", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.seal", "index.broken", "lock"}
     derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []
-    pages = [str(p) for p in workspace.root.rglob("*") if p.is_file() and ".memory" not in p.parts and p.suffix not in (".md", ".toml")]
+    pages = [
+        str(p)
+        for p in workspace.root.rglob("*")
+        if p.is_file() and ".memory" not in p.parts and p.suffix not in (".md", ".toml")
+    ]
     return derived + pages

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import time
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
@@ -148,3 +151,24 @@ def pages(draw: st.DrawFn, max_lines: int = 12) -> str:
     front = draw(st.sampled_from(FRONTS))
     body = "".join(line + end for line, end in draw(st.lists(st.tuples(LINES, ENDS), max_size=max_lines)))
     return front + (body.rstrip("\r\n") if draw(st.booleans()) else body)
+
+
+def growth(work: Callable[[str], object], made: Callable[[int], str], size: int = 8192) -> float:
+    """t(2n) / t(n) in processor time, the best of several runs; 2 is linear, 4 quadratic; 0 below 2 ms."""
+    small, large = made(size), made(2 * size)
+    best = [float("inf"), float("inf")]
+    gc.disable()  # a collection goes through the objects of all tests, whichever size is being measured
+    try:
+        for _ in range(8):
+            best = [min(seen, _seconds(work, text)) for seen, text in zip(best, (small, large), strict=True)]
+            if best[1] < max(0.002, 2.5 * best[0]):
+                break
+    finally:
+        gc.enable()
+    return 0.0 if best[1] < 0.002 else best[1] / best[0]
+
+
+def _seconds(work: Callable[[str], object], text: str) -> float:
+    start = time.process_time()
+    work(text)
+    return time.process_time() - start

@@ -617,9 +617,9 @@ HOSTILE = ["may ", "Nov 27 – ", "с 27 по ", "上周五", "2025-", "1.", "in
 @pytest.mark.parametrize("part", HOSTILE)
 def test_time_grows_with_the_text_and_not_its_square(part: str) -> None:
     def seconds(size: int) -> float:
-        text, start = part * (size // len(part)), time.perf_counter()
+        text, start = part * (size // len(part)), time.process_time()
         find_times(text, TODAY)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     seconds(1000)
     small, large = min(seconds(4_000) for _ in range(3)), min(seconds(16_000) for _ in range(2))

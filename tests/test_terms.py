@@ -199,3 +199,10 @@ def test_hostile_text_costs_linear_time(hostile: str) -> None:
     started = time.process_time()
     terms(hostile * (40_000 // len(hostile)))
     assert time.process_time() - started < 1.0
+
+
+def test_the_kept_stop_terms_are_what_analysis_makes_of_the_stop_words() -> None:
+    from memctl.text import stopwords
+
+    words = f"{stopwords.ENGLISH} {stopwords.RUSSIAN} {stopwords.CHINESE}"
+    assert set(stopwords.TERMS.split()) == set(terms(words))

@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import Refused
 from ..facts import Fact, Span
 from ..text.grammar import one_line, parse, render
-from ..text.page import MAX_LINE, Page, is_retain, parse_page, split_lines
+from ..text.lines import MAX_LINE, split_lines
+from ..text.page import Page, is_retain, parse_page
 
 __all__ = ["Addition", "addition", "clean", "spans_of"]
 
@@ -36,7 +37,9 @@ def clean(fact: Fact) -> Fact:
     if len(render(fact)) > MAX_LINE - 2:
         raise Refused(f"a line over {MAX_LINE:,} characters would not be read back", "keep it in a page of its own")
     if parse(render(fact)) != fact:
-        raise Refused("a value that the line grammar cannot hold", "write names without [ ] | # and values that are not empty")
+        raise Refused(
+            "a value that the line grammar cannot hold", "write names without [ ] | # and values that are not empty"
+        )
     return fact
 
 
@@ -66,7 +69,9 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
         if all(replace(fact, block_id=None) in now for fact in fresh):
             plain = [replace(fact, block_id=None) for fact in facts]
             return Addition(text, tuple((now[fact], fact in there) for fact in plain))
-    raise Refused("the page ends inside a block that would swallow the line", "close what is open at the end of the page")
+    raise Refused(
+        "the page ends inside a block that would swallow the line", "close what is open at the end of the page"
+    )
 
 
 def _joined(before: str, text: str) -> str:
@@ -94,9 +99,12 @@ def _closings(before: str) -> Iterator[str]:
     """Ways to close what a page may have left open, the likely first. A blank line ends most HTML."""
     yield from ("", "\n")
     longest = dict.fromkeys("`~", 3)
-    for line in split_lines(before):
+    for line in split_lines(before.removeprefix("\ufeff")):
         bare = line.lstrip(" >")
         for mark in longest:
             longest[mark] = max(longest[mark], len(bare) - len(bare.lstrip(mark)))
     yield from (f"{mark * length}\n" for mark, most in longest.items() for length in sorted({3, most}))
-    yield from ("-->\n", "?>\n", "]]>\n", "</pre>\n", "</script>\n", "</style>\n", "</textarea>\n")
+    yield from ("-->\n", "?>\n", "]]>\n")
+    html = before.lower()
+    tags = sorted(("pre", "script", "style", "textarea"), key=lambda tag: -html.rfind(f"<{tag}"))
+    yield from (f"</{tag}>\n" for tag in tags)

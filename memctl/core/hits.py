@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..facts import Citation, Fact, Kind, Period, is_trusted
 
 __all__ = ["Answer", "Hit", "Version", "answer_json", "hit_json"]
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
+class Version(NamedTuple):
     """One version of a slot in the chain that `--history` shows."""
 
     ref: str
@@ -51,8 +50,7 @@ class Hit:
     fact: Fact | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What recall answers; `stale` is why the index may lag behind the files, `searched` says through how much it went."""
 
     query: str

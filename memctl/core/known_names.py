@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ..text.names import HAN, stem_word
+from ..text.names import is_han, stem_word
 
 __all__ = ["Listed", "find_names", "heads"]
 
-_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*")
-_HAN = re.compile(HAN)
+_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*(?:\+\+|#)?")
 
 
 class Listed(NamedTuple):
@@ -24,7 +23,7 @@ class Listed(NamedTuple):
 
 def heads(text: str) -> set[str]:
     """What a listed name may begin with to stand in `text`: the stem of each word, and each Han character."""
-    return {stem_word(match[0]) for match in _WORD.finditer(text)} | set(_HAN.findall(text))
+    return {stem_word(match[0]) for match in _WORD.finditer(text)} | set(filter(is_han, text))
 
 
 def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, ...]:
@@ -45,7 +44,7 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
             continue
         taken.append((start, end))
         if len(places[start, end]) == 1:
-            named.append((start, *places[start, end]))
+            named.append((start, next(iter(places[start, end]))))
     return tuple(dict.fromkeys(name for _, name in sorted(named)))
 
 
@@ -61,10 +60,10 @@ def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tupl
 
 def _in_han(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
     """Names in Han characters, wherever they stand: there are no spaces to tell words by."""
-    for match in _HAN.finditer(text):
-        for listed in known.get(match[0], ()):
-            if text.startswith(listed.name, match.start()):
-                yield match.start(), match.start() + len(listed.name), listed
+    for at, char in enumerate(text):
+        for listed in known.get(char, ()) if is_han(char) else ():
+            if text.startswith(listed.name, at):
+                yield at, at + len(listed.name), listed
 
 
 def _fits(written: str, name: str) -> bool:

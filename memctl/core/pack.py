@@ -7,7 +7,7 @@ from math import ceil
 
 from .hits import Hit
 
-__all__ = ["fit", "tokens"]
+__all__ = ["cost", "fit", "tokens"]
 
 
 def tokens(text: str) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from ..facts import Kind, Period
 
@@ -15,8 +15,7 @@ HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180,
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """An entry on its way into the answer; `relevance` is what the words say, not negative."""
 
     id: int
@@ -32,8 +31,7 @@ class Candidate:
     named: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Factors:
+class Factors(NamedTuple):
     """What bends a relevance, each a number around 1; `--explain` prints them."""
 
     recency: float
@@ -86,12 +84,11 @@ def _in_time(candidate: Candidate, times: Sequence[Period]) -> float:
 
 
 def _form(candidate: Candidate) -> float:
-    """A fact was found worth writing down; a heading says little by itself."""
-    return 1.1 if candidate.role == "fact" else 0.6 if candidate.role == "heading" else 1.0
+    """A fact was found worth writing down; a heading or front matter says little by itself."""
+    return 1.1 if candidate.role == "fact" else 0.6 if candidate.role in ("heading", "rest") else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A candidate with its final score and the twins that it stands for."""
 
     candidate: Candidate
@@ -143,5 +140,5 @@ def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked
         while (by := newer.get(chain[-1])) is not None and by in ranked and by not in done and by not in chain:
             chain.append(by)
         for i in reversed(chain):
-            done.setdefault(i, replace(ranked[i], score=max(best.score, ranked[i].score)))
+            done.setdefault(i, ranked[i]._replace(score=max(best.score, ranked[i].score)))
     return list(done.values())

@@ -2,82 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date
 from pathlib import PurePosixPath
-from typing import NamedTuple
 
 from ..facts import Fact, Kind, Period
 from ..text.dates import valid_from_text
 from ..text.frontmatter import read_front_matter
 from ..text.grammar import Problem, split_block_id
+from ..text.lines import MAX_LINE, Role
 from ..text.names import entity_key, mentions
-from ..text.page import MAX_LINE, Entry, Page, Role, parse_page
+from ..text.page import Entry, Page, parse_page
 from ..text.terms import terms
 from .lexical import GAP, ORDINAL_BITS
+from .row import EntityPage, PageRows, Row, content_key, digest, fact_id, page_id
 
-__all__ = ["FACT_PAGES", "EntityPage", "PageRows", "Row", "content_key", "day_of", "digest", "fact_id", "page_id", "rows_of", "valid"]
+__all__ = ["FACT_PAGES", "day_of", "rows_of", "valid"]
 
 FACT_PAGES = {"bank/world.md", "bank/experience.md", "bank/opinions.md"}
-_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
 _EVIDENCE = re.compile(r"\d{4}-\d{2}-\d{2} · ")
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
-
-
-class Row(NamedTuple):
-    """One entry as the index keeps it; dates are ISO strings, which sort as they should.
-
-    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index, and `own` the search terms.
-    """
-
-    id: int
-    ref: str
-    role: str
-    kind: str
-    line: int
-    end_line: int
-    heading: str
-    day: str | None
-    first: str | None
-    last: str | None
-    slot: str | None
-    confidence: float | None
-    importance: float | None
-    origin: str
-    private: int
-    block: str | None
-    digest: int
-    content_key: int
-    length: int
-    names: str
-    links: str
-    own: str
-
-
-@dataclass(frozen=True, slots=True)
-class EntityPage:
-    """What `bank/entities/Slug.md` says of its entity."""
-
-    name: str
-    type: str | None
-    aliases: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PageRows:
-    """Everything that the index knows of one page."""
-
-    path: str
-    day: date | None
-    title: str
-    entity: EntityPage | None
-    rows: tuple[Row, ...]
-    problems: tuple[tuple[int, Problem], ...]
 
 
 def rows_of(path: str, text: str) -> PageRows:
@@ -94,13 +41,10 @@ def rows_of(path: str, text: str) -> PageRows:
     rows = tuple(_rows(page_id(path), page, day))
     if len(rows) < len(page.entries):
         line = page.entries[len(rows)].span.line
-        problems.append((line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page")))
+        problems.append(
+            (line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page"))
+        )
     return PageRows(path, day, title, entity, rows, tuple(problems))
-
-
-def page_id(path: str) -> int:
-    """A number for a page that depends on its path alone (41 bits, so that ids of rows fit into 63)."""
-    return int.from_bytes(hashlib.blake2b(path.encode(), digest_size=8).digest()) >> 23
 
 
 def day_of(path: str) -> date | None:
@@ -114,27 +58,6 @@ def _iso(text: str) -> date | None:
         return date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def digest(raw: Sequence[str]) -> int:
-    """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
-    return _hash("\n".join(line.rstrip() for line in raw))
-
-
-def content_key(content: str, names: Sequence[str]) -> int:
-    """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
-    return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
-
-
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), signed=True)
-
-
-def fact_id(kind: Kind, names: Sequence[str], content: str, day: date | None, ordinal: int = 0) -> str:
-    """`f-` and 8 characters (40 bits) of what a fact says; the ordinal tells twins on one page apart."""
-    parts = [kind.value, *names, "", " ".join(content.split()), str(day or ""), str(ordinal or "")]
-    number = int.from_bytes(hashlib.blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=5).digest())
-    return "f-" + "".join(_ALPHABET[number >> shift & 31] for shift in range(35, -1, -5))
 
 
 def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> EntityPage | None:

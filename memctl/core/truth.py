@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from ..facts import Period
 
 __all__ = ["Claim", "Standing", "standings", "versions"]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A fact as truth sees it. `slots` are (entity, key) pairs; `place` orders lines that nothing else orders."""
 
     id: int
@@ -27,8 +26,7 @@ class Claim:
     corrects: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """How a claim stands on a day: when it was true, what replaced it (an id), whether it was never true at all."""
 
     valid: Period
@@ -66,7 +64,7 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     for claim in in_order:
         for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
             slots.setdefault(slot, []).append(claim)
-    for _, line in sorted(slots.items()):
+    for line in slots.values():
         _run_slot(line, today, found)
     for claim in told:
         for target in (t for ref in _targets(claim, today) for t in by_ref.get(ref, ()) if ref != claim.ref):

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import io
 import os
 import sys
 from collections.abc import Callable
@@ -43,17 +44,25 @@ class Call:
 
 _COMMON: dict[str, Any] = {
     "workspace": Annotated[
-        str | None, typer.Option("--workspace", "-w", metavar="DIR", help="The workspace [default: MEMCTL_WORKSPACE, or the nearest above].")
+        str | None,
+        typer.Option(
+            "--workspace", "-w", metavar="DIR", help="The workspace [default: MEMCTL_WORKSPACE, or the nearest above]."
+        ),
     ],
     "json": Annotated[bool, typer.Option("--json", help="Print JSON.")],
     "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, no notes.")],
-    "now": Annotated[str | None, typer.Option("--now", metavar="WHEN", help="Take this as the present [default: MEMCTL_NOW, or the clock].")],
+    "now": Annotated[
+        str | None,
+        typer.Option("--now", metavar="WHEN", help="Take this as the present [default: MEMCTL_NOW, or the clock]."),
+    ],
     "debug": Annotated[bool, typer.Option("--debug", help="Show a traceback when something breaks.")],
 }
 _DEFAULTS = {"workspace": None, "json": False, "quiet": False, "now": None, "debug": False}
 
 
-def command(app: typer.Typer, name: str, example: str) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
+def command(
+    app: typer.Typer, name: str, example: str
+) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     """Register a function `(call, …)` as a command with the options that all commands share.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0).
@@ -76,7 +85,9 @@ def command(app: typer.Typer, name: str, example: str) -> Callable[[Callable[...
         called.__signature__ = inspect.Signature([*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
-        app.command(name, help=f"{text}\n\nExample: {example}")(called)
+        app.command(
+            name, context_settings={"help_option_names": ["-h", "--help"]}, help=f"{text}\n\nExample: {example}"
+        )(called)
         return function
 
     return register
@@ -97,6 +108,11 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
     # A fact pasted with its bullet is no option: no option begins with a dash and a space.
     words = [word[2:] if word.startswith("- ") else word for word in arguments]
     out = Output()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # a terminal or pipe that is not UTF-8 gets what it cannot show written out
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = app(words, prog_name="memctl", standalone_mode=False)
         sys.stdout.flush()
@@ -106,7 +122,7 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         return error.exit_code
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # the parser makes the second of the first
         # The reader (`head`) has seen enough; Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -115,6 +131,10 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
 
 
 def _foreign(out: Output, error: Exception, debug: bool) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        for line in str(error).split("\n"):
+            out.note(line)
+        return 2
     if hasattr(error, "format_message"):  # the command line parser's own errors
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "memctl"

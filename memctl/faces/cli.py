@@ -9,11 +9,14 @@ import typer
 
 from ..errors import Usage
 from .call import Call, command
+from .output import Output
 
 __all__ = ["app"]
 
+_HELP = {"help_option_names": ["-h", "--help"]}
 app = typer.Typer(
     name="memctl",
+    context_settings=_HELP,
     help="Offline memory for AI agents and people, in a folder of Markdown that they own.",
     add_completion=False,
     no_args_is_help=True,
@@ -21,13 +24,38 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 entity = typer.Typer(help="Who and what the workspace knows.", no_args_is_help=True, rich_markup_mode=None)
-fact = typer.Typer(help="Slots: the newest line with an (entity, key) is current.", no_args_is_help=True, rich_markup_mode=None)
+fact = typer.Typer(
+    help="Slots: the newest line with an (entity, key) is current.", no_args_is_help=True, rich_markup_mode=None
+)
 app.add_typer(entity, name="entity")
 app.add_typer(fact, name="fact")
 
-About = Annotated[list[str] | None, typer.Option("--about", "-a", metavar="NAME", help="Whom or what it is about; may be given again.")]
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from .. import __version__
+
+        Output().line(f"memctl {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_print_version, help="Print the version.")
+    ] = False,
+) -> None:
+    """What stands before the command."""
+
+
+About = Annotated[
+    list[str] | None,
+    typer.Option("--about", "-a", metavar="NAME", help="Whom or what it is about; may be given again."),
+]
 OneAbout = Annotated[str | None, typer.Option("--about", "-a", metavar="NAME", help="Whose slot.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="WHEN", help="Answer as of that day, from what was known by then.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="WHEN", help="Answer as of that day, from what was known by then.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", "-n", help="Print the diff and write nothing.")]
 Limit = Annotated[int, typer.Option("--k", "-k", min=1, max=1000, help="How many at most.")]
 
@@ -57,7 +85,9 @@ def init(
 @command(app, "retain", 'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9')
 def retain(
     call: Call,
-    text: Annotated[list[str], typer.Argument(metavar="TEXT…", help="A grammar line or plain text; - reads lines from stdin.")],
+    text: Annotated[
+        list[str], typer.Argument(metavar="TEXT…", help="A grammar line or plain text; - reads lines from stdin.")
+    ],
     kind: _word("--kind", "world, experience, opinion or observation.", "KIND") = None,  # type: ignore[valid-type]
     about: About = None,
     confidence: _word("--confidence", "How sure, from 0 to 1; makes an opinion.", "C") = None,  # type: ignore[valid-type]
@@ -70,13 +100,17 @@ def retain(
     why: _word("--why", "Why it came out so.") = None,  # type: ignore[valid-type]
     supports: Annotated[list[str] | None, typer.Option("--for", metavar="ID", help="Evidence for that belief.")] = None,
     against: Annotated[list[str] | None, typer.Option("--against", metavar="ID", help="Evidence against it.")] = None,
-    supersedes: Annotated[list[str] | None, typer.Option("--supersedes", metavar="ID", help="What it replaces.")] = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option("--supersedes", metavar="ID", help="What it replaces.")
+    ] = None,
     corrects: Annotated[list[str] | None, typer.Option("--corrects", metavar="ID", help="What was never true.")] = None,
     source: _word("--source", "user, agent, tool, web or import, with :name.", "SRC") = None,  # type: ignore[valid-type]
     ttl: _word("--ttl", "Forget after that long: 90d.", "SPAN") = None,  # type: ignore[valid-type]
     private: Annotated[bool, typer.Option("--private", help="Never leaves this machine through a server.")] = False,
     day: _word("--date", "The log's day [default: today].", "DAY") = None,  # type: ignore[valid-type]
-    allow_secrets: Annotated[bool, typer.Option("--allow-secrets", help="Keep it even if it looks like a secret.")] = False,
+    allow_secrets: Annotated[
+        bool, typer.Option("--allow-secrets", help="Keep it even if it looks like a secret.")
+    ] = False,
     dry_run: DryRun = False,
 ) -> None:
     """Write a fact down in today's log. When it answers, the fact is on disk."""
@@ -95,7 +129,9 @@ def retain(
     if not lines:
         raise Usage("nothing to retain on stdin", "pipe in one fact a line")
     facts = [read_fact(line, kind=kind, about=about or (), values=values) for line in lines]
-    print_retained(call, run(call.workspace, facts, _day(day, call.today), dry_run=dry_run, allow_secrets=allow_secrets), dry_run)
+    print_retained(
+        call, run(call.workspace, facts, _day(day, call.today), dry_run=dry_run, allow_secrets=allow_secrets), dry_run
+    )
 
 
 def _day(written: str | None, today: date) -> date:
@@ -112,20 +148,34 @@ def _day(written: str | None, today: date) -> date:
 @command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas')
 def recall(
     call: Call,
-    query: Annotated[list[str] | None, typer.Argument(metavar="[QUERY]…", help="Words; also @Name, kind:opinion, since:30d, key:db.")] = None,
-    k: Annotated[int | None, typer.Option("--k", "-k", min=1, max=1000, help="How many hits at most [default: 10].")] = None,
+    query: Annotated[
+        list[str] | None, typer.Argument(metavar="[QUERY]…", help="Words; also @Name, kind:opinion, since:30d, key:db.")
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", min=1, max=1000, help="How many hits at most [default: 10].")
+    ] = None,
     since: _word("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN") = None,  # type: ignore[valid-type]
     until: _word("--until", "Up to then.", "WHEN") = None,  # type: ignore[valid-type]
     on: _word("--on", "Within that day, month or phrase.", "WHEN") = None,  # type: ignore[valid-type]
     as_of: AsOf = None,
     about: About = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", metavar="KIND", help="world, experience, opinion, observation or note.")] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option("--kind", metavar="KIND", help="world, experience, opinion, observation or note."),
+    ] = None,
     key: _word("--key", "Only facts that fill this slot.", "KEY") = None,  # type: ignore[valid-type]
-    min_confidence: Annotated[float | None, typer.Option("--min-confidence", min=0, max=1, help="Leave out opinions held less surely.")] = None,
-    budget: Annotated[int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="Never more than that many tokens.")] = None,
+    min_confidence: Annotated[
+        float | None, typer.Option("--min-confidence", min=0, max=1, help="Leave out opinions held less surely.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="Never more than that many tokens.")
+    ] = None,
     history: Annotated[bool, typer.Option("--history", help="Show every version of what a hit says.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show how each score came about.")] = False,
-    format: Annotated[str | None, typer.Option("--format", "-f", metavar="FORMAT", help="text, json, jsonl, md or paths [default: text].")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", metavar="FORMAT", help="text, json, jsonl, md or paths [default: text]."),
+    ] = None,
 ) -> int:
     """Find facts, each with its citation. Without a query: the newest within the filters."""
     from ..core.query import read_query
@@ -212,7 +262,9 @@ def entity_show(
 
 
 @command(fact, "get", "memctl fact get city --about Peter")
-def fact_get(call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None) -> None:
+def fact_get(
+    call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None
+) -> None:
     """The current value of a slot."""
     from ..verbs.fact import get_fact
     from .printing import print_versions
@@ -221,7 +273,9 @@ def fact_get(call: Call, key: Annotated[str, typer.Argument(help="The slot.")], 
 
 
 @command(fact, "history", "memctl fact history city --about Peter")
-def fact_history(call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None) -> None:
+def fact_history(
+    call: Call, key: Annotated[str, typer.Argument(help="The slot.")], about: OneAbout = None, as_of: AsOf = None
+) -> None:
     """Every version of a slot, with the days on which it held."""
     from ..verbs.fact import history
     from .printing import print_versions

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.hits import Answer, Hit, answer_json, hit_json
 from ..facts import Kind, is_trusted
 from .call import Call
+from .output import one_line
 
 if TYPE_CHECKING:
     from ..verbs.check import Finding
@@ -35,7 +36,9 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
         elif format == "md":
-            call.out.line(f"- {one_line(hit.content)} ([{hit.source}]({hit.source.path}#L{hit.source.line})) ^{hit.ref}")
+            call.out.line(
+                f"- {one_line(hit.content)} ([{hit.source}]({hit.source.path}#L{hit.source.line})) ^{hit.ref}"
+            )
         elif format == "text":
             _print_hit(call, hit, number, explain)
     if format == "paths":
@@ -48,9 +51,11 @@ def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:
     out = call.out
     place = out.link(str(hit.source), call.workspace.root / hit.source.path)
     named = ", ".join(hit.entities)
-    facts = [hit.day or "undated", _kind(hit), named, "" if hit.heading.casefold() == "retain" else hit.heading]
+    facts = [hit.day or "undated", _kind(hit), named, "" if hit.fact else hit.heading]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
-    out.emit(f"{out.style(f'{number}.', BOLD)} {place} · {about}{_standing(call, hit)} {out.style('^' + hit.ref, FAINT)}")
+    out.emit(
+        f"{out.style(f'{number}.', BOLD)} {place} · {about}{_standing(call, hit)} {out.style('^' + hit.ref, FAINT)}"
+    )
     for line in hit.content.split("\n"):
         out.line(f"   {line}")
     for version in hit.history:
@@ -59,10 +64,6 @@ def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:
         out.emit(out.style(f"   also {', '.join(map(str, hit.also))}", FAINT))
     if explain:
         out.emit(out.style(f"   score {hit.score:.4f} · {_explained(hit)}", FAINT))
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _kind(hit: Hit) -> str:
@@ -89,7 +90,9 @@ def _standing(call: Call, hit: Hit) -> str:
 
 def _explained(hit: Hit) -> str:
     channels = ", ".join(f"{name} #{rank}" for name, rank in hit.why.items())
-    return f"{channels} · " + " · ".join(f"{name} {value}" for name, value in hit.parts.items())
+    bent = {name: value for name, value in hit.parts.get("factors", {}).items() if value != 1}
+    parts = {name: value for name, value in hit.parts.items() if name != "factors"} | bent
+    return f"{channels} · " + " · ".join(f"{name} {value}" for name, value in parts.items())
 
 
 # -- retain, show -----------------------------------------------------------------------------------------------------
@@ -99,10 +102,12 @@ def print_retained(call: Call, done: Retained, dry_run: bool) -> None:
     """Print where each fact stands now, or with a dry run the diff."""
     if call.out.json:
         facts = [{"id": k.ref, "source": str(k.citation), "already": k.already} for k in done.kept]
-        call.out.raw_json({"schema": 1, "dry_run": dry_run, "kept": facts, "diff": done.diff, "warnings": list(done.warnings)})
+        call.out.raw_json(
+            {"schema": 1, "dry_run": dry_run, "kept": facts, "diff": done.diff, "warnings": list(done.warnings)}
+        )
         return
     if dry_run:
-        for line in done.diff.splitlines():
+        for line in done.diff.split("\n")[:-1]:
             call.out.emit(call.out.style(line, *_diff_colour(line)))
     for kept in done.kept:
         if not dry_run:
@@ -179,7 +184,9 @@ def print_findings(call: Call, findings: Sequence[Finding]) -> int:
         call.out.raw_json({"schema": 1, "findings": [finding.as_json() for finding in findings]})
     else:
         for finding in findings:
-            call.out.line(f"{finding.path}:{finding.line}:{finding.column}: {finding.rule}: {finding.message}; {finding.cure}")
+            call.out.line(
+                f"{finding.path}:{finding.line}:{finding.column}: {finding.rule}: {finding.message}; {finding.cure}"
+            )
         call.out.note(f"{len(findings)} found" if findings else "nothing to complain about")
     return 1 if findings else 0
 
@@ -198,7 +205,13 @@ def print_entities(call: Call, lines: Sequence[EntityLine]) -> int:
 
 
 def _entity_json(line: EntityLine) -> dict[str, Any]:
-    return {"name": line.name, "type": line.type, "aliases": list(line.aliases), "mentions": line.mentions, "path": line.path}
+    return {
+        "name": line.name,
+        "type": line.type,
+        "aliases": list(line.aliases),
+        "mentions": line.mentions,
+        "path": line.path,
+    }
 
 
 def print_entity(call: Call, view: EntityView) -> None:
@@ -210,9 +223,13 @@ def print_entity(call: Call, view: EntityView) -> None:
         return
     line = view.line
     also = f" (also {', '.join(line.aliases)})" if line.aliases else ""
-    call.out.emit(f"{call.out.style(line.name, BOLD)}{call.out.style(also, FAINT)} {call.out.style(line.path or 'no page yet', FAINT)}")
+    call.out.emit(
+        f"{call.out.style(line.name, BOLD)}{call.out.style(also, FAINT)} {call.out.style(line.path or 'no page yet', FAINT)}"
+    )
     for key, hit in view.slots:
-        call.out.emit(f"   {call.out.style(key, BOLD)}: {call.out.style(one_line(hit.content))} {call.out.style(str(hit.source), FAINT)}")
+        call.out.emit(
+            f"   {call.out.style(key, BOLD)}: {call.out.style(one_line(hit.content))} {call.out.style(str(hit.source), FAINT)}"
+        )
     for number, hit in enumerate(view.newest, 1):
         _print_hit(call, hit, number, explain=False)
 
@@ -223,6 +240,8 @@ def print_versions(call: Call, hits: Sequence[Hit]) -> None:
         call.out.raw_json({"schema": 1, "versions": [hit_json(hit) for hit in hits]})
         return
     for hit in hits:
-        names = call.out.style(", ".join(hit.entities[:1]), BOLD)
+        name = call.out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
         span = call.out.style(_span(hit.valid), FAINT)
-        call.out.emit(f"{span}  {names} {call.out.style(one_line(hit.content))}{_standing(call, hit)} {call.out.style(str(hit.source), FAINT)}")
+        call.out.emit(
+            f"{span}  {name}{call.out.style(one_line(hit.content))}{_standing(call, hit)} {call.out.style(str(hit.source), FAINT)}"
+        )

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import re
 import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
 from .system import OPEN_SAFELY, OPEN_TO_SYNC, locked, sync_folder
@@ -21,22 +20,28 @@ __all__ = ["MAX_PAGE", "Appended", "PageText", "append", "confirm", "create", "i
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
 LOCK_SECONDS = 10.0
+RETRY_SECONDS = 5.0  # how long an append goes on against an editor that saves all the time
 _IGNORE = b"# derived by memctl; safe to delete\n*\n"
 
 
-@dataclass(frozen=True, slots=True)
-class PageText:
+class PageText(NamedTuple):
     """A page as read: its text (BOM and line endings as they are), the status it had when we looked, what was odd about it."""
 
     text: str
     status: os.stat_result
     looked_ns: int
-    sha256: bytes
+    data: bytes
     warning: str | None
 
+    @property
+    def sha256(self) -> bytes:
+        """The hash of the page's bytes."""
+        from hashlib import sha256  # with OpenSSL (3 ms), which a recall of unchanged pages never needs
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+        return sha256(self.data).digest()
+
+
+class Appended(NamedTuple):
     """What an append did: the text before and the text added, which is empty if nothing had to be."""
 
     before: str
@@ -55,7 +60,7 @@ def read_page(workspace: Workspace, path: str) -> PageText:
     finally:
         os.close(fd)
     text, warning = _decode(data)
-    return PageText(text, status, looked_ns, hashlib.sha256(data).digest(), warning)
+    return PageText(text, status, looked_ns, data, warning)
 
 
 def _open(workspace: Workspace, path: str, flags: int) -> int:
@@ -73,7 +78,9 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
     if not stat.S_ISREG(status.st_mode):
         raise PageUnreadable(path, "not a regular file")
     if status.st_size > MAX_PAGE:
-        raise PageUnreadable(path, f"{status.st_size / 2**20:.1f} MiB; pages over 8 MiB are not read", "split that page")
+        raise PageUnreadable(
+            path, f"{status.st_size / 2**20:.1f} MiB; pages over 8 MiB are not read", "split that page"
+        )
     with open(fd, "rb", closefd=False) as stream:
         data = stream.read(MAX_PAGE + 1)
     if _is_binary(data[:8192]):
@@ -82,8 +89,10 @@ def _read_text_bytes(fd: int, status: os.stat_result, path: str) -> bytes:
 
 
 def _is_binary(head: bytes) -> bool:
-    """True for zero bytes at the start or in many places. A run or two after text is what a power failure leaves."""
-    return head.startswith(b"\0") or len(re.findall(rb"\0+", head)) > 3
+    """True for zero bytes in many places, or beside other control bytes. A run of them alone is what a power failure leaves."""
+    return b"\0" in head and (
+        len(re.findall(rb"\0+", head)) > 3 or bool(re.search(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]", head))
+    )
 
 
 def _decode(data: bytes) -> tuple[str, str | None]:
@@ -136,9 +145,8 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
         raise CannotWrite(path, error.strerror or str(error)) from error
     try:
         _write_once(fd, text.encode("utf-8"), 0, path)
-        os.fsync(fd)
-        sync_folder(target.parent)
-    except (OSError, CannotWrite) as error:
+        _make_durable(workspace, fd, path)
+    except (OSError, PageUnreadable) as error:
         with suppress(OSError):
             target.unlink()  # ours, and not what it should be: the next try would find the name taken
         raise CannotWrite(path, getattr(error, "strerror", None) or str(error)) from error
@@ -155,7 +163,8 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
     """
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
-        for _ in range(5):
+        deadline = time.monotonic() + RETRY_SECONDS
+        while time.monotonic() < deadline:
             done = _append_once(workspace, path, compose)
             if done:
                 return done
@@ -163,14 +172,28 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
 
 
 def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended | None:
+    """One try; None where an editor saved the page meanwhile, before our write or over it."""
     target = workspace.root / path
     _make_folder(target.parent, path)
     fd = _open(workspace, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         status = os.fstat(fd)
-        before, added = _add(fd, status, compose, path)
+        data = _read_text_bytes(fd, status, path)
+        before = _decode(data)[0]
+        added = in_style(compose(before), before)
+        new = added.encode("utf-8")
+        if len(data) + len(new) > MAX_PAGE:
+            raise PageUnreadable(
+                path, "full: a page over 8 MiB would not be read back; nothing was kept", "split that page"
+            )
+        if not _is_as_read(fd, target, status, len(data)):
+            return None
+        if new:
+            _write_once(fd, new, len(data), path)
         _make_durable(workspace, fd, path)
-        return Appended(before, added) if _still_there(target, status) else None
+        return Appended(before, added) if _stands(fd, target, len(data), new) else None
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
     finally:
         with suppress(OSError):
             os.close(fd)
@@ -183,17 +206,26 @@ def _make_folder(folder: Path, path: str) -> None:
         raise CannotWrite(path, error.strerror or str(error)) from error
 
 
-def _add(fd: int, status: os.stat_result, compose: Callable[[str], str], path: str) -> tuple[str, str]:
-    """Write what `compose` makes of the page; returns the text before and the text added."""
+def _is_as_read(fd: int, target: Path, status: os.stat_result, size: int) -> bool:
+    """True if the page is still what was composed for: composing takes the longest, and editors save in between."""
+    now = os.fstat(fd)
+    return (now.st_size, now.st_mtime_ns) == (size, status.st_mtime_ns) and _is_at(target, now)
+
+
+def _stands(fd: int, target: Path, at: int, new: bytes) -> bool:
+    """True if what was written is there, in the file that now has the name: an editor may have saved over both."""
+    with suppress(OSError):
+        os.lseek(fd, at, os.SEEK_SET)
+        return os.read(fd, len(new)) == new and _is_at(target, os.fstat(fd))
+    return False
+
+
+def _is_at(target: Path, status: os.stat_result) -> bool:
     try:
-        data = _read_text_bytes(fd, status, path)
-        before = _decode(data)[0]
-        added = in_style(compose(before), before)
-        if added:
-            _write_once(fd, added.encode("utf-8"), len(data), path)
-        return before, added
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from error
+        now = os.stat(target, follow_symlinks=False)
+    except OSError:
+        return False
+    return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)
 
 
 def confirm(workspace: Workspace, path: str) -> None:
@@ -216,7 +248,9 @@ def _make_durable(workspace: Workspace, fd: int, path: str) -> None:
             sync_folder(workspace.root / folder)
     except OSError as error:
         reason = f"the text stands there, but the disk did not confirm it: {error.strerror or error}"
-        raise PageUnreadable(path, reason, "see to the disk, then run it again: what stands there is not written twice") from error
+        raise PageUnreadable(
+            path, reason, "see to the disk, then run it again: what stands there is not written twice"
+        ) from error
 
 
 def in_style(added: str, before: str) -> str:
@@ -233,11 +267,3 @@ def _write_once(fd: int, data: bytes, size: int, path: str) -> None:
         if os.fstat(fd).st_size == size + written:  # unless somebody else wrote too
             os.ftruncate(fd, size)
         raise CannotWrite(path, os.strerror(errno.ENOSPC))
-
-
-def _still_there(target: Path, status: os.stat_result) -> bool:
-    try:
-        now = os.stat(target, follow_symlinks=False)
-    except OSError:
-        return False
-    return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -13,7 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import CannotWrite, LockBusy, MemctlError
+from ..core.row import hashed
+from ..errors import CannotWrite, LockBusy
 from .files import prepare_memory
 from .index import SELECT_ABOUT, SELECT_NAMES, SELECT_ROW, Index, code, derived, page_sum
 from .system import OPEN_SAFELY, locked
@@ -26,8 +26,8 @@ _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
-    "store/schema.sql", "store/index.py", "core/lexical.py", "core/rows.py", "facts.py", "text/blocks.py", "text/dates.py",
-    "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py",
+    "store/schema.sql", "store/index.py", "core/lexical.py", "core/row.py", "core/rows.py", "facts.py", "text/blocks.py", "text/dates.py",
+    "text/dates_hints.py", "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py", "text/lines.py",
     "text/irregular.py", "text/names.py", "text/page.py", "text/plain.py", "text/stopwords.py", "text/terms.py",
 )  # fmt: skip
 
@@ -36,7 +36,7 @@ _PARSER = (
 def schema_version() -> int:
     """A number for PRAGMA user_version that changes with the schema and with every module that decides a row."""
     parts = [(_HERE.parent / name).read_bytes() for name in _PARSER]
-    return int.from_bytes(hashlib.blake2b(b"\0".join(parts), digest_size=4).digest()) >> 1 or 1
+    return int.from_bytes(hashed(b"\0".join(parts), 4)) >> 1 or 1
 
 
 def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
@@ -46,7 +46,7 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
         index = open_index(workspace)
         try:
             return job(index)
-        except sqlite3.DatabaseError as error:
+        except _ERRORS as error:
             index.unsealed = False
             if attempt == 3 or not _is_curable(error):
                 raise _explain(path, error) from error
@@ -67,26 +67,32 @@ def _close(index: Index) -> None:
 
 # -- errors -----------------------------------------------------------------------------------------------------------
 
+# SQLite's own message may quote damaged bytes, which Python then cannot decode.
+_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
 _PASSING = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
 }  # fmt: skip
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
+def _is_damage(error: Exception) -> bool:
     """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
     return code(error) not in _PASSING and not isinstance(error, sqlite3.ProgrammingError)
 
 
-def _is_curable(error: sqlite3.Error) -> bool:
+def _is_curable(error: Exception) -> bool:
     """True for damage, and for an index that another process moved aside under our hands."""
     return _is_damage(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
 
 
-def _explain(path: Path, error: sqlite3.Error) -> MemctlError | sqlite3.Error:
+def _explain(path: Path, error: Exception) -> Exception:
     if isinstance(error, sqlite3.ProgrammingError):
         return error
-    return LockBusy(str(path), 10.0) if code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else CannotWrite(str(path), str(error))
+    return (
+        LockBusy(str(path), 10.0)
+        if code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        else CannotWrite(str(path), str(error))
+    )
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
@@ -130,7 +136,7 @@ def _open_if_sound(path: Path) -> Index | None:
     try:
         if _is_sound(index):
             return index
-    except sqlite3.DatabaseError as error:
+    except _ERRORS as error:
         if not _is_damage(error):
             index.close()
             raise
@@ -168,7 +174,7 @@ def _create(index: Index) -> None:
 def _open_frozen(path: Path, reason: str) -> Index:
     """An index that cannot be written: as it stands if it is as we left it, else a copy in memory that is proved first."""
     memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
-    with suppress(sqlite3.Error, OSError):
+    with suppress(*_ERRORS, OSError):
         if not path.is_file() or path.is_symlink():
             raise FileNotFoundError(path)
         db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
@@ -177,16 +183,22 @@ def _open_frozen(path: Path, reason: str) -> Index:
         with closing(db):
             memory.copy_from(db)
         if memory.rows("PRAGMA user_version") == [(schema_version(),)] and is_intact(memory):
+            memory.instead = reason
             return memory
     memory.close()
     memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
     _create(memory)
+    memory.instead = reason
     return memory
 
 
 def _move_aside(path: Path) -> None:
     """Take a broken index out of the way; only the newest such is kept."""
-    for name in (path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm"), path.with_name(path.name + "-journal")):
+    for name in (
+        path.with_name(path.name + "-wal"),
+        path.with_name(path.name + "-shm"),
+        path.with_name(path.name + "-journal"),
+    ):
         with suppress(FileNotFoundError):
             name.unlink()
     _unseal(path)
@@ -206,8 +218,12 @@ def is_intact(index: Index) -> bool:
         # rank = 1 compares the word index with its content; without it most damage passes.
         index.run("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
         index.run("PRAGMA busy_timeout = 10000")
-        return index.rows("PRAGMA integrity_check(1)") == [("ok",)] and _schema(index) == _fresh_schema() and _adds_up(index)
-    except sqlite3.DatabaseError as error:
+        return (
+            index.rows("PRAGMA integrity_check(1)") == [("ok",)]
+            and _schema(index) == _fresh_schema()
+            and _adds_up(index)
+        )
+    except _ERRORS as error:
         if _is_damage(error):
             return False
         if code(error) == sqlite3.SQLITE_BUSY:
@@ -267,7 +283,7 @@ def _seal_holds(path: Path | None) -> bool:
     try:
         fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
         with open(fd, encoding="ascii") as stream:
-            sealed: object = json.loads(stream.read(1000))
+            sealed: object = json.loads(stream.read(200))
         return sealed == _state(path)
     except (OSError, ValueError):
         return False

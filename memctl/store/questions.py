@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..core.known_names import Listed, by_head
-from ..core.query import Query
 from ..core.lexical import ORDINAL_BITS, match_expression
+from ..core.query import Query
 from ..text.names import entity_key
 from ..text.terms import terms
 from .index import SELECT_STORED, Index
@@ -27,18 +26,21 @@ __all__ = [
     "dump",
     "filtered",
     "frequencies",
+    "has_entities",
     "headings_of",
     "in_slots",
     "keys_of",
-    "match",
-    "has_entities",
     "listed_names",
+    "match",
     "mentioned",
     "mentioning",
     "newest",
     "own_terms",
+    "pages_read",
     "passing",
     "resolve",
+    "slot_around",
+    "slot_ids",
     "slot_keys",
     "totals",
 ]
@@ -71,8 +73,7 @@ class Stored(NamedTuple):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """An entity with a page: its key, its name as a person writes it, every key it goes by, and where its page is."""
 
     key: str
@@ -97,6 +98,12 @@ def totals(index: Index) -> tuple[int, float]:
     """How many entries there are, and their mean length in terms."""
     entries, length = index.rows("SELECT coalesce(sum(entries), 0), coalesce(sum(terms), 0) FROM page")[0]
     return entries, length / entries if entries else 0.0
+
+
+def pages_read(index: Index) -> int:
+    """How many pages could be read."""
+    count: int = index.rows("SELECT count(*) FROM page WHERE sha256 <> x''")[0][0]
+    return count
 
 
 def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
@@ -201,7 +208,9 @@ def _named(who: Entity | str) -> tuple[str, list[Any]]:
 
 
 def _all_words(name: str) -> str:
-    return "(" + " AND ".join(match_expression([term]) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
+    return (
+        "(" + " AND ".join(match_expression([term]) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
+    )
 
 
 def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
@@ -235,18 +244,36 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
     return sorted(found, key=lambda e: (e.path, e.line))
 
 
-def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
-    """Every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
+def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
+    """Ids of every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
     if names is None:
-        found = index.rows("SELECT entry FROM slot WHERE key = ?", (key,))
-    else:
-        found = [row for name in names for row in index.rows("SELECT entry FROM slot WHERE key = ? AND name = ?", (key, name))]
-    return list(by_ids(index, (entry for (entry,) in found)).values())
+        return [entry for (entry,) in index.rows("SELECT entry FROM slot WHERE key = ?", (key,))]
+    sql = "SELECT entry FROM slot WHERE key = ? AND name = ?"
+    return [entry for name in names for (entry,) in index.rows(sql, (key, name))]
+
+
+def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
+    """Those facts themselves."""
+    return list(by_ids(index, slot_ids(index, key, names)).values())
+
+
+def slot_around(index: Index, key: str, names: Iterable[str], first: str, today: str) -> set[int]:
+    """Ids of the versions of a slot that decide about one that began at `first`: those after it, and the newest.
+
+    A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced which, shows
+    in these few, unless a dozen in a row say the same.
+    """
+    after = "SELECT entry FROM slot WHERE key = ? AND name = ? AND first >= ? ORDER BY first, entry LIMIT 12"
+    newest = "SELECT entry FROM slot WHERE key = ? AND name = ? AND first <= ? ORDER BY first DESC, entry DESC LIMIT 4"
+    pairs = [(sql, (key, name, day)) for name in names for sql, day in ((after, first), (newest, today))]
+    return {entry for sql, values in pairs for (entry,) in index.rows(sql, values)}
 
 
 def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     """The keys of every slot that facts about these names fill."""
-    return sorted({key for name in names for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE name = ?", (name,))})
+    return sorted(
+        {key for name in names for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE name = ?", (name,))}
+    )
 
 
 def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
@@ -257,7 +284,9 @@ def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
 
 # -- entities ---------------------------------------------------------------------------------------------------------
 
-_ENTITY = f"SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
+_ENTITY = (
+    "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
+)
 
 
 def resolve(index: Index, name: str) -> list[Entity]:
@@ -270,7 +299,10 @@ def resolve(index: Index, name: str) -> list[Entity]:
     if not pages and key and " " not in key:
         # A full name starts with the word and a space; "!" is the character after the space.
         pages = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? ORDER BY key", (key + " ", key + "!"))
-    return [_with_names(index, row) for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))]
+    return [
+        _with_names(index, row)
+        for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))
+    ]
 
 
 def keys_of(index: Index, name: str) -> tuple[str, ...]:
@@ -317,7 +349,7 @@ _DUMPS = (
     f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
-    "SELECT 'slot', key, name, entry FROM slot ORDER BY 2, 3, 4",
+    "SELECT 'slot', key, name, first, entry FROM slot ORDER BY 2, 3, 4, 5",
     "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
     "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
     "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
@@ -333,7 +365,10 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
 def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
     """Counts for `status`: entries by kind, pages and those with problems."""
     return {
-        "kinds": index.rows("SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' GROUP BY kind ORDER BY kind"),
+        "kinds": index.rows(
+            "SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' GROUP BY kind ORDER BY kind"
+        ),
         "pages": index.rows("SELECT count(*), sum(size), sum(problem IS NOT NULL), min(day), max(day) FROM page"),
         "entities": index.rows("SELECT count(*) FROM entity"),
+        "sqlite": index.rows("SELECT sqlite_version()"),
     }

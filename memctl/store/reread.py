@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from ..core.rows import digest
+from ..core.row import digest
 from ..errors import MemctlError
-from ..text.page import split_lines
+from ..text.lines import split_lines
 from .files import read_page
 from .questions import Stored
 from .workspace import Workspace
@@ -15,8 +15,7 @@ from .workspace import Workspace
 __all__ = ["Seen", "page_lines", "reread"]
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """Where an entry stands now, and its raw lines as they are on disk."""
 
     line: int

@@ -59,8 +59,9 @@ CREATE TABLE link (                     -- entry.links, turned round
 CREATE TABLE slot (                     -- facts with key=, by whom they are about
     key   TEXT NOT NULL,
     name  TEXT NOT NULL,                -- key of the first name on the line; empty without one
+    first TEXT NOT NULL,                -- entry.first, empty where that is open: versions stand in their order
     entry INTEGER NOT NULL,
-    PRIMARY KEY (key, name, entry)
+    PRIMARY KEY (key, name, first, entry)
 ) WITHOUT ROWID;
 
 CREATE TABLE entity (                   -- one per page under bank/entities

@@ -15,7 +15,10 @@ __all__ = ["OPEN_SAFELY", "OPEN_TO_SYNC", "locked", "sync_folder"]
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
-    getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
 )
 
 if sys.platform == "win32":

@@ -7,8 +7,9 @@ import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import BadSettings, NoWorkspace, OutsideWorkspace, PageUnreadable
 
@@ -28,8 +29,7 @@ class Settings:
     k: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A page on disk. `status` is None, and `problem` says why, where it cannot be a page."""
 
     path: str
@@ -52,7 +52,9 @@ class Workspace:
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
         if not _is_spellable(path):
-            raise PageUnreadable(path.replace("\0", "\\0")[:80], "not a path", "name a page by its path in the workspace")
+            raise PageUnreadable(
+                path.replace("\0", "\\0")[:80], "not a path", "name a page by its path in the workspace"
+            )
         plain = Path(path)
         inside = os.path.relpath(plain, self.root) if plain.is_absolute() else os.path.normpath(plain)
         parts = Path(inside).parts
@@ -70,12 +72,12 @@ class Workspace:
 
     def scan(self) -> list[Found]:
         """Every Markdown file, sorted by path: not hidden, not ignored, not in a workspace of its own inside this one."""
-        found: dict[str, Found] = {}
+        found: list[Found] = []
         folders = [""]
         while folders:  # a loop: a tree may be deeper than Python's stack
-            prefix = folders.pop()
-            found |= {page.path: page for page in self._list(prefix, folders)}
-        return sorted(found.values(), key=lambda page: page.path)
+            found += self._list(folders.pop(), folders)
+        # Two names that are no UTF-8 may be spelled alike; one line about them is enough.
+        return list({page.path: page for page in sorted(found, key=itemgetter(0))}.values())
 
     def _list(self, prefix: str, folders: list[str]) -> Iterator[Found]:
         """The pages of one folder; folders in it that are to be listed too are added to `folders`."""
@@ -83,7 +85,7 @@ class Workspace:
             with os.scandir(self.root / prefix) as entries:
                 for entry in entries:
                     path = prefix + entry.name
-                    if entry.name.startswith(".") or self._ignored(path):
+                    if entry.name.startswith(".") or (self.settings.ignore and self._ignored(path)):
                         continue
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name not in _SKIPPED and not _is_workspace(self.root / path):
@@ -98,22 +100,21 @@ class Workspace:
 
 
 def _page(path: str, entry: os.DirEntry[str]) -> Found:
-    if _spelled(path) != path:
+    if not path.isascii() and _spelled(path) != path:
         return Found(_spelled(path), None, "file name is not UTF-8")
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
         return Found(path, None, f"cannot be looked at: {error.strerror}")
-    if stat.S_ISLNK(status.st_mode):
-        return Found(path, None, "symbolic link, not followed")
-    if not stat.S_ISREG(status.st_mode):
-        return Found(path, None, "not a regular file")
-    return Found(path, status)
+    if stat.S_ISREG(status.st_mode):
+        return Found(path, status)
+    link = stat.S_ISLNK(status.st_mode)
+    return Found(path, None, "symbolic link, not followed" if link else "not a regular file")
 
 
 def _spelled(path: str) -> str:
     """A path as text; bytes of a name that are not UTF-8 are written out."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def _is_spellable(path: str) -> bool:
@@ -147,13 +148,18 @@ def _read_settings(path: Path) -> Settings:
         return Settings()
     if not os.path.isfile(path):
         raise BadSettings(path, "not a regular file")
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (UnicodeDecodeError, OSError) as error:
+        raise BadSettings(path, str(error)) from error
+    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
+        return Settings()  # as `init` makes it: no need to load a parser (3 ms)
     import tomllib
 
     try:
-        read = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        return _check_settings(path, tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
         raise BadSettings(path, str(error)) from error
-    return _check_settings(path, read)
 
 
 def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
@@ -165,7 +171,7 @@ def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
     if unknown:
         raise BadSettings(path, f"unknown key {unknown[0]!r}")
     if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
-        raise BadSettings(path, "ignore is a list of globs, such as [\"archive/*\"]")
+        raise BadSettings(path, 'ignore is a list of globs, such as ["archive/*"]')
     usual = Settings()
     k, seconds = recall.get("k", usual.k), recall.get("sync_seconds", usual.sync_seconds)
     if type(k) is not int or not 1 <= k <= 1000:

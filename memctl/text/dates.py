@@ -17,7 +17,8 @@ from itertools import product
 
 from memctl.facts import Period
 from memctl.text import dates_words as words
-from memctl.text.dates_lexer import Token, lex, may_hold_time, read_iso
+from memctl.text.dates_hints import may_hold_time
+from memctl.text.dates_lexer import Token, lex, read_iso
 from memctl.text.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
 
 __all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]

@@ -10,7 +10,7 @@ from functools import cache
 from memctl.facts import Period
 from memctl.text import dates_words as words
 
-__all__ = ["BREAK", "Token", "last_day", "lex", "may_hold_time", "month_span", "read_iso"]
+__all__ = ["BREAK", "Token", "last_day", "lex", "month_span", "read_iso", "spellings"]
 
 Readings = dict[str, int]
 _COMMA: Readings = {",": 0}
@@ -56,7 +56,7 @@ def month_span(year: int, month: int, count: int = 1) -> Period:
 # --- vocabulary ---------------------------------------------------------------------------------------------------
 
 
-def _spellings(entry: str) -> Iterator[str]:
+def spellings(entry: str) -> Iterator[str]:
     """`март//а` -> март, марта; «трёх» also as «трех»."""
     stem, *endings = entry.split("/")
     for ending in endings or [""]:
@@ -85,35 +85,13 @@ def _vocabulary() -> dict[str, Readings]:
     for line in words.WORDS.split("\n")[1:-1]:
         name, value, *entries = line.split()
         for entry in entries:
-            for word in _spellings(entry):
+            for word in spellings(entry):
                 readings = table.setdefault(word, {})
                 for each in _expand(name, word):
                     readings[each] = int(value)
     for word in [w for w in table if "ago_zh" in table[w]]:
         table.update({word + tail: {} for tail in words.FRONT})
     return table
-
-
-_LETTERS = re.compile(r"[a-z]+|[\u0400-\u04ff]+")  # beside Chinese there is no space
-_CORE = frozenset(
-    "month_en month_ru weekday weekday_zh season half unit ago_zh once months cal god god_zh god_abbr month_zh_mark"
-    " day_zh_mark yearword quarterword offset dayword yesterday tomorrow offset_year daypart part_year_zh now".split()
-)
-
-
-@cache
-def _core_words() -> tuple[frozenset[str], re.Pattern[str]]:
-    """The words without which, and without a digit, no time is named; in Chinese their first characters."""
-    rows = [line.split() for line in words.WORDS.split("\n")[1:-1]]
-    core = {word for name, _, *entries in rows if name in _CORE for entry in entries for word in _spellings(entry)}
-    han = "".join(sorted({word[0] for word in core if word[0] >= "\u2e80"} | {chr(c) for c in words.TRADITIONAL}))
-    return frozenset(core), re.compile(rf"[\d{han}]")
-
-
-def may_hold_time(text: str) -> bool:
-    """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""
-    core, signs = _core_words()
-    return bool(signs.search(text)) or not core.isdisjoint(_LETTERS.findall(text.lower()))
 
 
 @cache

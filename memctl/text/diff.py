@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
-from .page import split_lines
+from .lines import split_lines
 
 __all__ = ["diff"]
 

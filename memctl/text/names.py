@@ -10,9 +10,9 @@ from .terms import terms
 
 __all__ = [
     "AT_NAME",
-    "HAN",
     "WIKI_NAME",
     "entity_key",
+    "is_han",
     "link_target",
     "mentions",
     "read_name",
@@ -39,16 +39,23 @@ def entity_key(name: str) -> str:
     return " ".join(re.split(r"[\s_\-]+", letters)).strip() or name
 
 
-HAN = r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_SOME_HAN = re.compile(HAN)
+def is_han(char: str) -> bool:
+    """True for a Chinese character. A pattern for them would take 3 ms to compile, at every start."""
+    return "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
 
 
 @lru_cache(maxsize=50_000)
 def stem_word(word: str) -> str:
     """The form under which an inflected word meets its own («Ирину» is «Ирина»); Han characters stay as they are."""
     key = entity_key(word)
-    found = () if _SOME_HAN.search(key) else terms(key)
+    if _SURNAME.fullmatch(key):
+        return key
+    found = () if any(map(is_han, key)) else terms(key)
     return found[0] if found else key
+
+
+# Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
+_SURNAME = re.compile("[а-я]{2,}[ое]в")
 
 
 def stem_key(name: str) -> str:
@@ -59,7 +66,7 @@ def stem_key(name: str) -> str:
 def stem_head(name: str) -> str:
     """What a name is looked up by in running text: its first stem, or its first Han character."""
     first = stem_key(name).partition(" ")[0]
-    return first[:1] if _SOME_HAN.match(first) else first
+    return first[:1] if is_han(first[:1]) else first
 
 
 def link_target(inside: str) -> str:

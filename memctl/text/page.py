@@ -5,36 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts import Fact, Kind, Span
 from .blocks import find_blocks
 from .grammar import Problem, parse
+from .lines import MAX_LINE, Role, content_of, split_lines
 from .plain import Block, plain_blocks
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["MAX_LINE", "Entry", "Page", "Role", "content_of", "is_retain", "parse_page", "split_lines"]
+__all__ = ["Entry", "Page", "is_retain", "parse_page"]
 
-MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _RETAIN = {"retain", "запомнить", "保留"}
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
-
-
-class Role(Enum):
-    """What an entry is in Markdown; it decides how its content is read from its raw lines."""
-
-    FACT = "fact"
-    TEXT = "text"
-    ITEM = "item"
-    ROW = "row"
-    HEADING = "heading"
-    CODE = "code"
-    REST = "rest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,42 +56,15 @@ class Page:
     ends_in_retain: bool
     problems: tuple[tuple[int, Problem], ...]
 
-
-def split_lines(text: str) -> list[str]:
-    """Lines as editors and citations count them: ended by LF, CRLF or CR and by nothing else; a final one is no line."""
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines
+    def columns(self, entry: Entry) -> tuple[int, int]:
+        """Where the content of an entry begins in its first line and ends in its last: 1-based, both included."""
+        first, last = self.lines[entry.span.line - 1], self.lines[entry.span.end_line - 1]
+        return _indent(entry.role, first) + 1, max(1, len(last.rstrip()))
 
 
 def is_retain(heading: str) -> bool:
     """True for the heading of a section of facts, in any of its languages and in any case."""
     return heading.strip(" \t:\uff1a").casefold() in _RETAIN
-
-
-# -- the content of an entry, from its raw lines ----------------------------------------------------------------------
-
-_QUOTE = re.compile(r"^\s*(?:>\s?)+")
-_MARKER = re.compile(r"^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)+(?=\S)")
-_HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|(?<!\s)\s++#++\s*+$")
-_UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
-_HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
-_HAN_BREAK = re.compile(rf"(?<={_HAN})\n(?={_HAN})")
-
-
-def content_of(role: Role, raw: Sequence[str]) -> str:
-    """What raw lines say, without Markdown's markers. Depends on nothing else, so a cited line can be re-read alone."""
-    if role is Role.CODE:
-        return "\n".join(raw)
-    lines = [_QUOTE.sub("", line) if ">" in line else line for line in raw]
-    if role in (Role.FACT, Role.ITEM, Role.HEADING):
-        lines[:1] = [_MARKER.sub("", line) for line in lines[:1]]
-    if role is Role.HEADING:
-        lines = [_HASHES.sub("", line) for line in lines if not _UNDERLINE.fullmatch(line)]
-    if len(lines) == 1:
-        return lines[0].strip()
-    text = "\n".join(filter(None, (line.strip() for line in lines)))
-    # A soft break is a space, except inside Chinese, which has none.
-    return _HAN_BREAK.sub("", text).replace("\n", " ")
 
 
 # -- parsing ----------------------------------------------------------------------------------------------------------
@@ -164,7 +124,9 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), reader.lines)
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
-    return Page(tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(sorted(problems, key=lambda p: p[0])))
+    return Page(
+        tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(sorted(problems, key=lambda p: p[0]))
+    )
 
 
 def _blocks(lines: Sequence[str]) -> list[Block]:
@@ -173,8 +135,15 @@ def _blocks(lines: Sequence[str]) -> list[Block]:
     return [Block(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
 
 
+def _indent(role: Role, line: str) -> int:
+    """How many characters of markers and spaces stand before the content of a line."""
+    return max(0, line.find(content_of(role, [line])))
+
+
 def _too_long(line: str) -> Problem:
-    return Problem(MAX_LINE + 1, f"a line of {len(line)} characters; only the first {MAX_LINE} are searched", "break the line")
+    return Problem(
+        MAX_LINE + 1, f"a line of {len(line)} characters; only the first {MAX_LINE} are searched", "break the line"
+    )
 
 
 def _front_matter_end(lines: Sequence[str]) -> int:
@@ -244,24 +213,32 @@ def _add_heading(reader: _Reader, token: Block) -> None:
 
 
 def _add_paragraph(reader: _Reader, token: Block, marker: str | None, depth: int, quoted: bool) -> None:
-    entry = reader.add(Role.ITEM if marker else Role.TEXT, *_lines_of(token))
-    if entry is None or quoted or not (reader.retain_level or reader.facts_everywhere):
+    first, last = _lines_of(token)
+    if quoted or not (reader.retain_level or reader.facts_everywhere):
+        reader.add(Role.ITEM if marker else Role.TEXT, first, last)
+        return
+    # Prose right under a fact is none of it, as it is in Markdown: a fact goes on over indented lines only.
+    own = next((n for n in range(first + 1, last + 1) if not reader.lines[n - 1][:1].isspace()), last + 1) - 1
+    _add_candidate(reader, marker, first, own if marker else last, depth)
+    if marker and own < last:
+        _add_candidate(reader, None, own + 1, last, depth)
+
+
+def _add_candidate(reader: _Reader, marker: str | None, first: int, last: int, depth: int) -> None:
+    """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
+    entry = reader.add(Role.ITEM if marker else Role.TEXT, first, last)
+    if entry is None:
         return
     if marker and marker in "-*+":
         read = parse(entry.logical)
         if isinstance(read, Fact):
             reader.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
             return
-        read = replace(read, column=read.column + _margin(reader.lines[entry.span.line - 1]))
+        read = replace(read, column=read.column + _indent(Role.FACT, reader.lines[entry.span.line - 1]))
     else:
         read = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
     if reader.retain_level and depth <= 1:
         reader.entries[-1] = replace(entry, problem=read)
-
-
-def _margin(line: str) -> int:
-    """How many characters of a bullet's line stand before what it says."""
-    return line.index(content_of(Role.FACT, [line]))
 
 
 def _add_plain(reader: _Reader, token: Block) -> None:

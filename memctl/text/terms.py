@@ -251,4 +251,4 @@ def _names(chunks: list[str]) -> set[str]:
 def _stop_terms() -> frozenset[str]:
     from memctl.text import stopwords
 
-    return frozenset(terms(f"{stopwords.ENGLISH} {stopwords.RUSSIAN} {stopwords.CHINESE}"))
+    return frozenset(stopwords.TERMS.split())

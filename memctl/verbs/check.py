@@ -9,14 +9,16 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..core.rows import FACT_PAGES, PageRows, rows_of
+from ..core.row import PageRows
+from ..core.rows import FACT_PAGES, rows_of
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation
 from ..store.files import read_page
 from ..store.workspace import Found, Workspace
 from ..text.grammar import ATTRIBUTES
+from ..text.lines import Role
 from ..text.names import entity_key, link_target
-from ..text.page import Entry, Page, Role, parse_page
+from ..text.page import Entry, Page, parse_page
 from ..text.secrets import find_secrets
 
 __all__ = ["Finding", "check"]
@@ -84,7 +86,11 @@ def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding
     rows = rows_of(found.path, read.text)
     pages.parsed[found.path] = (rows, page)
     pages.lines[found.path] = len(page.lines)
-    pages.names |= {entity_key(PurePosixPath(found.path).stem), entity_key(found.path.removesuffix(".md")), entity_key(rows.title)}
+    pages.names |= {
+        entity_key(PurePosixPath(found.path).stem),
+        entity_key(found.path.removesuffix(".md")),
+        entity_key(rows.title),
+    }
     if rows.entity:
         pages.names |= {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)}
     for row in rows.rows:
@@ -100,14 +106,25 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         for match in _WIKI.finditer(prose):
             target = link_target(match[1])
             if target and entity_key(target.removesuffix(".md")) not in pages.names and not _is_file(target):
-                yield Finding(path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name")
+                yield Finding(
+                    path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name"
+                )
     if entry.fact:
         fact = entry.fact
         for name, _ in fact.extra:
-            yield Finding(path, line, 1, "attribute", f"unknown attribute {name}=", f"known are {', '.join(ATTRIBUTES)}, private")
+            yield Finding(
+                path, line, 1, "attribute", f"unknown attribute {name}=", f"known are {', '.join(ATTRIBUTES)}, private"
+            )
         for name, attribute in ATTRIBUTES.items():
             if getattr(fact, attribute.field) not in (None, ()) and fact.kind.letter not in attribute.kinds:
-                yield Finding(path, line, 1, "attribute", f"{name}= means nothing on {fact.kind.letter}", f"it belongs to {attribute.kinds}")
+                yield Finding(
+                    path,
+                    line,
+                    1,
+                    "attribute",
+                    f"{name}= means nothing on {fact.kind.letter}",
+                    f"it belongs to {attribute.kinds}",
+                )
         for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects):
             if ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")

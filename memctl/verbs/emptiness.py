@@ -7,24 +7,40 @@ from dataclasses import replace
 
 from ..core.query import Query
 from ..store.index import Index
-from ..store.questions import Entity, Filter, condition_of, filtered, frequencies, totals
-from ..text.terms import query_terms
+from ..store.questions import Entity, Filter, condition_of, filtered, frequencies, pages_read, totals
+from ..text.terms import query_terms, terms
 
 __all__ = ["why_empty"]
+
+_COUNTED = 1000
+_SHOWN = 8  # words that are worth naming
+_LONG = 60  # characters of one word
+_MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
 
 
 def why_empty(index: Index, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
     """Lines for a person who got no answer; the first says through how much it went."""
     entries, _ = totals(index)
-    pages = index.rows("SELECT count(*) FROM page WHERE sha256 <> x''")[0][0]
-    yield f"nothing found in {entries:,} entries of {pages:,} pages"
-    if query.words:
-        wanted = query_terms(query.words)
-        missing = [term for term in wanted if term not in frequencies(index, wanted)]
-        if missing:
-            yield f"no page holds: {', '.join(missing)}"
+    yield f"nothing found in {entries:,} entries of {pages_read(index):,} pages"
+    missing = _missing(index, query.words)
+    if missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
     if condition.sql:
         yield from _blame(index, query, about)
+
+
+def _missing(index: Index, question: str) -> list[str]:
+    """The words of a question, as they were written, that stand nowhere."""
+    wanted = set(query_terms(question))
+    known = frequencies(index, wanted)
+    found: dict[str, str] = {}
+    for word in dict.fromkeys(question.split()):
+        own = wanted.intersection(terms(word))
+        if own and known.keys().isdisjoint(own):
+            bare = word.strip(_MARKS) or word
+            found.setdefault(bare.casefold(), bare if len(bare) <= _LONG else f"{bare[:_LONG]}…")
+    return list(found.values())
 
 
 def _blame(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
@@ -38,12 +54,26 @@ def _blame(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterato
         (Query(min_confidence=query.min_confidence), (), "min-confidence"),
     ]
     emptied = [
-        " ".join(single.filters) for single, who, _ in alone if single.filters and not filtered(index, condition_of(index, single, who), 1)
+        " ".join(single.filters)
+        for single, who, _ in alone
+        if single.filters and not filtered(index, condition_of(index, single, who), 1)
     ]
     for text in emptied:
         yield f"no entry passes the filter {text}"
     if not emptied:
         together = replace(query, words="", times=())
-        passing = filtered(index, condition_of(index, together, about), 1000)
-        count = "over 1,000" if len(passing) == 1000 else str(len(passing))
-        yield f"{count} entries pass the filters {' '.join(query.filters)}, and none holds those words"
+        passing = filtered(index, condition_of(index, together, about), _COUNTED)
+        yield _together(len(passing), " ".join(query.filters), bool(query.words))
+
+
+def _together(count: int, filters: str, words: bool) -> str:
+    if count == 0:
+        return f"no entry passes all the filters {filters}"
+    shown = (
+        f"over {_COUNTED:,} entries pass"
+        if count == _COUNTED
+        else f"{count} entries pass"
+        if count > 1
+        else "1 entry passes"
+    )
+    return f"{shown} the filters {filters}, and none {'holds those words' if words else 'is about just that name'}"

@@ -72,7 +72,10 @@ def show_entity(workspace: Workspace, name: str, today: date, k: int = 10) -> En
         hits = recall_in(workspace, index, Query(about=(wanted,)), today=today, k=k).hits
         if not found and not hits:
             raise NothingFound(f"nobody is called {name!r}", "`memctl entity list` has all names")
-        line = next((x for x in _lines(index) if found and x.path == found[0].path), EntityLine(wanted, None, (), len(hits), None))
+        line = next(
+            (x for x in _lines(index) if found and x.path == found[0].path),
+            EntityLine(wanted, None, (), len(hits), None),
+        )
         return EntityView(line, current_slots(workspace, index, wanted, today), hits)
 
     return with_index(workspace, job)

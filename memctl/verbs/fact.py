@@ -19,7 +19,9 @@ from .truth import judge
 __all__ = ["current_slots", "get_fact", "history"]
 
 
-def history(workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None) -> tuple[Hit, ...]:
+def history(
+    workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None
+) -> tuple[Hit, ...]:
     """Every version of a slot from the first to the last, with the days on which it held; NothingFound if there is none.
 
     Without `about`, the versions of everybody's slot of that key, one bearer after the other.
@@ -27,7 +29,9 @@ def history(workspace: Workspace, key: str, about: str | None, today: date, as_o
     return with_index(workspace, lambda index: _fresh_history(workspace, index, key, about, today, as_of))
 
 
-def get_fact(workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None) -> tuple[Hit, ...]:
+def get_fact(
+    workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None
+) -> tuple[Hit, ...]:
     """The current value of a slot (of each bearer, without `about`); NothingFound if nothing holds on that day."""
     found = history(workspace, key, about, today, as_of)
     holding = tuple(hit for hit in found if _holds(hit, as_of or today))
@@ -48,10 +52,17 @@ def _fresh_history(
     names = None if about is None else keys_of(index, about.removeprefix("@"))
     found = _versions(workspace, index, key, names, as_of or today, as_of)
     if not found:
-        whose = f" of {about}" if about else ""
-        keys = slot_keys(index, names) if names else []
-        raise NothingFound(f"no fact has key={key}{whose}", f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`")
+        whose = (f" of {about}" if about else "") + (f" as of {as_of}" if as_of else "")
+        raise NothingFound(f"no fact has key={key}{whose}", _instead(index, key, names))
     return found
+
+
+def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
+    """What to ask for where a slot is empty."""
+    if in_slots(index, key, names):
+        return f"it was filled later; `memctl fact history {key}` shows how"
+    keys = slot_keys(index, names) if names else []
+    return f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`"
 
 
 def _versions(
@@ -69,7 +80,7 @@ def _versions(
 def current_slots(workspace: Workspace, index: Index, name: str, today: date) -> tuple[tuple[str, Hit], ...]:
     """(key, current value) of every slot of an entity that holds something today."""
     names = keys_of(index, name)
-    found = [(key, hit) for key in slot_keys(index, names) for hit in _versions(workspace, index, key, names, today, None)]
+    found = [
+        (key, hit) for key in slot_keys(index, names) for hit in _versions(workspace, index, key, names, today, None)
+    ]
     return tuple((key, hit) for key, hit in found if _holds(hit, today))
-
-

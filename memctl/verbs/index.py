@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from ..errors import CannotWrite, PageUnreadable
 from ..store.heal import open_scratch, with_index
 from ..store.index import Index
 from ..store.questions import dump
@@ -27,15 +28,17 @@ class Verified:
 def index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
     """Bring the index up to date, or with `rebuild` start from an empty one.
 
-    LockBusy if another writer does not end, CannotWrite where the disk is full.
+    LockBusy if another writer does not end, CannotWrite where the disk is full or read-only.
     """
 
     def job(index: Index) -> SyncReport:
         if rebuild:
             index.clear()
-        report = sync(workspace, index, progress=progress)
+        report = sync(workspace, index, progress=progress, parallel=True)
         if report.obstacle:
             raise report.obstacle
+        if index.instead or (index.frozen and report.stale):
+            raise CannotWrite(str(workspace.memory / "index.sqlite"), index.instead or index.frozen or "")
         return report
 
     return with_index(workspace, job)
@@ -47,8 +50,10 @@ def verify(workspace: Workspace) -> Verified:
 
 
 def _compare(workspace: Workspace, kept: Index) -> Verified:
+    if kept.instead:
+        raise PageUnreadable(str(workspace.memory / "index.sqlite"), kept.instead)
     with open_scratch() as fresh, kept.reading():
-        sync(workspace, fresh)
+        sync(workspace, fresh, parallel=True)
         rows, differences = 0, []
         for old, new in zip_longest(dump(kept), dump(fresh)):
             rows += 1

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-import sqlite3
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 
 from ..core.hits import Answer, Hit, Version
-from ..core.known_names import find_names, heads
-from ..core.pack import fit
+from ..core.known_names import Listed, find_names, heads
+from ..core.pack import cost, fit
 from ..core.query import Query
 from ..core.rank import Candidate, Ranked, order
-from ..core.truth import versions
-from ..errors import Usage
+from ..core.truth import Standing, versions
 from ..facts import Citation, Fact, Kind, Period
 from ..store.heal import with_index
-from ..store.index import Index
-from ..store.questions import Entity, Filter, Stored, by_ids, condition_of, has_entities, listed_names, newest, resolve
+from ..store.index import Index, TimeUp
+from ..store.questions import (
+    Entity,
+    Filter,
+    Stored,
+    by_ids,
+    condition_of,
+    has_entities,
+    listed_names,
+    newest,
+    passing,
+    resolve,
+)
 from ..store.reread import Seen, reread
 from ..store.workspace import Workspace
 from ..text.grammar import parse
+from ..text.lines import Role, content_of
 from ..text.names import entity_key, mentions
-from ..text.page import Role, content_of
+from ..text.terms import query_terms
 from .emptiness import why_empty
 from .sync import sync
 from .truth import Judgement, judge, period_of
@@ -31,8 +42,9 @@ from .words import Found, by_words
 
 __all__ = ["hit_of", "recall", "recall_in"]
 
-_JUDGED = 40  # of the best candidates: truth reorders within these
+_FEWEST = 40  # candidates that truth and the factors reorder, however few are asked for
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
+_WORD = re.compile(r"[^\W_]+")
 
 
 def recall(
@@ -49,36 +61,66 @@ def recall(
         report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
         answer = recall_in(workspace, index, query, today=today, k=k, history=history)
         warnings = tuple(f"{path}: {problem}" for path, problem in sorted(report.problems.items()))
-        return replace(answer, stale=report.stale, warnings=answer.warnings + _shortened(warnings))
+        return answer._replace(stale=report.stale, warnings=answer.warnings + _shortened(warnings))
 
     answer = with_index(workspace, job)
-    hits = answer.hits if budget is None else fit(answer.hits, budget)
-    return replace(answer, hits=hits, took_ms=(time.perf_counter() - start) * 1000)
+    if budget is not None:
+        answer = _within(answer, budget)
+    return answer._replace(took_ms=(time.perf_counter() - start) * 1000)
+
+
+def _within(answer: Answer, budget: int) -> Answer:
+    """The answer within a budget; one that becomes empty by it says so."""
+    hits = fit(answer.hits, budget)
+    if hits or not answer.hits:
+        return answer._replace(hits=hits)
+    least = min(map(cost, answer.hits))
+    return answer._replace(
+        hits=(), empty=(f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}",)
+    )
 
 
 def _shortened(warnings: Sequence[str]) -> tuple[str, ...]:
     more = len(warnings) - 3
-    return (*warnings[:3], f"and {more} more pages with problems; `memctl check` lists them") if more > 0 else tuple(warnings)
+    return (
+        (*warnings[:3], f"and {more} more pages with problems; `memctl check` lists them")
+        if more > 0
+        else tuple(warnings)
+    )
 
 
-def recall_in(workspace: Workspace, index: Index, query: Query, *, today: date, k: int, history: bool = False) -> Answer:
+def recall_in(
+    workspace: Workspace, index: Index, query: Query, *, today: date, k: int, history: bool = False
+) -> Answer:
     """The answer from an index as it stands."""
     now = query.as_of or today
     with index.reading():
-        index.limit_time(time.monotonic() + _SECONDS)
         about, warnings = _resolve_about(index, query)
+        if query.words and not query_terms(query.words):
+            warnings.append("the question has no words to look for; these are the newest")
         condition = condition_of(index, query, about)
-        try:
-            found = _candidates(index, query, condition, k)
-        except sqlite3.OperationalError as error:
-            if "interrupted" not in str(error):
-                raise
-            found, warnings = {}, [*warnings, "the search took too long and was cut off; use rarer words or a filter"]
-        index.limit_time(float("inf"))
-        hits = _hits(workspace, index, query, about, found, now, k, history)
+        width = _width(query, k)
+        found = _in_time(index, query, condition, width, warnings)
+        hits = _hits(workspace, index, query, about, condition, found, now, k, history)
+        while about and len(hits) < k and len(found) >= width:  # the lines of namesakes took the places
+            width *= 8
+            found = _in_time(index, query, condition, width, warnings)
+            hits = _hits(workspace, index, query, about, condition, found, now, k, history) if found else hits
         empty = () if hits else why_empty(index, query, about, condition)
-    as_of = str(query.as_of) if query.as_of else None
-    return Answer(query.words, as_of, tuple(hits), tuple(warnings), None, tuple(empty))
+        as_of = str(query.as_of) if query.as_of else None
+        return Answer(query.words, as_of, tuple(hits), tuple(warnings), None, tuple(empty))
+
+
+def _in_time(index: Index, query: Query, condition: Filter, width: int, warnings: list[str]) -> Mapping[int, Found]:
+    """What the channels find within a few seconds; none of it, with a warning, where that takes longer."""
+    index.limit_time(time.monotonic() + _SECONDS)
+    try:
+        return _candidates(index, query, condition, width)
+    except TimeUp:
+        warnings.append("the search took too long and was cut off; use rarer words or a filter")
+        return {}
+    finally:
+        index.limit_time(float("inf"))
 
 
 def _resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[str]]:
@@ -88,59 +130,91 @@ def _resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list
     for name in query.about:
         entities = resolve(index, name)
         if len(entities) > 1:
-            warnings.append(f"@{name} may be {' or '.join(e.name for e in entities)}; lines that say only {name} are meant")
+            warnings.append(
+                f"@{name} may be {' or '.join(e.name for e in entities)}; lines that say only {name} are meant"
+            )
         found.append(entities[0] if len(entities) == 1 else name)
     return found, warnings
 
 
-def _candidates(index: Index, query: Query, condition: Filter, k: int) -> Mapping[int, Found]:
-    """What the channels find: words, and where there are none to look for, the newest within the filters."""
+def _candidates(index: Index, query: Query, condition: Filter, width: int) -> Mapping[int, Found]:
+    """The best `width` that the channels find: words, and where there are none to look for, the newest within the filters."""
     if query.words:
-        found = by_words(index, query, condition)
+        found = by_words(index, query, condition, width)
         if found is not None:
             return found
     if query.times and not query.days:
         within = replace(query, days=query.times[0])
         condition = condition_of(index, within, _resolve_about(index, query)[0])
-    ids = newest(index, condition, 4 * k + 20)
-    return {i: Found(1.0 - place / 10_000, {"recent": place}) for place, i in enumerate(ids, 1)}
+    ids = newest(index, condition, width)
+    return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
+
+
+def _width(query: Query, k: int) -> int:
+    """How many candidates are looked at for `k` hits; a name drops those that only mean another of its bearers."""
+    return max(_FEWEST, (4 if query.about else 2) * k)
 
 
 def _hits(
-    workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str], found: Mapping[int, Found],
-    now: date, k: int, history: bool,
+    workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str], condition: Filter,
+    found: Mapping[int, Found], now: date, k: int, history: bool,
 ) -> list[Hit]:  # fmt: skip
-    best = sorted(found, key=lambda i: (-round(found[i].relevance, 9), i))[: max(_JUDGED, 4 * k)]
-    entries = by_ids(index, best)
-    verdict = judge(index, entries.values(), now, query.as_of)
-    ranked = _ranked(query, found, entries, verdict, now)
+    entries = by_ids(index, found)
+    verdict = judge(index, entries.values(), now, query.as_of, whole=history)
+    ranked = _ranked(index, query, condition, found, entries, verdict, now)
     known = _Names(index)
     hits: list[Hit] = []
     for place, seen in _standing(workspace, ranked, verdict.entries, k):
         entry = verdict.entries[place.candidate.id]
-        hit = hit_of(index, entry, seen, verdict, now, known)
+        hit = hit_of(index, entry, seen[entry.id], verdict, now, known)
         if about and not _is_about(hit, about):
             continue
         why = dict(found[entry.id].why) if entry.id in found else {"replaces": 1}
-        hit = replace(hit, score=place.score, why=why, parts=_parts(place, found), also=_twins(place, verdict.entries))
-        hits.append(replace(hit, history=_chain(workspace, entry, verdict)) if history else hit)
+        also, chain = _twins(place, verdict.entries, seen), _chain(workspace, entry, verdict) if history else ()
+        hits.append(replace(hit, score=place.score, why=why, parts=_parts(place, found), also=also, history=chain))
         if len(hits) == k:
             break
     return hits
 
 
 def _ranked(
-    query: Query, found: Mapping[int, Found], entries: Mapping[int, Stored], verdict: Judgement, now: date
-) -> list[Ranked]:
-    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match."""
+    index: Index, query: Query, condition: Filter, found: Mapping[int, Found], entries: Mapping[int, Stored],
+    verdict: Judgement, now: date,
+) -> list[Ranked]:  # fmt: skip
+    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match.
+
+    A filter holds for what joins them too: `until=` asks for what was told by then.
+    """
     replaced = {i: verdict.current(i) for i in entries if verdict.current(i) != i}
+    joining = passing(index, set(replaced.values()), condition)
+    replaced = {old: new for old, new in replaced.items() if new in joining}
     pulled = {new: max(found[old].relevance for old, n in replaced.items() if n == new) for new in replaced.values()}
     relevance = {i: found[i].relevance for i in entries}
     relevance |= {i: max(value, relevance.get(i, 0.0)) for i, value in pulled.items()}
     named = {i for i in relevance if i in found and found[i].why.get("entity")}
-    candidates = [_candidate(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries]
-    over = [i for i in relevance if i in verdict.standings and not verdict.standings[i].holds(now)]
-    return order(candidates, query.times, bool(named), now, replaced, over)
+    candidates = [
+        _candidate(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
+    ]
+    over = [i for i in relevance if i in verdict.standings and _is_over(verdict.standings[i], now)]
+    ranked = order(candidates, query.times, bool(named), now, replaced, over)
+    asked = next((days for days in (query.days, *query.times) if days), Period())
+    by_time = all("recent" in found[i].why for i in found)
+    return sorted(ranked, key=lambda place: _newest_first(place.candidate, asked)) if by_time else ranked
+
+
+def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]:
+    """What was written in the time asked for, then what is only about it; the newest of each first."""
+    day = candidate.day
+    return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
+
+
+def _is_over(standing: Standing, now: date) -> bool:
+    return standing.replaced_by is not None or standing.retracted or _has_ended(standing.valid, now)
+
+
+def _has_ended(valid: Period, now: date) -> bool:
+    """True for a span that is past. What happened on a single day is not over: it is what happened."""
+    return valid.last is not None and valid.last < now and valid.first != valid.last
 
 
 def _candidate(entry: Stored, relevance: float, named: bool) -> Candidate:
@@ -161,32 +235,46 @@ def _candidate(entry: Stored, relevance: float, named: bool) -> Candidate:
 
 def _standing(
     workspace: Workspace, ranked: Sequence[Ranked], entries: Mapping[int, Stored], k: int
-) -> Iterator[tuple[Ranked, Seen]]:
-    """The ranked entries that still stand on disk, read again a handful at a time."""
+) -> Iterator[tuple[Ranked, Mapping[int, Seen]]]:
+    """The ranked entries that still stand on disk, read again a handful at a time; a twin stands in for one that is gone."""
     copies_too = not any(not place.candidate.copy for place in ranked)
     places = [place for place in ranked if copies_too or not place.candidate.copy]
     for start in range(0, len(places), k):
         piece = places[start : start + k]
-        seen = reread(workspace, (entries[place.candidate.id] for place in piece))
-        yield from ((place, seen[place.candidate.id]) for place in piece if place.candidate.id in seen)
+        bodies = [[c for c in (place.candidate, *place.twins) if copies_too or not c.copy] for place in piece]
+        seen = reread(workspace, (entries[c.id] for group in bodies for c in group))
+        for place, group in zip(piece, bodies, strict=True):
+            left = [c for c in group if c.id in seen]
+            if left:
+                yield place._replace(candidate=left[0], twins=tuple(left[1:])), {c.id: seen[c.id] for c in left}
 
 
 def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
     """Every name asked for is among the hit's own: "Alex Chen" is no line about an Alex alone."""
     named = {entity_key(name) for name in hit.entities}
     wanted = [set(who.keys) if isinstance(who, Entity) else {entity_key(who)} for who in about]
-    words = {entity_key(word) for word in hit.content.split()}
-    return all(keys & named or (len(keys) == 1 and keys & words) for keys in wanted)
+    if all(keys & named for keys in wanted):
+        return True
+    text = _words_of(hit.content)
+    for name in sorted(hit.entities, key=len, reverse=True):
+        text = text.replace(_words_of(name), " | ")
+    return all(keys & named or any(_words_of(key) in text for key in keys) for keys in wanted)
+
+
+def _words_of(text: str) -> str:
+    """The words of a text between single spaces, so that whole words can be looked for in it."""
+    return " ".join(["", *_WORD.findall(entity_key(text)), ""])
 
 
 def _parts(place: Ranked, found: Mapping[int, Found]) -> dict[str, object]:
-    bent = {name: round(getattr(place.factors, name), 3) for name in place.factors.__slots__}
+    bent = {name: round(getattr(place.factors, name), 3) for name in place.factors._fields}
     own = found.get(place.candidate.id)
     return {"relevance": round(place.candidate.relevance, 4), **(own.parts if own else {}), "factors": bent}
 
 
-def _twins(place: Ranked, entries: Mapping[int, Stored]) -> tuple[Citation, ...]:
-    return tuple(Citation(e.path, e.line, e.end_line) for e in (entries[t.id] for t in place.twins) if e.block is None)
+def _twins(place: Ranked, entries: Mapping[int, Stored], seen: Mapping[int, Seen]) -> tuple[Citation, ...]:
+    places = ((entries[twin.id], seen[twin.id]) for twin in place.twins)
+    return tuple(Citation(entry.path, at.line, at.end_line) for entry, at in places if entry.block is None)
 
 
 # -- one entry as a hit -----------------------------------------------------------------------------------------------
@@ -198,9 +286,23 @@ class _Names:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._any = has_entities(index)
+        self._pages: dict[str, str] = {}
+        self._listed: dict[str, list[Listed]] = {}
 
     def in_text(self, text: str) -> tuple[str, ...]:
-        return find_names(text, listed_names(self._index, heads(text))) if self._any else ()
+        """The entities that a text names without marking them."""
+        if not self._any:
+            return ()
+        fresh = heads(text) - self._listed.keys()
+        self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
+        return find_names(text, self._listed)
+
+    def known_as(self, name: str) -> str:
+        """The name that its bearer's page gives; the name itself without a page, or with several bearers."""
+        if name not in self._pages:
+            found = resolve(self._index, name) if self._any else []
+            self._pages[name] = found[0].name if len(found) == 1 else name
+        return self._pages[name]
 
 
 def hit_of(
@@ -221,7 +323,7 @@ def hit_of(
         kind=Kind(entry.kind),
         day=entry.day,
         valid=valid,
-        entities=_as_known(index, written, (names or _Names(index)).in_text(content)),
+        entities=_as_known(names or _Names(index), written, content),
         content=content,
         source=Citation(entry.path, seen.line, seen.end_line),
         heading=entry.heading,
@@ -230,22 +332,16 @@ def hit_of(
         origin=entry.origin,
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
-        expired=valid.last is not None and valid.last < today,
+        expired=_has_ended(valid, today) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=fact,
     )
 
 
-def _as_known(index: Index, written: Sequence[str], plain: Sequence[str]) -> tuple[str, ...]:
-    """Names as their pages give them, each bearer once; a name without a page as it was written."""
-    names: dict[str, str] = {}
-    for name in written:
-        found = resolve(index, name)
-        known = found[0].name if len(found) == 1 else name
-        names.setdefault(entity_key(known), known)
-    for name in plain:
-        names.setdefault(entity_key(name), name)
-    return tuple(names.values())
+def _as_known(names: _Names, written: Sequence[str], text: str) -> tuple[str, ...]:
+    """The names written on a line and those in its text, each bearer once; a name without a page as it was written."""
+    known = [*(names.known_as(name) for name in written), *names.in_text(text)]
+    return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
 
 
 def _chain(workspace: Workspace, entry: Stored, verdict: Judgement) -> tuple[Version, ...]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from ..core.additions import addition, clean, spans_of
-from ..core.rows import fact_id
+from ..core.row import fact_id
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span
 from ..store.files import append, confirm, in_style, read_page
@@ -94,9 +93,14 @@ def retain(
     here = [fact for fact in facts if replace(fact, block_id=None) not in elsewhere]
     before, added, places = _append(workspace, path, here, day, dry_run)
     if not dry_run:
-        for other in sorted({elsewhere[plain].path for fact in facts if (plain := replace(fact, block_id=None)) in elsewhere}):
+        for other in sorted(
+            {elsewhere[plain].path for fact in facts if (plain := replace(fact, block_id=None)) in elsewhere}
+        ):
             confirm(workspace, other)
-    standing = {replace(fact, block_id=None): (Citation(path, s.line, s.end_line), old) for fact, (s, old) in zip(here, places, strict=True)}
+    standing = {
+        replace(fact, block_id=None): (Citation(path, s.line, s.end_line), old)
+        for fact, (s, old) in zip(here, places, strict=True)
+    }
     standing |= {fact: (citation, True) for fact, citation in elsewhere.items()}
     kept = tuple(_kept(fact, *standing[replace(fact, block_id=None)], day) for fact in facts)
     change = diff(path, before, before + added) if dry_run else ""
@@ -151,6 +155,6 @@ def _tell_index(workspace: Workspace) -> tuple[str, ...]:
     """Bring the index up to date, a little: the facts are kept already, so trouble here is only worth a warning."""
     try:
         stale = with_index(workspace, lambda index: sync(workspace, index, wait=0.5, seconds=1.0).stale)
-    except (MemctlError, sqlite3.Error, OSError) as error:
+    except Exception as error:  # whatever it is, it must not make a kept fact look like a lost one
         stale = str(error)
     return (f"kept, but not indexed yet: {stale}",) if stale else ()

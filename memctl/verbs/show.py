@@ -50,7 +50,9 @@ def _at(workspace: Workspace, citation: Citation, context: int) -> Passage:
     path = workspace.contain(citation.path)
     lines = page_lines(workspace, path)
     if citation.line < 1 or citation.line > len(lines):
-        raise NothingFound(f"{path} has {len(lines)} lines, and no line {citation.line}", "find it with `memctl recall`")
+        raise NothingFound(
+            f"{path} has {len(lines)} lines, and no line {citation.line}", "find it with `memctl recall`"
+        )
     last = min(citation.end_line, len(lines))
     return _cut(Citation(path, citation.line, last), lines, context)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import sqlite3
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,7 +47,10 @@ class Status:
             ("entries", kinds),
             ("pages", f"{self.pages:,}{days}"),
             ("entities", f"{self.entities:,} with a page"),
-            ("index", f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}"),
+            (
+                "index",
+                f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}",
+            ),
             ("search", self.search),
             *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
             ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
@@ -79,7 +81,7 @@ def _status(workspace: Workspace, index: Index) -> Status:
         stale=report.stale,
         problems=report.problems,
         search="words, names and dates; no vectors in this version",
-        versions={"memctl": __version__, "python": platform.python_version(), "sqlite": sqlite3.sqlite_version},
+        versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 
 from ..core.changes import Change, merge
@@ -11,11 +12,13 @@ from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageU
 from ..store.files import read_page
 from ..store.index import Index, Known
 from ..store.workspace import Found, Workspace
+from .reading import MANY, Read, Wanted, read_pages
 
 __all__ = ["Progress", "SyncReport", "sync"]
 
 Progress = Callable[[int, int], None]
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
+BULK_SECONDS = 1.0
 _Step = tuple[Change, Found | None, Known | None]
 
 
@@ -40,46 +43,77 @@ class SyncReport:
 
 
 def sync(
-    workspace: Workspace, index: Index, *, wait: float = 10.0, seconds: float | None = None, progress: Progress | None = None
+    workspace: Workspace,
+    index: Index,
+    *,
+    wait: float = 10.0,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+    parallel: bool = False,
 ) -> SyncReport:
     """Bring the index up to date; `wait` is for another writer, `seconds` caps the work (None: no cap).
+
+    `parallel` lets other processes read, where there are pages enough.
 
     Whatever stands in the way of a fresh index is said in `stale`, never raised: answers stay possible.
     """
     deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     found = workspace.scan()
     known = index.known()
-    steps = list(merge(found, known))
+    # What only may have changed comes last: it would use up the time of what has.
+    steps = sorted(merge(found, known), key=_is_young)
     report = SyncReport(unchanged=len(found) - sum(1 for _, disk, _ in steps if disk))
     report.problems.update({row.path: row.problem for row in known if row.problem})
-    if steps and index.frozen:
-        report.stale = f"{len(steps)} pages changed, and the index cannot be written: {index.frozen}"
+    if index.frozen:
+        changed = sum(not _is_same(workspace, disk, row) for _, disk, row in steps)
+        if changed:
+            report.stale = f"{changed} pages changed, and the index cannot be written: {index.frozen}"
     elif steps:
-        _work(workspace, index, steps, report, wait, deadline, progress or (lambda done, total: None))
+        wanted = [
+            Wanted(disk.path, row.sha256 if row else b"")
+            for change, disk, row in steps
+            if change is Change.READ and disk
+        ]
+        many = parallel and len(wanted) >= MANY
+        with closing(read_pages(workspace, wanted, many)) as reads:
+            _work(index, steps, reads, report, wait, deadline, progress or (lambda done, total: None), many)
     return report
 
 
 def _work(
-    workspace: Workspace, index: Index, steps: list[_Step], report: SyncReport, wait: float, deadline: float, progress: Progress
+    index: Index,
+    steps: list[_Step],
+    reads: Iterator[Read],
+    report: SyncReport,
+    wait: float,
+    deadline: float,
+    progress: Progress,
+    many: bool,
 ) -> None:
-    done = 0
+    done = kept = 0
     try:
-        while done < len(steps):
-            with index.writing(wait):
-                for step in _until(iter(steps[done:]), time.monotonic() + BATCH_SECONDS):
-                    _take(workspace, index, step, report)
-                    done += 1
-                    if time.monotonic() > deadline:
-                        break
-            progress(done, len(steps))
-            if time.monotonic() > deadline and done < len(steps):
-                report.stale = f"{len(steps) - done} of {len(steps)} changed pages are not read yet; run `memctl index`"
-                return
+        with index.bulk() if many else nullcontext():
+            while done < len(steps):
+                with index.writing(wait):
+                    for step in _until(
+                        iter(steps[done:]), time.monotonic() + (BULK_SECONDS if many else BATCH_SECONDS)
+                    ):
+                        _take(index, step, reads, report)
+                        done += 1
+                        if time.monotonic() > deadline:
+                            break
+                kept = done
+                progress(done, len(steps))
+                if time.monotonic() > deadline and done < len(steps):
+                    report.stale = (
+                        f"{len(steps) - done} of {len(steps)} changed pages are not read yet; run `memctl index`"
+                    )
+                    return
     except LockBusy as error:
-        report.stale = f"another memctl is writing; {len(steps) - done} changed pages are not in this answer yet"
+        report.stale = f"another memctl is writing; {len(steps) - kept} changed pages are not in this answer yet"
         report.obstacle = error
     except CannotWrite as error:
-        report.stale = f"{len(steps) - done} pages changed, and the index cannot be written: {error.cause}"
+        report.stale = f"{len(steps) - kept} pages changed, and the index cannot be written: {error.cause}"
         report.obstacle = error
 
 
@@ -90,7 +124,7 @@ def _until(steps: Iterator[_Step], end: float) -> Iterator[_Step]:
             return
 
 
-def _take(workspace: Workspace, index: Index, step: _Step, report: SyncReport) -> None:
+def _take(index: Index, step: _Step, reads: Iterator[Read], report: SyncReport) -> None:
     change, disk, row = step
     if change is Change.DROP and row:
         index.drop(row.path)
@@ -99,7 +133,30 @@ def _take(workspace: Workspace, index: Index, step: _Step, report: SyncReport) -
     elif change is Change.REPORT and disk:
         _report(index, disk, disk.problem or "unreadable", report)
     elif disk:
-        _read(workspace, index, disk, row, report)
+        _keep(index, disk, row, next(reads), report)
+
+
+def _is_young(step: _Step) -> bool:
+    """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
+    change, disk, row = step
+    if change is not Change.READ or disk is None or disk.status is None or row is None:
+        return False
+    status = disk.status
+    return bool(row.sha256) and (status.st_size, status.st_mtime_ns, status.st_ino) == (
+        row.size,
+        row.mtime_ns,
+        row.inode,
+    )
+
+
+def _is_same(workspace: Workspace, disk: Found | None, row: Known | None) -> bool:
+    """True for a page that only may have changed, being younger than two seconds when we looked."""
+    if disk is None or disk.status is None or row is None:
+        return False
+    try:
+        return read_page(workspace, disk.path).sha256 == row.sha256
+    except (PageUnreadable, OutsideWorkspace):
+        return not row.sha256
 
 
 def _report(index: Index, disk: Found, problem: str, report: SyncReport) -> None:
@@ -107,22 +164,17 @@ def _report(index: Index, disk: Found, problem: str, report: SyncReport) -> None
     report.problems[disk.path] = problem
 
 
-def _read(workspace: Workspace, index: Index, disk: Found, row: Known | None, report: SyncReport) -> None:
-    from ..core.rows import rows_of  # with markdown-it (50 ms), which a fresh index never needs
-
-    try:
-        page = read_page(workspace, disk.path)
-    except (PageUnreadable, OutsideWorkspace) as error:
-        problem = getattr(error, "reason", error.what)
+def _keep(index: Index, disk: Found, row: Known | None, read: Read, report: SyncReport) -> None:
+    if read.status is None:
+        problem = read.problem or "unreadable"
         if row is None or row.problem != problem or row.sha256:
             _report(index, disk, problem, report)
-        return
-    if row is not None and row.sha256 == page.sha256:
-        index.look_again(disk.path, page.status, page.looked_ns)
+    elif read.rows is None:
+        index.look_again(disk.path, read.status, read.looked_ns)
         report.unchanged += 1
-        return
-    index.put(rows_of(disk.path, page.text), page.status, page.sha256, page.looked_ns, page.warning)
-    report.problems.pop(disk.path, None)
-    if page.warning:
-        report.problems[disk.path] = page.warning
-    report.read += 1
+    else:
+        index.put(read.rows, read.status, read.sha256, read.looked_ns, read.warning)
+        report.problems.pop(disk.path, None)
+        if read.warning:
+            report.problems[disk.path] = read.warning
+        report.read += 1

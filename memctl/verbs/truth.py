@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from ..core.truth import Claim, Standing, standings
 from ..facts import Period, is_trusted
 from ..store.index import Index
-from ..store.questions import Stored, by_refs, citing, in_slots, keys_of
+from ..store.questions import Stored, by_ids, by_refs, citing, keys_of, slot_around, slot_ids
 
 __all__ = ["Judgement", "claim_of", "judge", "period_of"]
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """The standing of every entry looked at, and those entries, by id; `slots` maps a slot to its entries."""
 
     standings: Mapping[int, Standing]
@@ -31,17 +30,26 @@ class Judgement:
         return entry
 
 
-def judge(index: Index, entries: Iterable[Stored], today: date, as_of: date | None = None) -> Judgement:
-    """The standing of `entries` on `today`, with every other version of their slots and all that corrects them.
+def judge(
+    index: Index, entries: Iterable[Stored], today: date, as_of: date | None = None, whole: bool = True
+) -> Judgement:
+    """The standing of `entries` on `today`, with the other versions of their slots and all that corrects them.
 
-    With `as_of`, only what was written down by then counts.
+    With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
+    decide about these entries.
     """
     known: dict[int, Stored] = {entry.id: entry for entry in entries}
     bearers: dict[str, str] = {}
-    for key, name in {(e.slot, _subject(e)) for e in known.values() if e.slot is not None and e.block is None}:
-        names = keys_of(index, name) if name else ("",)
-        bearers |= dict.fromkeys(names, names[0])
-        known |= {e.id: e for e in in_slots(index, key or "", names)}
+    names: dict[str, tuple[str, ...]] = {}
+    wanted: set[int] = set()
+    for entry in [e for e in known.values() if e.slot is not None and e.block is None]:
+        subject = _subject(entry)
+        if subject not in names:
+            names[subject] = keys_of(index, subject) if subject else ("",)
+            bearers |= dict.fromkeys(names[subject], names[subject][0])
+        first = "" if whole or as_of else entry.first or ""
+        wanted |= _versions_of(index, entry.slot or "", names[subject], first, today)
+    known |= by_ids(index, wanted - set(known))
     known |= {e.id: e for e in citing(index, [e.ref for e in known.values()])}
     known |= {e.id: e for e in by_refs(index, _targets(known.values()))}
     if as_of is not None:
@@ -50,21 +58,23 @@ def judge(index: Index, entries: Iterable[Stored], today: date, as_of: date | No
     return Judgement(standings(list(claims.values()), today), known, claims)
 
 
+def _versions_of(index: Index, key: str, names: tuple[str, ...], first: str, today: date) -> set[int]:
+    """Every version from the beginning, or those around `first`."""
+    if first:
+        return slot_around(index, key, names, first, today.isoformat())
+    return set(slot_ids(index, key, names))
+
+
 def _subject(entry: Stored) -> str:
     return entry.names.split("\n", 1)[0]
 
 
 def _targets(entries: Iterable[Stored]) -> list[str]:
-    links = [line.split(" ", 1) for entry in entries for line in entry.links.split("\n") if line]
-    return [target for relation, target in links if relation in ("supersedes", "corrects")]
+    return [ref for entry in entries for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
 
 
 def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
     """An entry as a claim; all names of one bearer make one slot."""
-    links: dict[str, list[str]] = {"supersedes": [], "corrects": []}
-    for line in filter(None, entry.links.split("\n")):
-        relation, target = line.split(" ", 1)
-        links.setdefault(relation, []).append(target)
     subject = _subject(entry)
     slots = ((bearers.get(subject, subject), entry.slot),) if entry.slot is not None else ()
     return Claim(
@@ -76,12 +86,19 @@ def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
         entry.content_key,
         is_trusted(entry.origin),
         (entry.path, entry.line),
-        tuple(links["supersedes"]),
-        tuple(links["corrects"]),
+        _linked(entry, "supersedes "),
+        _linked(entry, "corrects "),
     )
+
+
+def _linked(entry: Stored, relation: str) -> tuple[str, ...]:
+    if not entry.links:
+        return ()
+    return tuple(line.removeprefix(relation) for line in entry.links.split("\n") if line.startswith(relation))
 
 
 def period_of(entry: Stored) -> Period:
     """When an entry says that it is true."""
-    first, last = (date.fromisoformat(day) if day else None for day in (entry.first, entry.last))
-    return Period(first, last)
+    return Period(
+        date.fromisoformat(entry.first) if entry.first else None, date.fromisoformat(entry.last) if entry.last else None
+    )

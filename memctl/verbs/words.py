@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from ..core.known_names import find_names, heads
 from ..core.lexical import BUDGET, CANDIDATES, Lexical, neighbourhood, score, select_terms, upper_bound, weigh
@@ -18,8 +18,8 @@ from ..store.questions import (
     filtered,
     frequencies,
     headings_of,
-    match,
     listed_names,
+    match,
     mentioning,
     own_terms,
     passing,
@@ -36,17 +36,15 @@ _COMPLETIONS = 8
 _GUESSED = 0.5  # weight of a term that only a prefix of stands somewhere
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """How relevant an entry is (0 to 1), its rank in each channel, and the parts that explain it."""
 
     relevance: float
     why: dict[str, int]
-    parts: dict[str, Any] = field(default_factory=dict)
+    parts: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """The terms of a question: how much each weighs, which tokens stand for one, which may fetch candidates."""
 
     weights: dict[str, float]
@@ -54,24 +52,35 @@ class _Asked:
     frequencies: dict[str, int]
 
 
-def by_words(index: Index, query: Query, condition: Filter) -> Mapping[int, Found] | None:
-    """What the words of a question find; None if it has no words to look for."""
+def by_words(index: Index, query: Query, condition: Filter, limit: int) -> Mapping[int, Found] | None:
+    """The best `limit` entries that the words of a question find, and as many of the times that it speaks of.
+
+    None if it has no words to look for.
+    """
     wanted = query_terms(query.words)
     if not wanted:
         return None
     named = _named(index, query.words)
     asked = _weigh(index, wanted, named)
-    candidates = _fetch(index, query, condition, asked)
+    candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     around = neighbourhood(candidates)
     above = headings_of(index, around)
     analysed = {text: " ".join(terms(text)) for text in set(above.values())}
     headings = {i: analysed[text] for i, text in above.items() if text}
     scored = score(asked.weights, own_terms(index, around), headings, asked.forms)
     allowed = passing(index, scored, condition)
-    best = sorted((i for i in scored if i in allowed), key=lambda i: (-round(scored[i].score, 9), i))
+    ranked = sorted((i for i in scored if i in allowed), key=lambda i: (-round(scored[i].score, 9), i))
+    best = ranked[:limit] + _timely(index, query, ranked[limit:])[:limit]
     naming = mentioning(index, best, (key for entity in named for key in entity.keys)) if named else set()
     bound = upper_bound(asked.weights) or 1.0
     return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
+
+
+def _timely(index: Index, query: Query, ids: list[int]) -> list[int]:
+    """Those of the times that the question speaks of: what bends scores later can only lift what is not cut off here."""
+    periods = query.times if query.days is None and ids else ()
+    within = [passing(index, ids, condition_of(index, Query(days=period), ())) for period in periods]
+    return [i for i in ids if any(i in passed for passed in within)]
 
 
 def _found(lexical: Lexical, rank: int, bound: float, naming: bool) -> Found:
@@ -109,7 +118,9 @@ def _weigh(index: Index, wanted: list[str], named: list[Entity]) -> _Asked:
     weights = weigh(counts, total)
     weights = {term: weight * (_GUESSED if term in guessed else 1.0) for term, weight in weights.items()}
     forms = {token: term for token, term in forms.items() if term in weights}
-    fetchable = {term: known[term] for term in weights if known.get(term)} | {token: extra.get(token, 0) for token in forms}
+    fetchable = {term: known[term] for term in weights if known.get(term)} | {
+        token: extra.get(token, 0) for token in forms
+    }
     return _Asked(weights, forms, fetchable)
 
 
@@ -134,19 +145,19 @@ def _complete(index: Index, term: str) -> list[str]:
 # -- candidates -------------------------------------------------------------------------------------------------------
 
 
-def _fetch(index: Index, query: Query, condition: Filter, asked: _Asked) -> list[int]:
+def _fetch(index: Index, query: Query, condition: Filter, asked: _Asked, limit: int) -> list[int]:
     """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
-    found = _fetch_within(index, condition, asked)
+    found = _fetch_within(index, condition, asked, limit)
     for period in query.times if query.days is None else ():
         within = condition_of(index, replace(query, about=(), days=period), ())
-        found += _fetch_within(index, within, asked)
+        found += _fetch_within(index, within, asked, limit)
     return list(dict.fromkeys(found))
 
 
-def _fetch_within(index: Index, condition: Filter, asked: _Asked) -> list[int]:
+def _fetch_within(index: Index, condition: Filter, asked: _Asked, limit: int) -> list[int]:
     if condition.sql:
         few = filtered(index, condition, _ALL + 1)
         if len(few) <= _ALL:
             return few
     chosen = select_terms(asked.frequencies, _FILTERED_BUDGET if condition.sql else BUDGET)
-    return match(index, chosen, condition, CANDIDATES) if chosen else []
+    return match(index, chosen, condition, limit) if chosen else []

@@ -11,7 +11,13 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 ROWS = {
     "R1": "kill_points",
     "R3": "power_loss",
+    "R4": "races",
+    "R5": "editor_storm",
+    "R6": "states",
     "R7": "damage",
+    "R12": "same_tick",
+    "S4": "paths",
+    "S10": "memory",
 }
 
 

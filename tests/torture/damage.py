@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from store_helpers import LOG, make_workspace, rebuilt, rows, synced
+
 from memctl.store.heal import with_index
 from memctl.store.workspace import Workspace
-from store_helpers import LOG, make_workspace, rebuilt, rows, synced
 
 PAGE = 4096
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from store_helpers import DAY, LOG, make_workspace, memctl, rebuilt, rows, strays, synced
+
 from memctl.store.workspace import Workspace, find_workspace
 from memctl.verbs.index import verify
-from store_helpers import DAY, LOG, make_workspace, memctl, rebuilt, rows, strays, synced
 
 CALLS = ("openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "unlink", "mkdir", "linkat")
 FACT = "The kettle is in the Fjord room"
@@ -85,7 +86,12 @@ def points(scene: Scene, root: Path) -> list[Point]:
     """Every call of the command that changes something in the workspace, in order."""
     scene.prepare(root)
     log = root.parent / "calls.txt"
-    done = memctl(*scene.words, "-w", str(root), before=("strace", "-f", "-y", "-o", str(log), "-e", f"trace={','.join(CALLS)}"))
+    done = memctl(
+        *scene.words,
+        "-w",
+        str(root),
+        before=("strace", "-f", "--seccomp-bpf", "-y", "-o", str(log), "-e", f"trace={','.join(CALLS)}"),
+    )
     assert done.returncode == 0, done.stderr
     counted: Counter[str] = Counter()
     found = []
@@ -101,11 +107,21 @@ def points(scene: Scene, root: Path) -> list[Point]:
 
 
 def stop_at(scene: Scene, point: Point, root: Path, how: str) -> tuple[Workspace, int, str, str, str]:
-    """Run the command with `how` (`signal=SIGKILL`, `error=ENOSPC`) at a point; the workspace, its log before, and what came out."""
+    """Run the command with `how` (`signal=SIGKILL`, `error=ENOSPC`) at a point: workspace, code, log before, output."""
     workspace = scene.prepare(root)
     log = root / LOG
     before = log.read_text(encoding="utf-8") if log.exists() else ""
-    inject = ("strace", "-f", "-o", "/dev/null", "-e", f"trace={point.call}", "-e", f"inject={point.call}:{how}:when={point.number}")
+    # Not with --seccomp-bpf: there some injected signals come too late.
+    inject = (
+        "strace",
+        "-f",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={point.call}",
+        "-e",
+        f"inject={point.call}:{how}:when={point.number}",
+    )
     done = memctl(*scene.words, "-w", str(root), before=inject)
     return workspace, done.returncode, before, done.stdout, done.stderr
 
@@ -137,7 +153,7 @@ def after_kill(scene: Scene, point: Point, root: Path) -> str | None:
 
 
 def after_error(scene: Scene, point: Point, root: Path, error: str) -> str | None:
-    """What is wrong after a failing call, or None. Success is only said of what is there, failure only of what is not."""
+    """What is wrong after a failing call, or None: success is said of what is there, failure of what is not."""
     workspace, code, before, stdout, stderr = stop_at(scene, point, root, f"error={error}")
     if "Traceback" in stderr or "unexpected" in stderr or code not in (0, 13):
         return f"exit {code}: {stderr.strip()[-200:]}"
@@ -158,7 +174,9 @@ def after_error(scene: Scene, point: Point, root: Path, error: str) -> str | Non
     return f"left behind: {strays(workspace)}" if strays(workspace) else None
 
 
-def run(scenes: Sequence[Scene], check: Callable[[Scene, Point, Path], str | None], every: int = 1) -> tuple[int, list[str]]:
+def run(
+    scenes: Sequence[Scene], check: Callable[[Scene, Point, Path], str | None], every: int = 1
+) -> tuple[int, list[str]]:
     """(how many points, what went wrong) over the scenes; with `every` = n only each n-th point."""
     tried, wrong = 0, []
     for scene in scenes:

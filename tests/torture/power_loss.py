@@ -7,7 +7,6 @@ a write, in part: the first bytes of it, or its length filled with zeros. Names 
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,11 +15,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from store_helpers import DAY, LOG
+
 from memctl.store.files import create, read_page
 from memctl.store.workspace import Workspace
 from memctl.text.page import parse_page
 from memctl.verbs.retain import read_fact, retain
-from store_helpers import DAY, LOG
 
 FACT = read_fact("The kettle is in the Fjord room")
 OLD = "# 2025-11-27\n\n## Retain\n\n- W @Atlas: Runs on port 8080\n"
@@ -105,7 +105,15 @@ class Recorder:
             self.paths.pop(fd, None)
             real["close"](fd)
 
-        for name, fake in {"open": open_, "write": write, "fsync": fsync, "mkdir": mkdir, "unlink": unlink, "ftruncate": ftruncate, "close": close}.items():
+        for name, fake in {
+            "open": open_,
+            "write": write,
+            "fsync": fsync,
+            "mkdir": mkdir,
+            "unlink": unlink,
+            "ftruncate": ftruncate,
+            "close": close,
+        }.items():
             setattr(os, name, fake)
         try:
             yield
@@ -126,7 +134,7 @@ def _is_safe(ops: list[Op], number: int) -> bool:
 
 
 def _fates(op: Op) -> list[bytes | bool]:
-    """What may be left of a call that was not synced: True is all of it, False nothing, bytes what stands in its place."""
+    """What may be left of a call that was not synced: True is all, False nothing, bytes what stands there instead."""
     if op.what != "write":
         return [True, False]
     cuts = {1, len(op.data) // 2, len(op.data) - 1, *(at + 1 for at, byte in enumerate(op.data) if byte == 10)}
@@ -151,7 +159,11 @@ def states(before: Mapping[str, bytes], ops: list[Op]) -> Iterator[dict[str, byt
                 contents[op.path] = contents.get(op.path, b"")[: op.at] + (op.data if fate is True else bytes(fate))
             elif op.what == "cut" and fate:
                 contents[op.path] = contents.get(op.path, b"")[: op.at]
-        yield {path: contents.get(path, b"") if data is not None else None for path, data in disk.items() if _reachable(path, disk)}
+        yield {
+            path: contents.get(path, b"") if data is not None else None
+            for path, data in disk.items()
+            if _reachable(path, disk)
+        }
 
 
 def _reachable(path: str, disk: Mapping[str, bytes | None]) -> bool:
@@ -190,7 +202,9 @@ PAGES: tuple[tuple[str, Mapping[str, bytes]], ...] = (
 
 def scenes() -> list[Scene]:
     """Each kind of page; each also as the second try of a process that was killed at any of its calls."""
-    found = [Scene(f"create, {name}", {k: v for k, v in pages.items() if k != LOG}, _create) for name, pages in PAGES[3:]]
+    found = [
+        Scene(f"create, {name}", {k: v for k, v in pages.items() if k != LOG}, _create) for name, pages in PAGES[3:]
+    ]
     for name, pages in PAGES:
         found.append(Scene(f"retain, {name}", pages, _retain))
         calls = len(record(found[-1])[0])
@@ -272,7 +286,10 @@ def run(chosen: list[Scene]) -> tuple[int, list[str]]:
 
 def main(short: bool = False) -> bool:
     tried, wrong = run(scenes())
-    print(f"R3 power-loss states {tried} corrupt {sum('corrupt' in w for w in wrong)} acknowledged but lost {sum('lost' in w for w in wrong)}")
+    print(
+        f"R3 power-loss states {tried} corrupt {sum('corrupt' in w for w in wrong)} "
+        f"acknowledged but lost {sum('lost' in w for w in wrong)}"
+    )
     for line in wrong:
         print(f"   {line}")
     return not wrong

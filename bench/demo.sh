@@ -1,0 +1,29 @@
+#!/bin/sh
+# The main job on a copy of the fixture workspace; `make demo` sets RUN (where memctl is) and NOW (the demo's day).
+set -eu
+here=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r "$here/fixtures/workspace" "$work/workspace"
+cd "$work/workspace"
+export MEMCTL_NOW="$NOW"
+
+show() {
+    printf '\n$ memctl'
+    for word in "$@"; do case $word in *' '*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
+    printf '\n'
+    "$RUN/memctl" "$@" || printf '(exit code %s)\n' "$?"
+}
+
+show index
+show recall "Should I power-cycle the gateway?" -k 2
+show recall "Why did Curlew move away from MongoDB?" -k 2
+show recall "Как Ирина относится к голосовым сообщениям?" -k 1
+show recall "夏令时结束那天丢了什么录音？" -k 1
+show fact history db --about Curlew
+show fact get db --about Curlew --as-of 2025-08-31
+show recall @Ирина kind:opinion since:60d -k 2
+show retain "Irina wants the night report in eight lines" --about Irina --confidence 0.8
+show recall "night report lines" -k 1
+show recall "chess tournament in Reykjavik"
+printf '\nThis was a copy of fixtures/workspace; it is gone now. Your own notes: memctl recall "…" --workspace DIR\n'

@@ -1,0 +1,107 @@
+"""What the index keeps of a page, and the numbers by which pages, lines and facts are known again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..facts import Kind
+from ..text.names import entity_key
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+
+    from ..text.grammar import Problem
+else:
+    try:
+        from _blake2 import blake2b  # hashlib would load OpenSSL first: 3 ms of every recall
+    except ImportError:
+        from hashlib import blake2b
+
+__all__ = ["EntityPage", "PageRows", "Row", "content_key", "digest", "fact_id", "hashed", "page_id"]
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+
+
+class Row(NamedTuple):
+    """One entry as the index keeps it; dates are ISO strings, which sort as they should.
+
+    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index, and `own` the search terms.
+    """
+
+    id: int
+    ref: str
+    role: str
+    kind: str
+    line: int
+    end_line: int
+    heading: str
+    day: str | None
+    first: str | None
+    last: str | None
+    slot: str | None
+    confidence: float | None
+    importance: float | None
+    origin: str
+    private: int
+    block: str | None
+    digest: int
+    content_key: int
+    length: int
+    names: str
+    links: str
+    own: str
+
+
+class EntityPage(NamedTuple):
+    """What `bank/entities/Slug.md` says of its entity."""
+
+    name: str
+    type: str | None
+    aliases: tuple[str, ...]
+
+
+class PageRows(NamedTuple):
+    """Everything that the index knows of one page."""
+
+    path: str
+    day: date | None
+    title: str
+    entity: EntityPage | None
+    rows: tuple[Row, ...]
+    problems: tuple[tuple[int, Problem], ...]
+
+
+def hashed(data: bytes, size: int) -> bytes:
+    """BLAKE2b of `data` in `size` bytes."""
+    return blake2b(data, digest_size=size).digest()
+
+
+def page_id(path: str) -> int:
+    """A number for a page that depends on its path alone (41 bits, so that ids of rows fit into 63)."""
+    return int.from_bytes(hashed(path.encode(), 8)) >> 23
+
+
+def digest(raw: Sequence[str]) -> int:
+    """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
+    return _hash("\n".join(line.rstrip() for line in raw))
+
+
+def content_key(content: str, names: Sequence[str]) -> int:
+    """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
+    return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashed(text.encode("utf-8", "replace"), 8), signed=True)
+
+
+def fact_id(kind: Kind, names: Sequence[str], content: str, day: date | None, ordinal: int = 0) -> str:
+    """`f-` and 8 characters (40 bits) of what a fact says; the ordinal tells twins on one page apart."""
+    parts = [kind.value, *names, "", " ".join(content.split()), str(day or ""), str(ordinal or "")]
+    number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
+    return "f-" + "".join(
+        (_PAIRS[number >> 30], _PAIRS[number >> 20 & 1023], _PAIRS[number >> 10 & 1023], _PAIRS[number & 1023])
+    )

@@ -1,0 +1,111 @@
+"""What the tests of verbs and faces share: copies of the fixture workspace, and the command line in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from memctl.core.hits import Answer, Hit
+from memctl.core.query import read_query
+from memctl.faces.call import run
+from memctl.faces.cli import app
+from memctl.store.workspace import Workspace
+from memctl.verbs.recall import recall
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+NOW = "2025-11-30"
+TODAY = date(2025, 11, 30)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a call of the command line left: its exit code and its two streams."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def both(self) -> str:
+        """Everything that a terminal would have shown."""
+        return self.out + self.err
+
+
+def fixture_copy(folder: Path) -> Path:
+    """A fresh copy of the fixture workspace, with the modification times of the original."""
+    return Path(shutil.copytree(FIXTURES / "workspace", folder / "workspace", ignore=shutil.ignore_patterns(".memory")))
+
+
+def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
+    """A workspace with these pages. Facts may stand alone: a page of bullets only is given its `## Retain`."""
+    (root / "memory").mkdir(parents=True, exist_ok=True)
+    for path, text in pages.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        body = f"## Retain\n\n{text}" if text.startswith("- ") else text
+        (root / path).write_text(body, encoding="utf-8", newline="")
+    return Workspace(root.resolve())
+
+
+def ask(workspace: Workspace, words: str, *, k: int = 10, today: date = TODAY, **more: Any) -> Answer:
+    """Recall through the public verb; `more` are the filters of `read_query` and the options of `recall`."""
+    options = {name: more.pop(name) for name in ("history", "budget") if name in more}
+    return recall(workspace, read_query(words, today, **more), today=today, k=k, **options)
+
+
+def contents(answer: Answer) -> list[str]:
+    """The text of every hit, best first."""
+    return [hit.content for hit in answer.hits]
+
+
+def sources(answer: Answer) -> list[str]:
+    """The citation of every hit, best first."""
+    return [str(hit.source) for hit in answer.hits]
+
+
+def the_hit(answer: Answer, content: str) -> Hit:
+    """The one hit whose text begins so."""
+    (found,) = (hit for hit in answer.hits if hit.content.startswith(content))
+    return found
+
+
+@contextlib.contextmanager
+def _environment(cwd: Path, stdin: str, env: Mapping[str, str]) -> Iterator[None]:
+    import sys
+
+    before, here, given = dict(os.environ), Path.cwd(), sys.stdin
+    os.environ.pop("MEMCTL_WORKSPACE", None)
+    os.environ.update({"MEMCTL_NOW": NOW, "COLUMNS": "100", **env})
+    os.chdir(cwd)
+    sys.stdin = io.StringIO(stdin)
+    try:
+        yield
+    finally:
+        sys.stdin = given
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = False, **env: str) -> Done:
+    """`memctl WORDS…` in the folder `cwd`, in this process, through the same door as the real command.
+
+    With `merged`, `out` holds both streams in the order of a terminal.
+    """
+    out = io.StringIO()
+    err = out if merged else io.StringIO()
+    with _environment(cwd, stdin, env), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(app, list(words))
+    return Done(code, out.getvalue(), "" if merged else err.getvalue())
+
+
+def snapshot(root: Path) -> dict[str, bytes]:
+    """Every file of a workspace but the derived ones, by path."""
+    files = (path for path in sorted(root.rglob("*")) if path.is_file() and ".memory" not in path.parts)
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}

@@ -1,0 +1,115 @@
+"""What sync has to do: pages on disk merged with the pages that the index knows, both sorted by path.
+
+A file counts as unchanged when size, time and inode are the same and it was settled when we last looked (git's racy
+rule); anything else is read again and compared by its hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memctl.core.changes import RACY_NS, Change, merge
+
+LOOKED = 10 * RACY_NS
+OLD = LOOKED - RACY_NS - 1
+
+
+@dataclass(frozen=True)
+class Stat:
+    st_size: int = 5
+    st_mtime_ns: int = OLD
+    st_ino: int = 3
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    path: str
+    status: Stat | None = Stat()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    path: str
+    size: int = 5
+    mtime_ns: int = OLD
+    inode: int = 3
+    sha256: bytes = b"hash"
+    looked_ns: int = LOOKED
+    problem: str | None = None
+
+
+def change(disk: OnDisk | None, row: Known | None) -> Change | None:
+    steps = list(merge([disk] if disk else [], [row] if row else []))
+    assert all(step[1:] == (disk, row) for step in steps)
+    return steps[0][0] if steps else None
+
+
+def test_a_new_page_is_read_a_gone_one_dropped_and_a_known_one_left_alone() -> None:
+    assert change(OnDisk("a"), None) is Change.READ
+    assert change(None, Known("a")) is Change.DROP
+    assert change(OnDisk("a"), Known("a")) is None
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        Known("a", size=6),
+        Known("a", mtime_ns=OLD - 1),
+        Known("a", mtime_ns=OLD + 1),
+        Known("a", inode=4),
+        Known("a", sha256=b""),
+        Known("a", looked_ns=OLD + RACY_NS),
+        Known("a", looked_ns=0),
+    ],
+    ids=["size", "time", "later", "inode", "never read", "racy", "clock set back"],
+)
+def test_what_is_not_surely_the_same_is_read(row: Known) -> None:
+    assert change(OnDisk("a"), row) is Change.READ
+
+
+def test_a_file_changed_within_two_seconds_of_our_look_is_read_again() -> None:
+    """It may have changed once more without a new time; a nanosecond more and it is settled."""
+    assert change(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS)) is Change.READ
+    assert change(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS + 1)) is None
+    assert RACY_NS == 2_000_000_000
+
+
+def test_a_page_that_cannot_be_read_is_reported_once() -> None:
+    broken = OnDisk("a", None, "not a file")
+    assert change(broken, None) is Change.REPORT
+    assert change(broken, Known("a")) is Change.REPORT
+    assert change(broken, Known("a", sha256=b"", problem="not a file")) is None
+    assert change(broken, Known("a", sha256=b"", problem="another reason")) is Change.REPORT
+    assert change(OnDisk("a"), Known("a", sha256=b"", problem="not a file")) is Change.READ
+
+
+PATHS = st.text("ab/é爱", max_size=3)
+DISKS = st.builds(OnDisk, PATHS, st.sampled_from([Stat(), Stat(6), None]), st.sampled_from([None, "why"]))
+ROWS = st.builds(Known, PATHS, sha256=st.sampled_from([b"", b"x"]), looked_ns=st.sampled_from([LOOKED, 0]))
+
+
+@given(st.lists(DISKS, unique_by=lambda d: d.path), st.lists(ROWS, unique_by=lambda r: r.path))
+def test_the_merge_of_sorted_streams_equals_what_sets_say(found: list[OnDisk], known: list[Known]) -> None:
+    disks, rows = {d.path: d for d in found}, {r.path: r for r in known}
+    pairs = [(disks.get(path), rows.get(path)) for path in sorted(disks.keys() | rows.keys())]
+    expected = [(change(*pair), *pair) for pair in pairs]
+    steps = list(merge(sorted(found, key=lambda d: d.path), sorted(known, key=lambda r: r.path)))
+    assert steps == [step for step in expected if step[0]]
+    assert {row.path for what, _, row in steps if row and what is Change.DROP} == rows.keys() - disks.keys()
+
+
+@given(st.lists(DISKS, unique_by=lambda d: d.path))
+def test_after_everything_was_done_nothing_is_left_to_do(found: list[OnDisk]) -> None:
+    found.sort(key=lambda d: d.path)
+    known = [
+        Known(d.path, d.status.st_size, d.status.st_mtime_ns, d.status.st_ino) if d.status else
+        Known(d.path, sha256=b"", problem=d.problem) for d in found
+    ]  # fmt: skip
+    assert list(merge(found, known)) == []
+    looked_too_early = [replace(row, looked_ns=0) for row in known]
+    assert [step[0] for step in merge(found, looked_too_early)] == [Change.READ for disk in found if disk.status]

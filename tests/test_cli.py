@@ -1,0 +1,397 @@
+"""The command line: options that every command shares, exit codes, the clock, the workspace, and how errors end."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from face_helpers import TODAY, Done, call, fixture_copy, snapshot, write_pages
+
+from memctl import __version__, errors
+from memctl.errors import MemctlError
+from memctl.faces import cli
+from memctl.faces.call import run
+from memctl.facts import Kind
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A copy of the fixture workspace."""
+    return fixture_copy(tmp_path)
+
+
+def commands() -> Iterator[list[str]]:
+    """The words of every command."""
+    for group, app in (([], cli.app), (["entity"], cli.entity), (["fact"], cli.fact)):
+        for registered in app.registered_commands:
+            yield [*group, registered.name]
+
+
+# -- what every command has -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+def test_every_command_has_help_with_an_example(words: list[str], tmp_path: Path) -> None:
+    """--help and -h: what it does, an example that names it, and the options that all commands share."""
+    for flag in ("--help", "-h"):
+        done = call([*words, flag], tmp_path)
+        assert done.code == 0 and done.err == ""
+        assert f"Example: memctl {' '.join(words)}" in " ".join(done.out.split())
+        for option in ("--workspace", "--json", "--quiet", "--now", "--debug"):
+            assert option in done.out
+    if words[0] in ("retain",) or words == ["fact", "set"]:
+        assert "--dry-run" in done.out
+
+
+def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
+    """`memctl` and `memctl fact` alone show their help, and exit as a usage error."""
+    for words, listed in (([], "recall"), (["fact"], "history"), (["entity"], "list")):
+        done = call(words, tmp_path)
+        assert done.code == 2 and done.out == "" and f"\n  {listed} " in done.err
+    assert call(["--help"], tmp_path).code == 0
+
+
+def test_the_version(tmp_path: Path) -> None:
+    """`memctl --version`."""
+    assert call(["--version"], tmp_path) == Done(0, f"memctl {__version__}\n", "")
+
+
+# -- exit codes -------------------------------------------------------------------------------------------------------
+
+CODES = {
+    "MemctlError": 70, "NothingFound": 1, "Usage": 2, "BadSettings": 2, "NoWorkspace": 10, "OutsideWorkspace": 11, "PageChanged": 12,
+    "PageUnreadable": 13, "CannotWrite": 13, "LockBusy": 14, "Refused": 15, "ExtraMissing": 16,
+}  # fmt: skip
+
+
+def classes() -> dict[str, type[MemctlError]]:
+    """Every class of errors.py."""
+    return {
+        name: value for name, value in vars(errors).items() if inspect.isclass(value) and issubclass(value, MemctlError)
+    }
+
+
+def test_every_error_has_its_exit_code() -> None:
+    """The table of contract 4, the tree in the docstring of errors.py and the classes agree."""
+    assert {name: cls.exit_code for name, cls in classes().items()} == CODES
+    assert set(errors.__all__) == set(CODES)
+    for name, code in CODES.items():
+        assert any(name in line and str(code) in line for line in (errors.__doc__ or "").splitlines()), name
+
+
+def raised(name: str) -> MemctlError:
+    """An error of that class with whatever it takes."""
+    cls = classes()[name]
+    given = {"path": "memory/x.md", "start": Path("x"), "seconds": 1.0}
+    needed = [p.name for p in inspect.signature(cls).parameters.values() if p.default is p.empty]
+    return cls(*(Path("x") if cls is errors.BadSettings and n == "path" else given.get(n, f"the {n}") for n in needed))
+
+
+@pytest.mark.parametrize("name", list(CODES))
+def test_every_error_ends_in_two_lines_and_its_code(name: str, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What happened, what to do; nothing on stdout, no traceback."""
+    error = raised(name)
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("memctl.verbs.status.status", fail)
+    done = call(["status"], root)
+    assert done == Done(CODES[name], "", f"memctl: {error.what}\n  {error.cure}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["recall", "gateway"], 0),
+        (["recall", "xyzzy"], 1),
+        (["show", "xyzzy"], 1),
+        (["check"], 0),
+        (["recall", "--no-such-flag"], 2),
+        (["recall", "x", "--k", "many"], 2),
+        (["nonsense"], 2),
+        (["show"], 2),
+        (["retain", "W(c=x): y"], 2),
+        (["retain", "x", "--about", "a|b"], 2),
+        (["retain", "x", "--date", "last month"], 2),
+        (["fact", "get", "city", "--as-of", "whenever"], 2),
+        (["recall", "x", "-w", "nowhere"], 10),
+        (["show", "/etc/passwd:1"], 11),
+        (["show", "../workspace2/x.md:1"], 11),
+        (["show", "memory/0000.md:1"], 13),
+        (["retain", "password is hunter2hunter2", "api key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCD"], 15),
+        (["retain", "\x01"], 15),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
+)
+def test_exit_codes(words: list[str], code: int, root: Path) -> None:
+    """Through the real commands."""
+    done = call(words, root)
+    assert done.code == code, done
+    assert len(done.err.splitlines()) == 2 or code < 2
+
+
+def test_a_locked_log_is_14(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process holds the lock for longer than retain waits."""
+    from memctl.store import files
+    from memctl.store.system import locked
+
+    call(["index"], root)
+    monkeypatch.setattr(files, "LOCK_SECONDS", 0.05)
+    before = snapshot(root)
+    with locked(root / ".memory" / "lock", 1):
+        assert call(["retain", "W: x"], root).code == 14
+    assert snapshot(root) == before
+
+
+def test_a_page_that_always_changes_is_12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor swaps the page each time memctl looks: nothing is overwritten."""
+    from memctl.core.additions import addition
+    from memctl.store import files
+    from memctl.verbs import retain
+
+    log, looks = root / "memory/2025-11-30.md", []
+
+    def swap(text: str, facts: object, day: object) -> object:
+        looks.append(text)
+        (root / "new").write_text(f"Edited {len(looks)} times.\n")
+        (root / "new").replace(log)
+        return addition(text, facts, day)
+
+    monkeypatch.setattr(retain, "addition", swap)
+    monkeypatch.setattr(files, "RETRY_SECONDS", 0.1)
+    assert call(["retain", "W: x"], root).code == 12
+    assert len(looks) > 1 and log.read_text() == f"Edited {len(looks)} times.\n"
+
+
+def test_a_bug_says_how_to_report_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """70, two lines, no traceback; with --debug the traceback."""
+    monkeypatch.setattr("memctl.verbs.status.status", lambda *_: 1 / 0)
+    done = call(["status"], root)
+    assert (
+        done.code == 70
+        and "unexpected ZeroDivisionError" in done.err
+        and "--debug" in done.err
+        and "Traceback" not in done.err
+    )
+    with pytest.raises(ZeroDivisionError):
+        call(["status", "--debug"], root)
+
+
+def test_control_c_is_130(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt ends quietly, as shells expect."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memctl.verbs.status.status", stop)
+    assert call(["status"], root) == Done(130, "", "")
+
+
+# -- clock and workspace ----------------------------------------------------------------------------------------------
+
+
+def test_the_clock_is_now_or_memctl_now(root: Path) -> None:
+    """--now wins over MEMCTL_NOW; both set the day of retain and of relative times."""
+    assert call(["retain", "W: x"], root).out.startswith("memory/2025-11-30.md#L")
+    assert call(["retain", "W: x"], root, MEMCTL_NOW="2024-02-29T23:59").out.startswith("memory/2024-02-29.md#L5 ")
+    assert call(["retain", "W: x", "--now", "2023-01-01"], root).out.startswith("memory/2023-01-01.md#L5 ")
+    assert call(
+        ["recall", "--since", "1d", "--now", "2025-07-14", "--until", "2025-07-14", "-k", "1"], root
+    ).out.startswith("1. memory/2025-07-14.md")
+    assert call(["status", "--now", "noonish"], root).code == 2
+
+
+def test_the_workspace_is_found_from_below(root: Path, tmp_path: Path) -> None:
+    """Named, else in MEMCTL_WORKSPACE, else the nearest folder above that looks like one."""
+    (root / "bank" / "deep").mkdir()
+    other = write_pages(tmp_path / "other", {"memory/2025-01-01.md": "- W: otherwise\n"}).root
+    for words, cwd, env in (
+        (["status", "--json"], root / "bank" / "deep", {}),
+        (["status", "--json", "-w", str(root)], other, {}),
+        (["status", "--json"], other, {"MEMCTL_WORKSPACE": str(root)}),
+        (["status", "--json", "--workspace", str(root)], tmp_path, {"MEMCTL_WORKSPACE": str(other)}),
+    ):
+        assert json.loads(call(words, cwd, **env).out)["workspace"] == str(root.resolve())
+
+
+# -- retain through the command line ----------------------------------------------------------------------------------
+
+
+def test_flags_make_the_line(root: Path) -> None:
+    """Each flag of retain is an attribute of the line, and the line is read back with it."""
+    words = ["retain", "The", "shed", "is", "dry", "--about", "Gull Spit", "--key", "shed", "--when", "2025-11..2026-03", "--importance", "0.8", "--private",
+             "--source", "agent", "--ttl", "90d", "--supersedes", "nets-11"]  # fmt: skip
+    done = call(words, root)
+    line = (root / "memory/2025-11-30.md").read_text("utf-8").splitlines()[-1]
+    assert done.code == 0 and line.startswith("- W(") and line.endswith("[[Gull Spit]]: The shed is dry")
+    (hit,) = json.loads(call(["recall", "shed dry", "-k", "1", "--json"], root).out)["hits"]
+    assert (hit["importance"], hit["origin"], hit["private"]) == (0.8, "agent", True)
+    assert hit["valid"] == {"from": "2025-11-01", "to": "2026-03-31"} and hit["entities"] == ["Gull Spit"]
+
+
+def test_kinds_follow_from_what_is_said(root: Path) -> None:
+    """A confidence makes an opinion, an outcome an experience, --kind whatever it says."""
+    for flags, kind in (
+        (["--confidence", "0.8"], Kind.OPINION),
+        (["--outcome", "fail"], Kind.EXPERIENCE),
+        (["--kind", "S"], Kind.OBSERVATION),
+        ([], Kind.WORLD),
+    ):
+        call(["retain", f"zyx {kind.value}", *flags], root)
+        (hit,) = json.loads(call(["recall", f"zyx {kind.value}", "-k", "1", "--json"], root).out)["hits"]
+        assert hit["kind"] == kind.value
+
+
+def test_lines_from_stdin(root: Path) -> None:
+    """`-` takes a fact a line, all or none."""
+    done = call(["retain", "-"], root, stdin="W: first\n\n- O(0.9): second\n")
+    assert [line.split("#")[0] for line in done.out.splitlines()] == ["memory/2025-11-30.md"] * 2
+    before = snapshot(root)
+    assert call(["retain", "-"], root, stdin="W: third\nW(c=9): broken\n").code == 2
+    assert snapshot(root) == before
+
+
+def test_a_fact_pasted_with_its_bullet_is_no_option(root: Path) -> None:
+    """`memctl retain "- W: x"` is a fact."""
+    assert call(["retain", "- W: x"], root).code == 0
+
+
+def test_a_dry_run_prints_the_diff_and_writes_nothing(root: Path) -> None:
+    """The unified diff on stdout; as JSON too; the day's log is not made."""
+    before = snapshot(root)
+    done = call(["retain", "W: x", "--date", "2030-01-01", "--dry-run"], root)
+    assert (
+        done.out.splitlines()[:2] == ["--- /dev/null", "+++ b/memory/2030-01-01.md"]
+        and "+- W: x" in done.out.splitlines()
+    )
+    assert json.loads(call(["retain", "W: x", "-n", "--json"], root).out)["diff"].endswith("+- W: x\n")
+    assert snapshot(root) == before
+
+
+# -- fact, entity, show ----------------------------------------------------------------------------------------------
+
+
+def test_set_then_get(root: Path) -> None:
+    """`fact set` fills the slot from today on; the old value becomes history; a repetition changes nothing."""
+    assert call(["fact", "set", "city", "Lives", "in", "Porto", "--about", "老陈"], root).code == 0
+    assert "Lives in Porto" in call(["fact", "get", "city", "--about", "Alex Chen"], root).out
+    versions = json.loads(call(["fact", "history", "city", "--about", "@陈立", "--json"], root).out)["versions"]
+    assert [v["valid"]["to"] for v in versions] == ["2025-09-17", "2025-11-29", None]
+    again = call(["fact", "set", "city", "Lives in Porto", "--about", "老陈"], root)
+    assert again.code == 0 and "already there" in again.err
+
+
+def test_a_slot_that_begins_later_holds_later(root: Path) -> None:
+    """`--when` in the future: get still gives the old value, and the new one from that day on."""
+    call(["fact", "set", "db", "PostgreSQL 17", "--about", "Curlew", "--when", "2026-02.."], root)
+    assert "16.4" in call(["fact", "get", "db", "--about", "Curlew"], root).out
+    assert "PostgreSQL 17" in call(["fact", "get", "db", "--about", "Curlew"], root, MEMCTL_NOW="2026-02-01").out
+
+
+def test_entities_as_json(root: Path) -> None:
+    """Names, aliases, pages, counts; slots and newest lines of one."""
+    listed = json.loads(call(["entity", "list", "--json"], root).out)["entities"]
+    chen = next(e for e in listed if e["name"] == "Alex Chen")
+    assert (
+        chen["aliases"] == ["Чэнь Ли", "老陈", "陈立"]
+        and chen["path"] == "bank/entities/Alex-Chen.md"
+        and chen["mentions"] > 10
+    )
+    shown = json.loads(call(["entity", "show", "@老陈", "--json"], root).out)
+    assert shown["entity"] == chen and shown["slots"]["city"]["timestamp"] == "2025-09-18"
+    days = [hit["timestamp"] for hit in shown["newest"]]
+    assert days == sorted(days, reverse=True)
+
+
+def test_a_name_without_a_page_is_an_entity_too(root: Path) -> None:
+    """Toaster is only ever mentioned."""
+    shown = json.loads(call(["entity", "show", "Toaster", "--json"], root).out)
+    assert shown["entity"]["path"] is None and shown["newest"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "path", "first"),
+    [
+        ("memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20),
+        ("memory/2025-07-08.md:20", "memory/2025-07-08.md", 20),
+        ("memory/2025-07-08.md#L20-L21", "memory/2025-07-08.md", 20),
+        ("./memory/../memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20),
+        ("^tag-light", "memory/2025-07-08.md", 20),
+        ("tag-light", "memory/2025-07-08.md", 20),
+        ("memory/2025-07-08.md#L3 ^tag-light", "memory/2025-07-08.md", 20),
+        ("Dumpling", "bank/entities/Dumpling.md", 1),
+        ("@饺子", "bank/entities/Dumpling.md", 1),
+        ("[[Dumpling]]", "bank/entities/Dumpling.md", 1),
+        ("bank/entities/Dumpling", "bank/entities/Dumpling.md", 1),
+        ("memory.md", "memory.md", 1),
+    ],
+)
+def test_show_follows_every_kind_of_reference(root: Path, reference: str, path: str, first: int) -> None:
+    """Citations, ids, both together (the id wins: the line may have moved), entities under any name, pages."""
+    (passage,) = json.loads(call(["show", reference, "-C", "0", "--json"], root).out)["passages"]
+    assert passage["source"].startswith(f"{path}#L{first}") and passage["first"] == first
+
+
+def test_show_gives_context(root: Path) -> None:
+    """Three lines on each side, cut at the page's ends; -C says how many."""
+    shown = json.loads(call(["show", "memory.md#L2", "--json"], root).out)["passages"][0]
+    assert (shown["first"], len(shown["lines"])) == (1, 5)
+    assert len(json.loads(call(["show", "memory.md#L10", "-C", "1", "--json"], root).out)["passages"][0]["lines"]) == 3
+
+
+def test_a_citation_of_a_line_that_moved_is_followed_by_its_id(root: Path) -> None:
+    """What recall printed yesterday (`path#L12 ^id`) is still found after lines were put above it."""
+    page = root / "memory/2025-07-08.md"
+    page.write_text("New first line.\n\n" + page.read_text("utf-8"), "utf-8")
+    (passage,) = json.loads(call(["show", "memory/2025-07-08.md#L20 ^tag-light", "--json"], root).out)["passages"]
+    assert passage["source"] == "memory/2025-07-08.md#L22"
+
+
+# -- init, index, status ----------------------------------------------------------------------------------------------
+
+
+def test_init_is_idempotent_and_overwrites_nothing(tmp_path: Path) -> None:
+    """Twice the same; what was there stays; --git adds its two files."""
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "memory.md").write_text("mine\n")
+    made = json.loads(call(["init", "new", "--git", "--json"], tmp_path).out)["made"]
+    assert "memory.md" not in made and {".gitignore", ".gitattributes", "memctl.toml"} <= set(made)
+    before = snapshot(tmp_path / "new")
+    assert json.loads(call(["init", "new", "--git", "--json"], tmp_path).out)["made"] == []
+    assert snapshot(tmp_path / "new") == before and before["memory.md"] == b"mine\n"
+    assert (tmp_path / "new/.memory/.gitignore").read_text().endswith("*\n")
+
+
+def test_status_counts(root: Path) -> None:
+    """What status says is what stands there."""
+    told = json.loads(call(["status", "--json"], root).out)
+    assert told["fresh"] and told["pages"] == len(list(root.rglob("*.md"))) and told["entities"] == 8
+    assert (told["first_day"], told["last_day"]) == ("2025-07-01", "2025-11-30")
+    facts = sum(count for kind, count in told["kinds"].items() if kind != "note")
+    hits = json.loads(call(["recall", "-k", "1000", "kind:W,B,O,S", "--json"], root).out)["hits"]
+    assert facts == sum(1 + len(hit.get("also", ())) for hit in hits)
+
+
+def test_index_reports(root: Path) -> None:
+    """Pages read, dropped, unchanged; --verify compares with a rebuild."""
+    assert call(["index"], root).out.startswith(f"{len(list(root.rglob('*.md')))} read, 0 dropped")
+    (root / "memory/2025-07-01.md").unlink()
+    assert json.loads(call(["index", "--json"], root).out)["dropped"] == 1
+    assert call(["index", "--verify"], root).out.endswith("all as a rebuild makes them\n")
+    assert call(["index", "--rebuild"], root).code == 0
+
+
+def test_real_streams_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`run` is all of the program: arguments in, exit code out."""
+    out = io.StringIO()
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.chdir(tmp_path)
+    assert run(cli.app, ["init"]) == 0 and "memory.md" in out.getvalue()
+    assert os.path.exists("memory.md") and TODAY

@@ -1,0 +1,357 @@
+"""store/heal.py: an index that is missing, old or damaged is made again; one that cannot be written still answers."""
+
+from __future__ import annotations
+
+import ast
+import os
+import random
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from store_helpers import DAY, LOG, make_workspace, rebuilt, rows, synced
+from torture import damage
+
+import memctl
+from memctl.core.query import read_query
+from memctl.errors import CannotWrite, PageUnreadable
+from memctl.store import heal
+from memctl.store.heal import is_intact, open_index, schema_version, with_index
+from memctl.store.index import Index
+from memctl.store.workspace import Workspace
+from memctl.verbs.index import index as index_verb
+from memctl.verbs.index import verify
+from memctl.verbs.recall import recall
+
+posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    made = make_workspace(tmp_path)
+    synced(made)
+    return made
+
+
+def index_path(workspace: Workspace) -> Path:
+    return workspace.memory / "index.sqlite"
+
+
+def sql(workspace: Workspace, statement: str) -> None:
+    """Change the index behind the back of memctl."""
+    db = sqlite3.connect(index_path(workspace), isolation_level=None)
+    db.execute(statement)
+    db.close()
+
+
+# -- damage -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_damage_is_healed() -> None:
+    """R7, the short run."""
+    ended = damage.run(42)
+    assert dict(ended) == {"healed": 42}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE entry SET heading = 'other' WHERE line = 9",
+        "UPDATE entry SET confidence = 0.1 WHERE confidence IS NOT NULL",
+        "UPDATE mention SET name = 'atlaz' WHERE name = 'atlas'",
+        "DELETE FROM mention WHERE name = 'peter'",
+        "INSERT INTO mention VALUES ('nobody', 1)",
+        "UPDATE link SET target = 'f-other'",
+        "UPDATE slot SET key = 'other'",
+        "DELETE FROM slot",
+        "UPDATE entity SET name = 'Pieter' WHERE key = 'peter'",
+        "UPDATE alias SET stem = 'x'",
+        "DELETE FROM alias",
+        "UPDATE page SET title = 'x'",
+        "UPDATE page SET day = '2020-01-01' WHERE day IS NOT NULL",
+        "UPDATE page SET entries = 10000, terms = 1",
+        "UPDATE page SET sha256 = x'00' || sha256",
+        "UPDATE page SET path = 'memory/2020-01-01.md' WHERE path LIKE 'memory/2025-11-27%'",
+        "UPDATE page SET problem = 'none'",
+        "DELETE FROM page WHERE path LIKE 'bank%'",
+        "DELETE FROM entry WHERE kind = 'note'",
+        "UPDATE words_content SET c0 = 'other' WHERE id IN (SELECT min(id) FROM words_content)",
+        "DELETE FROM words WHERE rowid IN (SELECT min(id) FROM entry)",
+        "DELETE FROM words_data WHERE id > 10",
+        "UPDATE words_docsize SET sz = x'7f'",
+        "DROP INDEX entry_day",
+        "DROP TABLE slot",
+        "ALTER TABLE page RENAME COLUMN title TO titel",
+        "PRAGMA user_version = 7",
+    ],
+)
+def test_wrong_rows_are_noticed_and_made_again(workspace: Workspace, statement: str) -> None:
+    """What SQLite itself has no way to see: its pages are in order, and the content is not ours."""
+    right = rebuilt(workspace)
+    sql(workspace, statement)
+    assert rows(workspace) == right
+
+
+def test_a_sound_index_is_left_alone(workspace: Workspace) -> None:
+    """Else the tests above would pass with an index that is always made anew."""
+    inode = index_path(workspace).stat().st_ino
+    os.utime(index_path(workspace))
+    assert not heal._seal_holds(index_path(workspace))
+    assert rows(workspace) == rebuilt(workspace)
+    assert index_path(workspace).stat().st_ino == inode
+    assert not (workspace.memory / "index.broken").exists()
+    assert heal._seal_holds(index_path(workspace))
+
+
+def test_a_broken_index_is_kept_aside_once(workspace: Workspace) -> None:
+    for word in (b"first", b"second"):
+        index_path(workspace).write_bytes(word * 1000)
+        synced(workspace)
+    assert (workspace.memory / "index.broken").read_bytes().startswith(b"second")
+
+
+def test_text_that_is_not_utf8_and_a_tokenizer_that_is_none(workspace: Workspace) -> None:
+    """Errors that SQLite's own codes do not call damage."""
+    for old, new in (
+        (b"CREATE INDEX entry_day", b"CRE\xc5TE INDEX entry_day"),
+        (b"words, row)", b"words, pow)"),
+        (b'"ascii tok', b'"asci? tok'),
+        (b"fjord", b"fj\xff\xfed"),
+    ):
+        data = index_path(workspace).read_bytes()
+        assert old in data
+        index_path(workspace).write_bytes(data.replace(old, new))
+        assert rows(workspace) == rebuilt(workspace)
+
+
+@pytest.mark.parametrize("versions", [b"\1\1", b"\3\2", b"\2\3", b"\0\0", b"\xff\xff"])
+def test_format_versions_that_make_it_read_only_or_no_wal(workspace: Workspace, versions: bytes) -> None:
+    with open(index_path(workspace), "r+b") as stream:
+        stream.seek(18)
+        stream.write(versions)
+    (workspace.root / LOG).write_text("- changed\n")
+    assert rows(workspace) == rebuilt(workspace)
+    assert with_index(workspace, lambda index: index.rows("PRAGMA journal_mode")) == [("wal",)]
+    assert synced(workspace).stale is None
+
+
+def test_damage_that_shows_while_a_job_runs(workspace: Workspace) -> None:
+    """The seal holds, as it does for a disk that forgets: the job meets the damage, and is done anew on a new index."""
+    path = index_path(workspace)
+    data = bytearray(path.read_bytes())
+    for at in range(4096, len(data), 4096):
+        data[at : at + 64] = os.urandom(64)
+    path.write_bytes(data)
+    heal._write_seal(path)
+    assert rows(workspace) == rebuilt(workspace)
+
+
+def test_a_bug_of_ours_is_no_damage(workspace: Workspace) -> None:
+    inode = index_path(workspace).stat().st_ino
+    with pytest.raises(sqlite3.ProgrammingError):
+        with_index(workspace, lambda index: index.rows("SELECT ?, ?", (1,)))
+    assert index_path(workspace).stat().st_ino == inode
+
+
+def test_damage_that_comes_back_each_time_is_an_error_of_ours(workspace: Workspace) -> None:
+    def job(index: Index) -> None:
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    with pytest.raises(CannotWrite) as error:
+        with_index(workspace, job)
+    assert error.value.exit_code == 13
+
+
+def test_many_who_find_it_broken_make_it_once(workspace: Workspace) -> None:
+    """Nobody moves aside what another has just made: every one of them has the same new file open."""
+    index_path(workspace).write_bytes(b"broken" * 5000)
+    barrier, inodes, errors = threading.Barrier(6), [], []
+
+    def look() -> None:
+        barrier.wait()
+        try:
+            assert rows(workspace) == rebuilt(workspace)
+            inodes.append(index_path(workspace).stat().st_ino)
+        except Exception as error:  # carried over to the main thread
+            errors.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(set(inodes)) == 1
+
+
+def test_what_another_made_meanwhile_is_not_moved_aside(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    index_path(workspace).write_bytes(b"broken" * 5000)
+    real, made = heal.locked, []
+
+    @contextmanager
+    def late(path: Path, seconds: float) -> Iterator[None]:
+        monkeypatch.setattr(heal, "locked", real)
+        synced(workspace)  # another process, while this one waits for the lock
+        made.append(index_path(workspace).stat().st_ino)
+        with real(path, seconds):
+            yield
+
+    monkeypatch.setattr(heal, "locked", late)
+    open_index(workspace).close()
+    assert made == [index_path(workspace).stat().st_ino]
+
+
+def test_no_check_while_somebody_writes(workspace: Workspace) -> None:
+    """A recall never waits for a writer, even if the seal is gone."""
+    (workspace.memory / "index.seal").unlink()
+    other = sqlite3.connect(index_path(workspace), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+    finally:
+        other.close()
+    assert answer.hits
+    assert answer.took_ms < 2000
+    assert not (workspace.memory / "index.seal").exists()
+
+
+# -- old --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_version_covers_every_module_that_decides_a_row() -> None:
+    """A module that core/rows.py needs and the version does not know would leave old rows behind after an update."""
+    home = Path(memctl.__file__).parent
+    seen: set[str] = set()
+    waiting = ["core/rows.py"]
+    while waiting:
+        name = waiting.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for node in ast.walk(ast.parse((home / name).read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                base = (home / name).parents[node.level - 1]
+                for module in [node.module] if node.module else [alias.name for alias in node.names]:
+                    waiting.append((base / f"{module.replace('.', '/')}.py").relative_to(home).as_posix())
+    assert seen <= set(heal._PARSER)
+
+
+def test_an_index_of_another_version_is_made_anew(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = index_path(workspace).stat().st_ino
+    number = schema_version() + 1
+    monkeypatch.setattr(heal, "schema_version", lambda: number)
+    assert rows(workspace) == rebuilt(workspace)
+    assert index_path(workspace).stat().st_ino != before
+
+
+def test_an_empty_file_is_filled(workspace: Workspace) -> None:
+    index_path(workspace).write_bytes(b"")
+    assert rows(workspace) == rebuilt(workspace)
+
+
+# -- where nothing can be written -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def no_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(workspace: Workspace) -> Path:
+        raise CannotWrite(".memory", "Read-only file system")
+
+    monkeypatch.setattr(heal, "prepare_memory", refuse)
+
+
+@pytest.fixture
+def read_only(workspace: Workspace, no_writes: None) -> None:
+    """The workspace is indexed, and from then on nothing can be written."""
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_read_only_index_is_read_as_it_stands(workspace: Workspace) -> None:
+    index = open_index(workspace)
+    assert index.frozen == "Read-only file system"
+    index.close()
+    before = index_path(workspace).read_bytes()
+    answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+    assert answer.hits
+    assert answer.stale is None
+    (workspace.root / LOG).write_text("- W: The kettle\n")
+    assert "Read-only file system" in (recall(workspace, read_query("Lisbon", DAY), today=DAY).stale or "")
+    assert index_path(workspace).read_bytes() == before
+
+
+@pytest.mark.usefixtures("read_only")
+@pytest.mark.parametrize("how", damage.ON_FILE)
+def test_a_read_only_index_that_is_damaged_is_not_believed(workspace: Workspace, how) -> None:
+    how(index_path(workspace), random.Random(3))
+    before = index_path(workspace).read_bytes()
+    assert rows(workspace) == rebuilt(workspace)
+    assert index_path(workspace).read_bytes() == before
+
+
+@pytest.mark.usefixtures("read_only")
+def test_a_read_only_copy_is_believed_when_it_proves_sound(workspace: Workspace) -> None:
+    os.utime(index_path(workspace))
+    index = open_index(workspace)
+    assert (index.frozen, index.instead) == (None, "Read-only file system")
+    assert index.rows("SELECT count(*) FROM page") == [(6,)]
+    index.close()
+
+
+@pytest.mark.usefixtures("read_only")
+def test_the_index_verb_says_that_it_cannot_be_kept_up(workspace: Workspace) -> None:
+    assert index_verb(workspace).changed == 0
+    (workspace.root / LOG).write_text("- W: The kettle\n")
+    with pytest.raises(CannotWrite, match="Read-only file system"):
+        index_verb(workspace)
+    index_path(workspace).unlink()
+    for act in (index_verb, verify):
+        with pytest.raises(PageUnreadable, match="Read-only file system"):
+            act(workspace)
+
+
+@pytest.mark.usefixtures("no_writes")
+def test_without_an_index_one_is_held_in_memory(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
+    assert not workspace.memory.exists()
+
+
+@posix
+@pytest.mark.parametrize("kind", ["folder", "fifo"])
+@pytest.mark.parametrize(
+    "name", ["index.sqlite", "index.seal", "index.sqlite-wal", "lock", ".gitignore", "index.broken"]
+)
+def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: Path, name: str, kind: str) -> None:
+    workspace = make_workspace(tmp_path)
+    workspace.memory.mkdir()
+    (workspace.memory / name).mkdir() if kind == "folder" else os.mkfifo(workspace.memory / name)
+    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
+    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
+
+
+# -- the proof --------------------------------------------------------------------------------------------------------
+
+
+def test_a_fresh_index_is_intact(workspace: Workspace) -> None:
+    index = open_index(workspace)
+    assert is_intact(index)
+    index.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="change times are POSIX")
+def test_the_seal_sees_a_change_that_hides_its_time(workspace: Workspace) -> None:
+    path = index_path(workspace)
+    before = path.stat()
+    damage.flip(path, random.Random(1))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert not heal._seal_holds(path)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", "[" * 5000, "\xff"])
+def test_a_seal_that_is_no_seal_only_costs_a_check(workspace: Workspace, text: str) -> None:
+    (workspace.memory / "index.seal").write_bytes(text.encode("latin-1"))
+    assert rows(workspace) == rebuilt(workspace)
+    assert heal._seal_holds(index_path(workspace))

@@ -1,0 +1,357 @@
+"""The house rules of the code itself: floors, doors, sizes, docstrings, what a fast command may import, no network."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from face_helpers import NOW, call, fixture_copy
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "memctl"
+FLOORS = ["facts", "errors", "text", "core", "store", "verbs", "faces", "__main__"]
+FUNCTION_LINES, MODULE_LINES, BROAD_EXCEPTS = 80, 400, 3
+MODULES = {
+    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))
+}
+
+
+def imports(name: str) -> Iterator[tuple[str, int]]:
+    """Every module that a module imports, absolute (`memctl.text.dates`), and the line."""
+    folder = ["memctl", *name.removesuffix(".py").split("/")[:-1]]
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = folder[: len(folder) - node.level + 1] if node.level else []
+            full = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (
+                (
+                    f"{full}.{alias.name}" if full in ("memctl", ".".join(folder)) or not node.module else full,
+                    node.lineno,
+                )
+                for alias in node.names
+            )
+
+
+def floor(module: str) -> int | None:
+    """The floor of `text/dates.py` or `memctl.text.dates`; None for what is on none."""
+    parts = module.removesuffix(".py").replace("/", ".").removeprefix("memctl.").split(".")
+    return FLOORS.index(parts[0]) if parts[0] in FLOORS else None
+
+
+def test_imports_go_downwards() -> None:
+    """facts, errors <- text <- core <- store <- verbs <- faces."""
+    upwards = [
+        f"{name}:{line} imports {target}"
+        for name in MODULES
+        for target, line in imports(name)
+        if target.startswith("memctl.")
+        and (here := floor(name)) is not None
+        and (there := floor(target)) is not None
+        and there > here
+    ]
+    assert not upwards
+
+
+def test_there_are_no_import_cycles() -> None:
+    """Within a floor too."""
+    graph = {
+        name: {t.removeprefix("memctl.").replace(".", "/") + ".py" for t, _ in imports(name)} & MODULES.keys()
+        for name in MODULES
+    }
+    done: set[str] = set()
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join((*above, name))
+        if name not in done:
+            for other in sorted(graph[name]):
+                visit(other, (*above, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+DOORS = {
+    "rich": {"faces/output.py"},
+    "sqlite3": {"store/"},
+    "sqlite_utils": {"store/"},
+    "markdown_it": {"text/page.py"},
+    "typer": {"faces/"},
+}
+
+
+def test_each_resource_has_one_door() -> None:
+    """rich only in faces/output.py, SQLite only in store/, Markdown's parser only in text/page.py."""
+    found = [
+        f"{name}:{line} imports {target}"
+        for name in MODULES
+        for target, line in imports(name)
+        if (doors := DOORS.get(target.partition(".")[0])) and not any(name.startswith(door) for door in doors)
+    ]
+    assert not found
+
+
+FILES = {
+    "open",
+    "write_text",
+    "write_bytes",
+    "read_text",
+    "read_bytes",
+    "unlink",
+    "mkdir",
+    "rename",
+    "touch",
+    "print",
+    "input",
+}
+
+
+def calls(name: str) -> Iterator[tuple[str, int]]:
+    """The last part of every name that a module calls."""
+    for node in ast.walk(MODULES[name]):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name):
+                yield node.func.id, node.lineno
+            elif isinstance(node.func, ast.Attribute):
+                yield node.func.attr, node.lineno
+
+
+def test_text_and_core_are_pure() -> None:
+    """No files, no output, no clock, no randomness: the clock and ids are arguments."""
+    pure = [name for name in MODULES if name.startswith(("text/", "core/")) or name in ("facts.py", "errors.py")]
+    assert pure
+    impure = [
+        f"{name}:{line} calls {called}"
+        for name in pure
+        for called, line in calls(name)
+        if called in FILES | {"today", "now", "time", "urandom"}
+    ]
+    impure += [
+        f"{name}:{line} imports {t}"
+        for name in pure
+        for t, line in imports(name)
+        if t in ("os", "random", "time", "tempfile", "subprocess", "secrets", "uuid")
+    ]
+    assert not impure
+
+
+def test_only_the_doors_write() -> None:
+    """Files are written in store/, terminals in faces/output.py."""
+    writers = FILES - {"open", "read_text", "read_bytes", "mkdir"}
+    found = [
+        f"{name}:{line} {called}"
+        for name in MODULES
+        if not name.startswith("store/")
+        for called, line in calls(name)
+        if called in writers
+    ]
+    assert [hit for hit in found if not hit.startswith("faces/output.py")] == []
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def test_figures() -> None:
+    """Median function and module, the longest of each, broad excepts; the limits of house.md."""
+    functions = {
+        f"{name}:{node.lineno} {node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    modules = {name: len((SOURCE / name).read_text("utf-8").splitlines()) for name in MODULES}
+    broad = [
+        f"{name}:{node.lineno}"
+        for name, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node)
+    ]
+    tests = sum(len(path.read_text("utf-8").splitlines()) for path in (ROOT / "tests").rglob("*.py"))
+    print(
+        f"house {len(modules)} modules, {sum(modules.values()):,} lines, tests {tests / sum(modules.values()):.2f} x; function median "
+        f"{statistics.median(functions.values()):g}, longest {max(functions.values())}; module median {statistics.median(modules.values()):g}, "
+        f"longest {max(modules.values())}; {len(broad)} broad excepts"
+    )
+    assert {name: lines for name, lines in functions.items() if lines > FUNCTION_LINES} == {}
+    assert {name: lines for name, lines in modules.items() if lines > MODULE_LINES} == {}
+    assert statistics.median(functions.values()) <= 8
+    assert len(broad) <= BROAD_EXCEPTS, broad
+
+
+def _is_broad(node: ast.ExceptHandler) -> bool:
+    """`except:`, `except Exception` and `except BaseException`, unless all it does at the end is raise again."""
+    caught = {part.id for part in ast.walk(node.type) if isinstance(part, ast.Name)} if node.type else {"BaseException"}
+    return bool(caught & {"Exception", "BaseException"}) and not (
+        isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None
+    )
+
+
+def test_broad_excepts_give_their_reason() -> None:
+    """A comment on the line."""
+    for name, tree in MODULES.items():
+        lines = (SOURCE / name).read_text("utf-8").splitlines()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ExceptHandler) and _is_broad(node):
+                assert "#" in lines[node.lineno - 1] or "#" in lines[node.lineno], f"{name}:{node.lineno}"
+
+
+def test_every_public_name_has_a_docstring() -> None:
+    """Modules, classes, functions and methods that do not begin with an underscore; not the lines of a protocol."""
+    bare = [name for name, tree in MODULES.items() if not ast.get_docstring(tree)]
+    for name, tree in MODULES.items():
+        owners = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+        for node in (node for owner in (tree, *owners) for node in owner.body):
+            if (
+                isinstance(node, ast.FunctionDef | ast.ClassDef)
+                and not node.name.startswith("_")
+                and not _is_told(node)
+            ):
+                bare.append(f"{name}:{node.lineno} {node.name}")
+    assert not bare
+
+
+def _is_told(node: ast.FunctionDef | ast.ClassDef) -> bool:
+    return bool(ast.get_docstring(node)) or (len(node.body) == 1 and ast.unparse(node.body[0]) == "...")
+
+
+def test_all_lists_what_is_there() -> None:
+    """`__all__` of every module names things that exist."""
+    for name, tree in MODULES.items():
+        assigned = (n for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "__all__")
+        listed = {item for node in assigned for item in ast.literal_eval(node.value)}
+        defined = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        defined |= {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        imported = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+        defined |= {alias.asname or alias.name for node in imported for alias in node.names}
+        assert listed <= defined, (name, listed - defined)
+
+
+# -- what a command costs ---------------------------------------------------------------------------------------------
+
+SLOW = {
+    "rich",
+    "markdown_it",
+    "sqlite_utils",
+    "numpy",
+    "yaml",
+    "watchdog",
+    "tomllib",
+    "pydantic",
+    "asyncio",
+    "http",
+    "urllib.request",
+    "ssl",
+}
+
+
+def imported(words: list[str], cwd: Path) -> set[str]:
+    """Every module that a real command imports."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "memctl", *words], cwd=cwd, capture_output=True, text=True, timeout=60, encoding="utf-8",
+        env=kept | {"MEMCTL_NOW": NOW, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-500:]
+    return set(re.findall(r"^import time:\s+\d+ \|\s+\d+ \|\s+(\S+)", done.stderr, re.MULTILINE))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["recall", "gateway"], ["recall", "饺子", "--json"], ["fact", "get", "city"], ["show", "^tag-light"]],
+    ids=" ".join,
+)
+def test_a_fresh_index_is_asked_without_slow_imports(tmp_path: Path, words: list[str]) -> None:
+    """A question on a fresh index imports no Markdown parser, no terminal library, no YAML, no TOML without settings."""
+    root = fixture_copy(tmp_path)
+    assert (root / "memctl.toml").exists()  # with comments only, as init makes it
+    for path in root.rglob("*.md"):  # saved long ago, as most pages are
+        os.utime(path, (1_700_000_000, 1_700_000_000))
+    call(["index"], root)
+    found = imported(words, root)
+    assert "memctl.verbs.sync" in found
+    assert not found & SLOW
+
+
+def test_help_is_cheap(tmp_path: Path) -> None:
+    """--help imports no verb and no store beyond what finds a workspace."""
+    found = imported(["recall", "--help"], tmp_path)
+    assert not [name for name in found if name.startswith("memctl.verbs")] and not found & SLOW
+
+
+# -- no network -------------------------------------------------------------------------------------------------------
+
+OFFLINE = [
+    ["init"], ["retain", "W: x"], ["recall", "gateway"], ["recall"], ["show", "Irina"], ["index"], ["index", "--rebuild"], ["index", "--verify"],
+    ["status"], ["check"], ["entity", "list"], ["entity", "show", "Irina"], ["fact", "get", "city"], ["fact", "history", "city"],
+    ["fact", "set", "city", "x", "--about", "Irina"], ["--help"],
+]  # fmt: skip
+
+
+def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S12: every command works where a socket cannot even be made."""
+    from memctl.faces import cli
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a socket was opened")
+
+    for name in ("socket", "create_connection", "getaddrinfo"):
+        monkeypatch.setattr(socket, name, refuse)
+    root = fixture_copy(tmp_path)
+    for words in OFFLINE:
+        assert call(words, root).code == 0, words
+    told = {" ".join(words[:2]) for words in OFFLINE} | {words[0] for words in OFFLINE}
+    network = {"serve", "mcp"}
+    for group, app in (("", cli.app), ("entity ", cli.entity), ("fact ", cli.fact)):
+        for registered in app.registered_commands:
+            assert f"{group}{registered.name}" in told | network, f"no offline run of {group}{registered.name}"
+    print(f"S12 {len(OFFLINE)} commands, 0 sockets")
+
+
+def test_nothing_imports_a_network_library() -> None:
+    """Only what serves on loopback may."""
+    network = {
+        "socket",
+        "ssl",
+        "http",
+        "urllib",
+        "requests",
+        "httpx",
+        "aiohttp",
+        "asyncio",
+        "starlette",
+        "uvicorn",
+        "mcp",
+    }
+    allowed = ("faces/http.py", "faces/mcp.py")
+    assert not [
+        f"{n}:{line} {t}"
+        for n in MODULES
+        for t, line in imports(n)
+        if t.partition(".")[0] in network and not n.startswith(allowed)
+    ]
+
+
+def test_the_readme_has_the_help_of_every_command(tmp_path: Path) -> None:
+    """The generated help in README.md is what the commands say."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    if "<!-- memctl help -->" not in readme:
+        pytest.skip("README.md has no generated help yet")
+    from memctl.faces import cli
+
+    for group, app in ((), cli.app), (("entity",), cli.entity), (("fact",), cli.fact):
+        for registered in app.registered_commands:
+            words = [*group, str(registered.name)]
+            assert f"memctl {' '.join(words)}" in readme, words
+            assert call([*words, "--help"], tmp_path, COLUMNS="80").out.strip() in readme, (
+                f"make docs: the help of {' '.join(words)} changed"
+            )

@@ -1,0 +1,239 @@
+"""store/index.py and verbs/index.py: pages as rows, kept up, made anew, and proved to be the same."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
+
+from memctl.core import rows as rows_module
+from memctl.core.rows import rows_of
+from memctl.errors import CannotWrite, LockBusy
+from memctl.store import index as index_module
+from memctl.store.files import read_page
+from memctl.store.heal import open_index, open_scratch, with_index
+from memctl.store.index import Index
+from memctl.store.questions import dump
+from memctl.store.workspace import Workspace
+from memctl.verbs.index import index, verify
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+def put(opened: Index, workspace: Workspace, path: str, text: str) -> None:
+    (workspace.root / path).parent.mkdir(parents=True, exist_ok=True)
+    (workspace.root / path).write_text(text, encoding="utf-8")
+    page = read_page(workspace, path)
+    with opened.writing():
+        opened.put(rows_of(path, page.text), page.status, page.sha256, page.looked_ns, page.warning)
+
+
+def table(opened: Index, name: str) -> list[tuple[object, ...]]:
+    return opened.rows(f"SELECT * FROM {name}")
+
+
+# -- rows of a page ---------------------------------------------------------------------------------------------------
+
+
+def test_only_rows_that_differ_are_written(workspace: Workspace) -> None:
+    with open_scratch() as opened:
+        put(opened, workspace, LOG, PAGES[LOG])
+        before = opened._db.total_changes
+        put(opened, workspace, LOG, PAGES[LOG] + "- W: One more\n")
+        small = opened._db.total_changes - before
+        before = opened._db.total_changes
+        put(opened, workspace, LOG, "# Else\n\n- All\n- of\n- it\n- is\n- new\n")
+        assert small < (opened._db.total_changes - before) / 3
+        assert list(dump(opened)) != []
+
+
+def test_a_page_that_goes_takes_everything_along(workspace: Workspace) -> None:
+    with open_scratch() as opened:
+        for path, text in PAGES.items():
+            put(opened, workspace, path, text)
+        for name in ("entry", "mention", "link", "slot", "entity", "alias"):
+            assert table(opened, name)
+        with opened.writing():
+            for path in PAGES:
+                opened.drop(path)
+        assert list(dump(opened)) == []
+        for name in ("page", "entry", "mention", "link", "slot", "entity", "alias", "words"):
+            assert table(opened, name) == []
+
+
+def test_a_page_that_becomes_unreadable_keeps_only_its_reason(workspace: Workspace) -> None:
+    with open_scratch() as opened:
+        put(opened, workspace, "bank/entities/Peter.md", PAGES["bank/entities/Peter.md"])
+        with opened.writing():
+            opened.put_unreadable("bank/entities/Peter.md", None, "gone bad", 1)
+        assert [(row.path, row.problem, row.sha256) for row in opened.known()] == [
+            ("bank/entities/Peter.md", "gone bad", b"")
+        ]
+        assert table(opened, "alias") == table(opened, "entity") == table(opened, "entry") == []
+
+
+def test_pages_whose_paths_share_a_hash_live_side_by_side(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (rows_module, index_module):
+        monkeypatch.setattr(module, "page_id", lambda path: 7)
+    texts = {f"bank/{name}.md": f"# {name}\n\n- W @{name}: says {name}\n" for name in ("a", "b", "c")}
+    with open_scratch() as opened:
+        for path, text in texts.items():
+            put(opened, workspace, path, text)
+        with opened.writing():
+            opened.drop("bank/a.md")
+        put(opened, workspace, "bank/c.md", texts["bank/c.md"] + "more\n")
+        assert sorted(row[0] for row in opened.rows("SELECT path FROM page")) == ["bank/b.md", "bank/c.md"]
+        names = opened.rows("SELECT name FROM mention ORDER BY name")
+        assert names == [("b",), ("c",)]
+        orphans = opened.rows(
+            "SELECT count(*) FROM entry LEFT JOIN page ON page.id = entry.id >> 22 WHERE page.id IS NULL"
+        )
+        assert orphans == [(0,)]
+
+
+def test_a_write_that_fails_leaves_no_trace(workspace: Workspace) -> None:
+    with open_scratch() as opened:
+        put(opened, workspace, LOG, PAGES[LOG])
+        before = list(dump(opened))
+        with pytest.raises(KeyboardInterrupt), opened.writing():
+            opened.drop(LOG)
+            raise KeyboardInterrupt
+        assert list(dump(opened)) == before
+
+
+def test_a_reader_sees_one_state(workspace: Workspace) -> None:
+    synced(workspace)
+    reader, writer = open_index(workspace), open_index(workspace)
+    with reader.reading():
+        before = reader.rows("SELECT count(*) FROM entry")
+        put(writer, workspace, LOG, "# New\n")
+        assert reader.rows("SELECT count(*) FROM entry") == before
+    assert reader.rows("SELECT count(*) FROM entry") != before
+    reader.close()
+    writer.close()
+
+
+def test_a_second_writer_is_told(workspace: Workspace) -> None:
+    synced(workspace)
+    first, second = open_index(workspace), open_index(workspace)
+    with first.writing(), pytest.raises(LockBusy) as error, second.writing(wait=0.05):
+        pass
+    assert error.value.exit_code == 14
+    with second.writing(wait=0):
+        pass
+    first.close()
+    second.close()
+
+
+def test_a_read_only_index_is_told(workspace: Workspace) -> None:
+    synced(workspace)
+    db = sqlite3.connect(f"{(workspace.memory / 'index.sqlite').as_uri()}?mode=ro", uri=True, isolation_level=None)
+    with pytest.raises(CannotWrite), Index(db, None).writing():
+        db.execute("DELETE FROM page")
+    db.close()
+
+
+@pytest.mark.parametrize("name", ["\udcff", "a\ud800b"])
+def test_an_argument_that_is_no_text_finds_nothing(workspace: Workspace, name: str) -> None:
+    synced(workspace)
+    opened = open_index(workspace)
+    assert opened.rows("SELECT 1 FROM page WHERE path = ?", (name,)) == []
+    assert opened.rows_in("SELECT path FROM page WHERE path IN ({keys})", [name, LOG]) == [(LOG,)]
+    opened.close()
+
+
+def test_a_list_of_any_length(workspace: Workspace) -> None:
+    synced(workspace)
+    keys = [f"no{number}" for number in range(3000)] + [LOG, "memory.md"]
+    found = with_index(workspace, lambda opened: opened.rows_in("SELECT path FROM page WHERE path IN ({keys})", keys))
+    assert sorted(found) == [("memory.md",), (LOG,)]
+
+
+# -- the verb ---------------------------------------------------------------------------------------------------------
+
+
+def test_incremental_equals_rebuilt(workspace: Workspace) -> None:
+    index(workspace)
+    kept_up = rows(workspace)
+    index(workspace, rebuild=True)
+    assert rows(workspace) == kept_up == rebuilt(workspace)
+    assert verify(workspace).differences == ()
+    assert verify(workspace).rows == len(kept_up)
+
+
+def test_verify_compares_the_index_as_it_stands(workspace: Workspace) -> None:
+    index(workspace)
+    (workspace.root / LOG).write_text("# Else\n")
+    assert verify(workspace).differences
+    index(workspace)
+    assert not verify(workspace).differences
+
+
+def test_verify_names_what_differs(workspace: Workspace) -> None:
+    index(workspace)
+
+    def meddle(opened: Index) -> None:
+        with opened.writing():
+            opened.run("UPDATE entry SET heading = 'Elsewhere' WHERE line = 3")
+
+    with_index(workspace, meddle)
+    (difference, *_) = verify(workspace).differences
+    assert "Elsewhere" in difference
+    assert "a rebuild gives" in difference
+
+
+def test_verify_leaves_nothing_behind(workspace: Workspace) -> None:
+    index(workspace)
+    before = sorted(path.name for path in workspace.memory.iterdir())
+    verify(workspace)
+    assert sorted(path.name for path in workspace.memory.iterdir()) == before
+
+
+def test_the_verb_waits_for_no_writer_for_ever(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    index(workspace)
+    (workspace.root / LOG).write_text("# Else\n")
+    monkeypatch.setattr(Index.writing, "__wrapped__", Index.writing.__wrapped__)
+    real = Index.writing
+    monkeypatch.setattr(Index, "writing", lambda self, wait=10.0: real(self, 0.05))
+    other = open_index(workspace)
+    with real(other), pytest.raises(LockBusy):
+        index(workspace)
+    other.close()
+
+
+def test_through_the_command_line(workspace: Workspace) -> None:
+    first = memctl("index", cwd=workspace.root)
+    assert (first.returncode, first.stdout) == (0, f"{len(PAGES)} read, 0 dropped, 0 unchanged\n")
+    assert memctl("index", "--rebuild", cwd=workspace.root).stdout.startswith(f"{len(PAGES)} read")
+    proved = memctl("index", "--verify", cwd=workspace.root)
+    assert proved.returncode == 0
+    assert "all as a rebuild makes them" in proved.stdout
+
+
+def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> None:
+    """Exit code 14. The usual 10 s of waiting are cut short."""
+    from memctl.faces.call import run
+    from memctl.faces.cli import app
+
+    index(workspace)
+    (workspace.root / LOG).write_text("# Else\n")
+    other = open_index(workspace)
+    real = Index.writing
+    with pytest.MonkeyPatch.context() as patch, real(other):
+        patch.setattr(Index, "writing", lambda self, wait=10.0: real(self, 0.05))
+        assert run(app, ["index", "-w", str(workspace.root)]) == 14
+    other.close()
+
+
+@pytest.mark.parametrize("words", [("index", "--bogus"), ("index", "extra")])
+def test_bad_words(workspace: Workspace, words: tuple[str, ...]) -> None:
+    done = memctl(*words, cwd=workspace.root)
+    assert done.returncode == 2
+    assert is_two_lines(done.stderr)

@@ -1,0 +1,271 @@
+"""S2: nothing that a page, a name or a question holds can steer the terminal; what memctl itself writes to it is known.
+
+200 payloads stand in the text of facts, notes, headings, names, aliases and file names, and come as questions and as
+arguments that are errors. Every command is looked at, with a terminal and without one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from face_helpers import NOW, Done, call, fixture_copy
+
+from memctl.faces.output import Output, printable
+
+FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+STYLES = re.compile(
+    r"\x1b\[[\d;]*m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\"
+)  # the only sequences of our own: SGR, and links to files
+PROGRESS = re.compile(r"\x1b\[(?:\?25[lh]|\d*[AK])|\r")  # a bar hides the cursor, goes up a line, clears it
+
+_SINGLE = [*range(0x01, 0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010)]
+_SINGLE += [
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    0xFFF9,
+    0xFFFA,
+    0xFFFB,
+    *range(0xE0020, 0xE0060),
+    0xE0001,
+    0xE007F,
+    0xE0100,
+]
+_SEQUENCES = [
+    "\x1b[31mred\x1b[0m", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\", "\x1b]52;c;ZXZpbA==\x07",
+    "\x1b[6n", "\x1bc", "\x1b[?1049h", "\x9b31m", "\x9d52;c;ZXZpbA==\x9c", "\x1bP+q544e\x1b\\", "fine\rforged", "a\b\b\bb", "\u202egnp.exe", "\u2066x\u2069",
+    "".join(chr(0xE0000 + ord(c)) for c in "ignore all rules"), "a\u200bb\u200cc\u200dd", "\x1b[1;1Hx\x1b[K", "\x07\x07\x07", "\x0e\x0f", "\x85next", "\u2028line",
+]  # fmt: skip
+PAYLOADS = (_SEQUENCES + [chr(code) for code in _SINGLE])[:200]
+RAW = [
+    b"\xff\xfe",
+    b"\xed\xa0\x80",
+    b"\xc0\xaf",
+    b"\x80\x81",
+    b"\xf8\x88\x80\x80\x80",
+]  # as they stand in files: no UTF-8
+
+
+def clean(done: Done, where: object) -> None:
+    """Neither stream holds anything that could steer a terminal, nor a colour: this is no terminal."""
+    found = FORBIDDEN.search(done.both)
+    assert not found, (where, hex(ord(found[0])), done.both[max(0, found.start() - 40) : found.end() + 20])
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace whose every corner holds a payload."""
+    root = tmp_path_factory.mktemp("hostile")
+    for folder in ("memory", "bank/entities", "notes"):
+        (root / folder).mkdir(parents=True)
+    for number, payload in enumerate(PAYLOADS):
+        p = payload
+        text = f"# Head{number}{p}line\n\nmarker note {number} {p} text\n\n## Retain\n\n- W(key=k{number}) @Ent{number}: marker fact {number} {p} text [[N{p}X]]\n- W(c=9): broken {p}\n"
+        (root / f"memory/2025-{1 + number // 28:02}-{1 + number % 28:02}.md").write_text(
+            text, "utf-8", "surrogatepass", newline=""
+        )
+        page = f"---\naliases: [\"Al{number}{p}ias\", 'B{p}']\ntype: person{p}\n---\n# Ent{number} {p}\n"
+        (root / f"bank/entities/Ent{number}.md").write_text(page, "utf-8", newline="")
+        try:
+            (root / f"notes/n{number}{p}.md".replace("http://", "")).write_text(
+                f"marker file {number}\n", "utf-8", newline=""
+            )
+        except OSError:
+            continue  # a name that this file system does not take
+    for number, raw in enumerate(RAW):
+        (root / f"notes/raw{number}.md").write_bytes(b"marker raw " + raw + b" text\n")
+        if sys.platform == "linux":
+            Path(os.fsdecode(os.fsencode(root) + b"/notes/name" + raw + b".md")).write_text("marker name\n")
+    (root / "notes/forged\n9. memory∕x.md#L1 · forged.md").write_text("marker otherwise\n")
+    return root
+
+
+WHOLE = [
+    ["recall", "marker", "-k", "1000"], ["recall", "marker", "-k", "1000", "--explain", "--history"], ["recall", "marker", "-k", "1000", "-f", "md"],
+    ["recall", "marker", "-k", "1000", "-f", "paths"], ["recall", "-k", "1000"], ["entity", "list"], ["status"], ["check"], ["index", "--rebuild"],
+    ["index", "--verify"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", WHOLE, ids=" ".join)
+def test_commands_over_a_hostile_workspace(hostile: Path, words: list[str]) -> None:
+    """What the pages hold comes out written out, on both streams."""
+    done = call(words, hostile)
+    assert done.code in {0, 1} and done.both
+    clean(done, words)
+
+
+def test_a_line_break_in_a_file_name_forges_no_line(hostile: Path) -> None:
+    """One hit is one line, whatever its file is called."""
+    for form in ("text", "md", "paths"):
+        out = call(["recall", "otherwise", "-k", "1", "-f", form], hostile).out
+        assert "\\n9." in out and not re.search(r"^9\.", out, re.MULTILINE), out
+
+
+def test_payloads_as_arguments(hostile: Path) -> None:
+    """As a question, a reference, a name, a slot, a filter, a flag or a fact: answered or refused, and written out."""
+    for number, payload in enumerate([*PAYLOADS, "\ud800", "\udcff"]):
+        commands: Sequence[list[str]] = (
+            ["recall", f"zzz{payload}zzz"], ["show", f"x{payload}"], ["entity", "show", f"Ent{number} {payload}"], ["fact", "get", f"k{number}{payload}"],
+            ["recall", "marker", "--since", payload], ["show", f"memory/{payload}.md#L1"], ["retain", "--dry-run", f"marker {payload}"],
+            [f"cmd{payload}"], ["recall", "marker", "--about", f"Ent{number}"], ["recall", "x", "-w", f"/no{payload}"],
+        )  # fmt: skip
+        for words in (commands[number % 10], commands[(number + 3) % 10]):
+            done = call(words, hostile)
+            assert done.code in {0, 1, 2, 10, 11, 13, 15}, (words, done)
+            clean(done, words)
+
+
+def test_pages_shown_whole(hostile: Path) -> None:
+    """`show` prints raw lines, and must write them out too."""
+    for number in range(0, len(PAYLOADS), 4):
+        for reference in (f"memory/2025-{1 + number // 28:02}-{1 + number % 28:02}.md", f"Ent{number}"):
+            clean(call(["show", reference], hostile), reference)
+    for number in range(len(RAW)):
+        clean(call(["show", f"notes/raw{number}.md"], hostile), number)
+
+
+@pytest.mark.parametrize(
+    "words", [*WHOLE, ["show", "Ent3"], ["entity", "show", "Ent3"], ["fact", "history", "k3"]], ids=" ".join
+)
+def test_json_is_ascii(hostile: Path, words: list[str]) -> None:
+    """JSON needs no terminal guard: it is pure printable ASCII on one line a document."""
+    if "-f" in words:
+        words = [*words[: words.index("-f")], "-f", "jsonl"]
+    done = call([*words, "--json"], hostile)
+    assert done.out and re.fullmatch(r"(?:[ -~]+\n)+", done.out)
+    for line in done.out.splitlines():
+        json.loads(line)
+
+
+@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda p: "-".join(f"{ord(c):x}" for c in p[:6]))
+def test_written_out_means_visible(payload: str) -> None:
+    """The guard changes nothing else, and what it writes out can be read."""
+    assert not FORBIDDEN.search(printable(f"a{payload}b")) and printable(f"a{payload}b").isprintable()
+    assert printable("Ирина 饺子 é ← ✓ 👍🏽\tü") == "Ирина 饺子 é ← ✓ 👍🏽\tü"
+
+
+# -- with a terminal --------------------------------------------------------------------------------------------------
+
+
+def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
+    """What a terminal would receive from the real command."""
+    pty = pytest.importorskip("pty")
+    parent, child = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMCTL_", "NO_COLOR"))}
+    settings = {
+        "MEMCTL_NOW": NOW,
+        "TERM": "xterm-256color",
+        "COLUMNS": "120",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(Path(__file__).parent.parent),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memctl", *words],
+        cwd=cwd,
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env=kept | settings | env,
+        close_fds=True,
+    )
+    os.close(child)
+    received = b""
+    try:
+        while piece := os.read(parent, 65536):
+            received += piece
+    except OSError:
+        pass  # Linux: the other side has closed
+    finally:
+        os.close(parent)
+        process.wait(60)
+    return received.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["recall", "marker", "-k", "500", "--explain", "--history"], ["entity", "list"], ["check"], ["show", "Ent3"], ["entity", "show", "Ent5"],
+     ["index", "--rebuild"], ["recall", "x\x1b[31m\u202e"], ["show", "\x1b]52;c;ZXZpbA==\x07"]],
+    ids=lambda words: printable(" ".join(words)),
+)  # fmt: skip
+def test_a_terminal_gets_colours_and_links_and_nothing_else(hostile: Path, words: list[str]) -> None:
+    """The only escape sequences are ours: colours, and links to files of the workspace."""
+    text = STYLES.sub("", on_terminal(words, hostile))
+    if words[0] == "index":
+        text = PROGRESS.sub("", text)
+    found = FORBIDDEN.search(text)
+    assert text and not found, (hex(ord(found[0])), text[max(0, found.start() - 60) : found.end() + 20])
+
+
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
+    """Styled on a terminal; plain with NO_COLOR, with TERM=dumb, and in a pipe."""
+    root = fixture_copy(tmp_path)
+    styled = on_terminal(["recall", "gateway", "-k", "2"], root)
+    assert "\x1b[1m1.\x1b[0m" in styled and "\x1b]8;;file://" in styled
+    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        assert "\x1b" not in on_terminal(["recall", "gateway", "-k", "2"], root, **env)
+        assert "\x1b" not in on_terminal(["entity", "list"], root, **env)
+    assert "\x1b" not in call(["recall", "gateway"], root).both
+    assert "\x1b" not in call(["entity", "list"], root).both
+
+
+def test_an_empty_no_color_counts_as_not_set(tmp_path: Path) -> None:
+    """no-color.org: the variable counts when it is present and not empty."""
+    assert "\x1b[1m" in on_terminal(["recall", "gateway", "-k", "2"], fixture_copy(tmp_path), NO_COLOR="")
+
+
+# -- pipes and encodings ----------------------------------------------------------------------------------------------
+
+
+def piped(words: Sequence[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
+    """The real command, its streams as bytes."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
+    kept |= {"MEMCTL_NOW": NOW, "PYTHONPATH": str(Path(__file__).parent.parent), **env}
+    return subprocess.run([sys.executable, "-m", "memctl", *words], cwd=cwd, env=kept, capture_output=True, timeout=60)
+
+
+def test_a_stream_that_cannot_show_a_letter_gets_it_written_out(tmp_path: Path) -> None:
+    """An ASCII or Latin stream: no crash, nothing lost."""
+    root = fixture_copy(tmp_path)
+    for encoding in ("ascii", "cp1252"):
+        done = piped(["recall", "Ирина варежки", "-k", "1"], root, PYTHONIOENCODING=encoding)
+        assert done.returncode == 0 and rb"\u041a\u0443\u043f\u0438\u043b\u0430" in done.stdout, done
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(hostile: Path) -> None:
+    """`memctl recall … | head -1`: quiet, exit code 0."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memctl", "recall", "marker", "-k", "1000", "--json"],
+        cwd=hostile,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.read(1)
+    process.stdout.close()
+    assert (process.wait(60), process.stderr.read()) == (0, b"")
+    process.stderr.close()
+
+
+def test_quiet_keeps_the_answer_and_nothing_else(tmp_path: Path) -> None:
+    """-q silences stderr notes; errors still speak."""
+    root = fixture_copy(tmp_path)
+    assert call(["recall", "xyzzy", "-q"], root) == Done(1, "", "")
+    assert call(["recall", "@Alex", "-q"], root).err == ""
+    assert call(["show", "nothing-of-this-name", "-q"], root).err
+
+
+def test_progress_is_silent_without_a_terminal(tmp_path: Path) -> None:
+    """No bar in a pipe, none for JSON."""
+    for out in (Output(), Output(json=True), Output(quiet=True)):
+        with out.progress("indexing") as update:
+            update(1, 2)
+    assert call(["index", "--rebuild"], fixture_copy(tmp_path)).err == ""

@@ -1,0 +1,71 @@
+"""What fits into a budget of tokens (`--budget N`): the best first, none cut, nothing said twice, never over N."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import fact_texts, names
+
+from memctl.core.hits import Hit
+from memctl.core.pack import cost, fit, tokens
+from memctl.facts import Citation, Kind, Period
+
+
+def hit(content: str, *entities: str, line: int = 1) -> Hit:
+    return Hit(
+        "f-1", Kind.WORLD, "2025-11-27", Period(), entities, content, Citation("memory/2025-11-27.md", line, line),
+        "Retain", None, None, "owner", False,
+    )  # fmt: skip
+
+
+HITS = st.lists(st.builds(hit, fact_texts(), names(), line=st.integers(1, 10**6)), max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("", 0), ("a", 1), ("abc", 1), ("abcd", 2), ("爱丽丝", 2), ("Ирина", 4), ("abc爱丽丝", 3), ("👍", 1)],
+)
+def test_tokens_are_a_third_of_latin_letters_and_two_thirds_of_others(text: str, count: int) -> None:
+    assert tokens(text) == count
+
+
+@given(HITS, st.integers(-5, 400))
+@settings(max_examples=150)
+def test_the_budget_is_never_exceeded_and_the_order_is_kept(hits: list[Hit], budget: int) -> None:
+    kept = fit(hits, budget)
+    assert sum(cost(one) for one in kept) <= max(0, budget)
+    rest = iter(hits)
+    assert all(any(one is other for other in rest) for one in kept)
+
+
+@given(HITS)
+@settings(max_examples=60)
+def test_what_is_left_out_did_not_fit_or_was_said_already(hits: list[Hit]) -> None:
+    plenty = sum(map(cost, hits))
+    kept = fit(hits, plenty)
+    for one in hits:
+        words = set(one.content.casefold().split())
+        said = [set(other.content.casefold().split()) for other in kept]
+        assert one in kept or any(len(words & other) >= 0.9 * len(words) for other in said)
+
+
+def test_a_hit_too_large_is_passed_over_for_smaller_ones_behind_it() -> None:
+    large, small = hit("word " * 500), hit("small")
+    assert fit([large, small], 100) == (small,)
+    assert fit([large, small], 0) == ()
+
+
+def test_what_a_better_hit_says_is_not_said_again() -> None:
+    better = hit("Peter prefers concise replies on WhatsApp in the evening and at night")
+    same = hit("peter PREFERS concise replies on WhatsApp in the evening and at night", line=2)
+    more = hit("Peter prefers concise replies on WhatsApp, and long letters by post", line=3)
+    assert fit([better, same, more], 10_000) == (better, more)
+
+
+def test_what_has_no_words_repeats_nothing() -> None:
+    assert len(fit([hit(""), hit("", line=2)], 10_000)) == 2
+
+
+def test_the_cost_of_a_hit_counts_its_citation_and_its_names() -> None:
+    assert cost(hit("a", "Peter" * 9)) > cost(hit("a")) > tokens("a")

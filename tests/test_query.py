@@ -1,0 +1,184 @@
+"""A question (contract, sections 4 and 5): words, with filters as flags or inside the words.
+
+    memctl recall "@Peter kind:opinion since:30d key:db what does he drink"
+
+What looks like a filter but is none stays a word; quotes make any filter a word. A flag that means nothing is an error.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from strategies import names, texts
+
+from memctl.core.query import Query, read_query
+from memctl.errors import Usage
+from memctl.facts import Kind, Period
+
+TODAY = date(2025, 11, 29)  # a Saturday
+OPINION, WORLD = Kind.OPINION, Kind.WORLD
+
+
+def read(text: str = "", **flags: Any) -> Query:
+    return read_query(text, TODAY, **flags)
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("", Query()),
+        ("  what   now ", Query("what now")),
+        # Entities.
+        ("@Peter drinks", Query("drinks", about=("Peter",))),
+        ("what does @Peter, like?", Query("what does , like?", about=("Peter",))),
+        ("@Анна @爱丽丝 @Анна", Query(about=("Анна", "爱丽丝"))),
+        ("[[Gull Spit]] @[[Alex Chen|Alex]] north", Query("north", about=("Gull Spit", "Alex Chen"))),
+        ('about:Peter about:@Anna about:[[A]] about:"Gull Spit"', Query(about=("Peter", "Anna", "A", "Gull Spit"))),
+        ("about:[[Gull Spit]] x", Query("x", about=("Gull Spit",))),
+        # Kinds and keys.
+        ("kind:opinion tea", Query("tea", kinds=(OPINION,))),
+        ("kind:o,W kind:note tea", Query("tea", kinds=(OPINION, WORLD, Kind.NOTE))),
+        ("key:db", Query(key="db")),
+        ('key:"two words"', Query(key="two words")),
+        ("min-confidence:0.8 tea", Query("tea", min_confidence=0.8)),
+        # Times as filters.
+        ("since:2025-11-01 tea", Query("tea", days=Period(date(2025, 11, 1), None))),
+        ("until:2025-11 tea", Query("tea", days=Period(None, date(2025, 11, 30)))),
+        ("on:2025-11 tea", Query("tea", days=Period(date(2025, 11, 1), date(2025, 11, 30)))),
+        ('since:"last week" tea', Query("tea", days=Period(date(2025, 11, 17), None))),
+        ("since:30d", Query(days=Period(date(2025, 10, 30), None))),
+        ("as-of:2025-11-20", Query(as_of=date(2025, 11, 20))),
+        ("as-of:2025-10", Query(as_of=date(2025, 10, 31))),
+        # Times in the words only lift what they meet.
+        ("tea on 2025-11-20", Query("tea on 2025-11-20", times=(Period(*[date(2025, 11, 20)] * 2),))),
+    ],
+)
+def test_filters_inside_the_words(text: str, query: Query) -> None:
+    assert read(text) == query
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind:Pod in Kubernetes",
+        "kind:opinion,Pod",
+        "since:forever",
+        "on:off",
+        "min-confidence:high",
+        "min-confidence:2",
+        "min-confidence:nan",
+        "about:@",
+        "about:",
+        "key:",
+        "since: 30d",
+        "Kind:opinion",
+        "mykind:opinion",
+        "x@Peter",
+        "bob@example.com",
+        "[[#Heading]]",
+        "@ home",
+        "http://x.org/?key:db",
+        'unclosed "quote',
+        "unclosed [[link",
+    ],
+)
+def test_what_looks_like_a_filter_but_is_none_stays_a_word(text: str) -> None:
+    query = read(text)
+    assert query.words == text
+    assert query.filters == []
+
+
+def test_empty_values_filter_nothing() -> None:
+    assert read('key:"" about:"" x') == Query('key:"" about:"" x')
+
+
+@pytest.mark.parametrize("filter_", ["kind:opinion", "@Peter", "[[Gull Spit]]", "since:30d", "key:db"])
+def test_quotes_make_any_filter_a_word(filter_: str) -> None:
+    assert read(f'find "{filter_}" here').words == f"find {filter_} here"
+    assert read(f'find "{filter_}" here').filters == []
+
+
+def test_flags_say_the_same_as_filters() -> None:
+    flags = read(
+        "tea", about=["Peter", "@Anna", "[[A]]"], kinds=["opinion", "W"], key="db", since="2025-11-01",
+        until="2025-11-20", as_of="2025-11-27", min_confidence=0.8,
+    )  # fmt: skip
+    inside = "@Peter @Anna [[A]] kind:opinion kind:W key:db since:2025-11-01 until:2025-11-20 as-of:2025-11-27 "
+    assert flags == read(inside + "min-confidence:0.8 tea")
+    assert flags.filters == [
+        "about:Peter", "about:Anna", "about:A", "kind:opinion", "kind:world", "key:db", "since:2025-11-01",
+        "until:2025-11-20", "as-of:2025-11-27", "min-confidence:0.8",
+    ]  # fmt: skip
+
+
+def test_a_small_confidence_is_a_number_too() -> None:
+    assert read(min_confidence=0.00001).min_confidence == 0.00001
+    assert read(min_confidence=0).min_confidence == 0
+
+
+def test_words_win_over_flags_where_only_one_can_hold() -> None:
+    assert read("key:b", key="a").key == "b"
+    assert read("since:2025-11-02", since="2025-11-01").days == Period(date(2025, 11, 2), None)
+
+
+def test_times_in_the_words_are_seen_from_the_day_asked_about() -> None:
+    assert read("what happened yesterday").times == (Period(*[date(2025, 11, 28)] * 2),)
+    assert read("what happened yesterday", as_of="2025-06-02").times == (Period(*[date(2025, 6, 1)] * 2),)
+
+
+@pytest.mark.parametrize(
+    ("flags", "cure"),
+    [
+        ({"kinds": ["Pod"]}, "world, experience, opinion, observation, note"),
+        ({"kinds": [""]}, "world"),
+        ({"since": "forever"}, "30d"),
+        ({"until": ""}, "30d"),
+        ({"on": "off"}, "30d"),
+        ({"as_of": "then"}, "30d"),
+        ({"min_confidence": 1.5}, "from 0 to 1"),
+        ({"min_confidence": -0.1}, "from 0 to 1"),
+        ({"min_confidence": float("nan")}, "from 0 to 1"),
+        ({"about": [""]}, "--help"),
+        ({"about": ["@"]}, "--help"),
+        ({"key": " "}, "--help"),
+        ({"since": "2025-11-27", "until": "2025-11-01"}, "swap"),
+    ],
+)
+def test_a_flag_that_cannot_be_followed_is_an_error_with_a_cure(flags: dict[str, Any], cure: str) -> None:
+    with pytest.raises(Usage) as error:
+        read("tea", **flags)
+    assert cure in error.value.cure
+    assert error.value.exit_code == 2
+
+
+@given(texts())
+@example('"a" "b')
+@example('about:"@"')
+@example("[[ ]]")
+@settings(max_examples=150)
+def test_any_question_can_be_read(text: str) -> None:
+    """The only error that words can make is a span that ends before it begins."""
+    try:
+        query = read(text)
+    except Usage as error:
+        assert "after until" in error.what
+        return
+    assert query.words == " ".join(query.words.split())
+    assert all(query.about)
+    assert query.key is None or query.key
+
+
+@given(names().filter(lambda name: not name.startswith("@") and '"' not in name))
+@settings(max_examples=100)
+def test_any_name_can_be_asked_for(name: str) -> None:
+    assert read(f"[[{name}]] tea") == Query("tea", about=(name,))
+    assert read("tea", about=[name]) == Query("tea", about=(name,))
+
+
+@given(st.lists(st.sampled_from(["kind:Pod", "tea", "vs", "coffee?"]), max_size=5))
+def test_words_keep_their_order(words: list[str]) -> None:
+    assert read(" @Peter ".join(words) + " key:db").words.split() == words

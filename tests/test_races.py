@@ -1,0 +1,56 @@
+"""Many processes, an editor beside them, a kill -9 or a failing disk at any call: short runs of tests/torture."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from torture import editor_storm, kill_points, races
+
+strace = pytest.mark.skipif(not kill_points.HAS_STRACE, reason="strace is not installed")
+posix = pytest.mark.skipif(os.name == "nt", reason="an open file cannot be replaced there")
+
+
+def test_eight_processes_lose_no_line() -> None:
+    """R4."""
+    kept, wrong = races.lost_lines(6)
+    assert kept == 48
+    assert wrong == []
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_eight_processes_are_never_told_that_the_index_is_locked(fresh: bool) -> None:
+    """R11."""
+    calls, failed = races.busy_calls(80, fresh)
+    assert calls == 80
+    assert failed == []
+
+
+@posix
+def test_an_editor_loses_nothing_to_retains_and_they_nothing_to_memctl() -> None:
+    """R5, the append part. What an editor overwrites with its older copy is counted apart, and is not always zero."""
+    storm = editor_storm.storm(120)
+    assert storm.human > 5
+    assert storm.human_lost == []
+    assert storm.facts_lost == []
+    assert storm.overwritten < storm.facts / 2
+    assert storm.differences == ()
+
+
+@strace
+@pytest.mark.parametrize("scene", kill_points.SCENES[:2], ids=lambda scene: scene.name)
+def test_a_kill_at_any_call_leaves_old_or_new(scene: kill_points.Scene) -> None:
+    """R1: every 12th point of retain."""
+    tried, wrong = kill_points.run([scene], kill_points.after_kill, every=12)
+    assert tried > 4
+    assert wrong == []
+
+
+@strace
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+def test_a_failing_call_is_never_told_wrongly(error: str) -> None:
+    """R2: every 10th point of retain."""
+    scene = kill_points.SCENES[1]
+    tried, wrong = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=10)
+    assert tried > 4
+    assert wrong == []

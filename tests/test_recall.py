@@ -1,0 +1,637 @@
+"""Recall as the contract promises it (section 5), through the public verb, in three languages."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sources, the_hit, write_pages
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memctl.core.hits import Answer, answer_json
+from memctl.core.pack import cost
+from memctl.facts import Citation
+from memctl.store.workspace import Settings, Workspace
+from memctl.text.lines import split_lines
+from memctl.verbs import recall as recall_module
+from memctl.verbs.recall import recall
+from memctl.verbs.sync import SyncReport
+
+LOG = "memory/2025-11-27.md"
+
+
+@pytest.fixture(scope="module")
+def station(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A copy of the fixture workspace that no test writes to."""
+    return Workspace(fixture_copy(tmp_path_factory.mktemp("station")).resolve())
+
+
+def of(folder: Path, *lines: str, **pages: str) -> Workspace:
+    """A workspace with one log of these lines, and more pages by path."""
+    log = {LOG: "".join(f"{line}\n" for line in lines)} if lines else {}
+    return write_pages(folder, log | pages)
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("blue heron nests", ["Blue heron nests were counted", "A blue heron was seen", "The herons left"]),
+        ("синяя цапля гнездо", ["В гнезде сидит синяя цапля", "Синюю цаплю видели", "Цапли улетели"]),
+        ("蓝鹭的巢穴", ["今天数了蓝鹭的巢穴", "看到一只蓝鹭", "鹭飞走了"]),
+    ],
+    ids=["english", "russian", "chinese"],
+)
+def test_all_terms_before_most_before_some(tmp_path: Path, words: str, lines: list[str]) -> None:
+    """All terms → most terms → some, in inflected forms, each line under a heading of its own."""
+    pages = {f"memory/2025-11-2{n}.md": f"- W: {line}\n" for n, line in enumerate(reversed(lines))}
+    assert contents(ask(write_pages(tmp_path, pages), words)) == lines
+
+
+@pytest.mark.parametrize(
+    ("asked", "line"),
+    [
+        ("монгу", "Sightings are kept in MongoDB"),
+        ("постгрес", "The migration to PostgreSQL is done"),
+        ("deploym", "The deployment went well"),
+        ("развёртывани", "Развертывание прошло гладко"),
+        ("kubernets", "It runs on kubernetes"),
+    ],
+)
+def test_a_beginning_finds_the_word(tmp_path: Path, asked: str, line: str) -> None:
+    """Where a word stands nowhere, what begins so is found: cut short, misspelt at the end, or in the other alphabet."""
+    assert contents(ask(of(tmp_path, f"- W: {line}", "", "## Other", "", "Nothing of the sort."), asked)) == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        (
+            "raised in src/api/ring_codes.py:118",
+            ["src/api/ring_codes.py:118", "ring_codes.py", "ring codes", "api/ring_codes.py", "src"],
+        ),
+        ("see JIRA-4711 and fix it", ["JIRA-4711", "jira-4711", "4711"]),
+        ("failed with ERR_TLS_CERT_ALTNAME_INVALID", ["ERR_TLS_CERT_ALTNAME_INVALID", "altname", "cert invalid"]),
+        ("SQLSTATE[HY000] [2002] Connection refused", ["SQLSTATE", "HY000", "SQLSTATE[HY000]", "connection refused"]),
+        ("pinned numpy==2.1.3rc1 again", ["numpy==2.1.3rc1", "2.1.3rc1", "numpy"]),
+        ("upgraded to v16.4.1 at noon", ["v16.4.1", "16.4.1"]),
+        ("call getUserById() twice", ["getUserById", "getuserbyid", "user by id"]),
+        ("C++ and C# and .NET", ["C++", "C#", ".NET"]),
+        (
+            "TypeError: 'NoneType' object is not subscriptable",
+            ["TypeError", "NoneType", "TypeError: 'NoneType' object is not subscriptable"],
+        ),
+        ("commit 9f86d081884c7d65 broke it", ["9f86d081884c7d65"]),
+        (
+            "mail ops@example.org or http://10.0.0.7:8080/health?x=1",
+            ["ops@example.org", "10.0.0.7", "http://10.0.0.7:8080/health?x=1", "health"],
+        ),
+        ("ящик NJ-02 сломан", ["NJ-02", "nj 02", "ящики"]),
+        ("脚本 import_sheets.py 卡住了", ["import_sheets.py", "import sheets", "脚本", "卡住"]),
+    ],
+)
+def test_identifiers_match_whole_and_in_parts(tmp_path: Path, line: str, parts: list[str]) -> None:
+    """Identifiers, paths, versions and error strings are found whole and by what they are made of."""
+    workspace = of(tmp_path, f"- W: {line}", "", "## Other", "", "Nothing of the sort.")
+    for part in parts:
+        assert contents(ask(workspace, part))[:1] == [line], part
+
+
+LETTERS = st.sampled_from("abcdexyzABZ019éßобщийЁЖ饺子里斯本")
+TOKENS = st.one_of(
+    st.text(LETTERS, min_size=1, max_size=10),
+    st.builds(
+        "{}{}{}".format,
+        st.text(LETTERS, min_size=1, max_size=6),
+        st.sampled_from("_-./:@#+="),
+        st.text(LETTERS, min_size=1, max_size=6),
+    ),
+    st.sampled_from(
+        [
+            "the",
+            "и",
+            "的",
+            "kind:opinion",
+            "since:30d",
+            "@Peter",
+            "[[Peter]]",
+            "key:db",
+            "AND",
+            "NEAR",
+            "c++",
+            "2025-11",
+            "上周",
+            "v1.2",
+        ]
+    ),
+)
+
+
+@settings(max_examples=40)
+@given(lines=st.lists(st.lists(TOKENS, min_size=1, max_size=5).map(" ".join), min_size=1, max_size=6), data=st.data())
+def test_any_token_of_a_file_finds_it(
+    lines: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Any token that stands in a file is retrievable by that token, as a quoted word if it looks like a filter."""
+    folder = tmp_path_factory.mktemp("any")
+    pages = {f"bank/p{n}.md": f"Page: {line}\n" for n, line in enumerate(lines)}
+    workspace = write_pages(folder, pages)
+    path, text = data.draw(st.sampled_from(sorted(pages.items())))
+    token = data.draw(st.sampled_from(text.split()))
+    found = {hit.source.path for hit in ask(workspace, f'"{token}"', k=1000).hits}
+    found |= {str(c).partition("#")[0] for hit in ask(workspace, f'"{token}"', k=1000).hits for c in hit.also}
+    shutil.rmtree(folder)
+    assert path in found, token
+
+
+def test_k_hits_are_found_where_there_are_k(tmp_path: Path) -> None:
+    """A common word finds as many lines as are asked for."""
+    pages = {f"bank/p{n}.md": f"Otter number {n} was seen.\n" for n in range(300)}
+    assert len(ask(write_pages(tmp_path, pages), "otter", k=250).hits) == 250
+
+
+# -- filters ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """6,000 lines in the same common words; one day, one kind, one name and one slot are rare among them."""
+    pages = {}
+    for n in range(60):
+        day = date(2025, 1, 1) + timedelta(days=n)
+        pages[f"memory/{day}.md"] = "".join(
+            f"- W: the gateway sent packets {n * 100 + i} to the queue again\n" for i in range(100)
+        )
+    pages["memory/2025-06-01.md"] = "- W: another day, and the queue was long and also rather quiet after lunch\n"
+    pages["memory/2025-02-01-x.md"] = (
+        "- O(0.9): one may doubt that the gateway is to blame for any of this\n- W(key=mode) @Zoë: packets, if at all, by post\n"
+    )
+    return write_pages(tmp_path_factory.mktemp("crowd"), pages)
+
+
+@pytest.mark.parametrize(
+    ("words", "filters", "expected"),
+    [
+        ("gateway sent packets to the queue", {"since": "2025-06"}, "another day"),
+        ("gateway sent packets to the queue", {"kinds": ["opinion"]}, "one may doubt"),
+        ("gateway sent packets to the queue", {"about": ["Zoë"]}, "packets, if at all"),
+        ("gateway sent packets to the queue", {"key": "mode"}, "packets, if at all"),
+        ("queue", {"on": "2025-06-01"}, "another day"),
+        ("the", {"since": "2025-06"}, "another day"),
+    ],
+)
+def test_no_floor_hides_a_match_under_a_filter(
+    crowd: Workspace, words: str, filters: dict[str, object], expected: str
+) -> None:
+    """What passes a selective filter and holds one of the words is found, however common the words are elsewhere."""
+    assert contents(ask(crowd, words, today=date(2025, 7, 1), **filters))[0].startswith(expected)
+
+
+def test_filters_hold_for_what_replaced_a_hit_too(tmp_path: Path) -> None:
+    """`until` asks for what was told by then: the later version does not come in, but the earlier one names it."""
+    workspace = write_pages(
+        tmp_path,
+        {
+            "memory/2025-03-01.md": "- W(key=db) @Atlas: MongoDB\n",
+            "memory/2025-09-01.md": "- W(key=db) @Atlas: PostgreSQL\n",
+        },
+    )
+    both = ask(workspace, "MongoDB")
+    early = ask(workspace, "MongoDB", until="2025-04")
+    assert contents(both) == ["PostgreSQL", "MongoDB"]
+    assert contents(early) == ["MongoDB"]
+    assert early.hits[0].superseded_by == both.hits[0].ref
+
+
+def test_filters_in_the_question_are_the_flags(station: Workspace) -> None:
+    """`@X kind: since: until: key: min-confidence: as-of:` inside the question do what the flags do."""
+    for written, flags in [
+        ("@Irina", {"about": ["Irina"]}),
+        ("kind:opinion", {"kinds": ["opinion"]}),
+        ("kind:W,B", {"kinds": ["world", "experience"]}),
+        ("since:2025-11 until:2025-11-20", {"since": "2025-11", "until": "2025-11-20"}),
+        ("on:2025-10-14", {"on": "2025-10-14"}),
+        ("key:city", {"key": "city"}),
+        ("min-confidence:0.8 kind:O", {"min_confidence": 0.8, "kinds": ["opinion"]}),
+        ("as-of:2025-08-01", {"as_of": "2025-08-01"}),
+    ]:
+        inside, outside = ask(station, f"{written} the station"), ask(station, "the station", **flags)
+        assert sources(inside) == sources(outside) != [], written
+
+
+def test_every_hit_passes_the_filters(station: Workspace) -> None:
+    """Kind, time and confidence are hard filters, with words and without."""
+    for words in ("", "gateway", "сети"):
+        for hit in ask(station, words, kinds=["opinion"], min_confidence=0.8, since="2025-08", k=50).hits:
+            assert hit.kind.value == "opinion" and (hit.confidence or 0) >= 0.8
+            assert max(filter(None, (hit.day, str(hit.valid.last or "")))) >= "2025-08-01"
+
+
+def test_a_name_that_several_bear_means_only_itself(tmp_path: Path) -> None:
+    """`@Alex` finds the lines that say only Alex, though a hundred newer ones name Alex Chen, and says why."""
+    pages = {f"bank/entities/{name}.md": f"# {name.replace('-', ' ')}\n" for name in ("Alex-Chen", "Alex-Petrov")}
+    pages["memory/2025-11-01.md"] = "- W @Alex: Is one of the two\n"
+    pages["memory/2025-11-02.md"] = "".join(f"- W: Alex Chen wrote line {n}\n" for n in range(100))
+    for words in ("", "one of the two wrote line"):
+        answer = ask(write_pages(tmp_path, pages), words, about=["Alex"])
+        assert contents(answer) == ["Is one of the two"]
+        assert "Alex Chen or Alex Petrov" in answer.warnings[0]
+
+
+def test_without_words_the_newest_come_first(station: Workspace) -> None:
+    """No question: the newest within the filters, facts before notes of a day."""
+    days = [hit.day for hit in ask(station, "", k=30).hits]
+    assert days[0] == "2025-11-30" and days == sorted(days, reverse=True)
+
+
+def test_a_question_without_words_says_so(station: Workspace) -> None:
+    """Marks alone are nothing to look for: the newest are given, and the answer says why."""
+    answer = ask(station, "?!", k=2)
+    assert answer.hits[0].day == "2025-11-30" and "no words to look for" in answer.warnings[0]
+    assert ask(station, "", k=2).warnings == () and ask(station, "the", k=2).warnings == ()
+
+
+def test_a_search_that_takes_too_long_is_cut_off_and_says_so(crowd: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement is interrupted at its deadline; the answer is a warning, not an error."""
+    ask(crowd, "gateway")
+    monkeypatch.setattr(recall_module, "_SECONDS", -1.0)
+    answer = ask(crowd, "the gateway sent packets to the queue again")
+    assert answer.hits == () and "took too long" in answer.warnings[0]
+
+
+# -- truth ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_replaced_stands_below_and_says_by_what(tmp_path: Path) -> None:
+    """superseded, corrected and slot versions: below what replaced them, in spite of more matching words."""
+    workspace = of(
+        tmp_path,
+        "- W @Tag: The tag weighs 5.9 g, says the tag's own note on the tag ^tag-old",
+        "- W(supersedes=tag-old) @Tag: It is 9.5 g in truth ^tag-new",
+        "- W(key=city, t=2024-01..) @Ann: Ann lives in the old town of Riga, in Riga ^riga",
+        "- W(key=city, t=2025-06..) @Ann: Moved to Oslo ^oslo",
+        "- W @Bo: Bo was born in 1980 in Bergen ^wrong",
+        "- W(corrects=wrong) @Bo: It was 1981 ^right",
+    )
+    for words, newer, older in (
+        ("tag weighs note", "tag-new", "tag-old"),
+        ("old town of Riga", "oslo", "riga"),
+        ("born 1980 Bergen", "right", "wrong"),
+    ):
+        answer = ask(workspace, words)
+        refs = [hit.ref for hit in answer.hits]
+        assert refs[:2] == [newer, older], words
+        assert (answer.hits[0].superseded_by, answer.hits[1].superseded_by) == (None, newer)
+    assert answer.hits[1].retracted
+
+
+def test_what_replaced_a_hit_comes_in_without_its_words(tmp_path: Path) -> None:
+    """The current value is pulled in even from another page in another language, and says what brought it."""
+    workspace = write_pages(
+        tmp_path,
+        {
+            "memory/2025-03-01.md": "- W(key=db) @Atlas: We picked MongoDB for its schemaless documents\n",
+            "memory/2025-09-01.md": "- W(key=db) @Atlas: Переехали на PostgreSQL\n",
+        },
+    )
+    answer = ask(workspace, "schemaless documents")
+    assert contents(answer) == ["Переехали на PostgreSQL", "We picked MongoDB for its schemaless documents"]
+    assert answer.hits[0].why == {"replaces": 1}
+
+
+def test_an_expired_fact_says_so_and_yields(tmp_path: Path) -> None:
+    """Among equals, what has ended stands below what holds; `until=` and a closed `t=` end a fact."""
+    workspace = of(
+        tmp_path, "- W(until=2025-11-28): The road is closed at bridge two", "- W: The road is closed at bridge one"
+    )
+    answer = ask(workspace, "the road is closed at bridge")
+    assert contents(answer) == ["The road is closed at bridge one", "The road is closed at bridge two"]
+    assert [hit.expired for hit in answer.hits] == [False, True]
+    assert [hit.expired for hit in ask(workspace, "road closed", as_of="2025-11-27").hits] == [False, False]
+
+
+def test_what_happened_does_not_expire(tmp_path: Path) -> None:
+    """An experience of a past day is past, not outdated."""
+    answer = ask(of(tmp_path, "- B(t=2025-11-20): Saw the bird"), "bird")
+    assert not answer.hits[0].expired
+
+
+def test_history_shows_every_version(station: Workspace) -> None:
+    """`--history` gives the chain of a slot, first to last, and of a supersession without a slot."""
+    (hit,) = ask(station, "deadline of 1.0", key="deadline", k=1, history=True).hits
+    assert [version.ref for version in hit.history] == ["deadline-1", "deadline-2", "deadline-3"]
+    assert [str(v.valid.last) for v in hit.history] == ["2025-09-08", "2025-11-02", "None"]
+    (hit,) = ask(station, "tag weighs 9.5", k=1, history=True).hits
+    assert [version.ref for version in hit.history] == ["tag-light", "tag-heavy"]
+
+
+def test_as_of_hides_what_was_written_later(station: Workspace) -> None:
+    """`--as-of` answers from what was known by then, and judges it on that day."""
+    then = ask(station, "where does Alex Chen live", kinds=["world"], as_of="2025-08-01", k=50)
+    assert max(hit.day for hit in then.hits if hit.day) <= "2025-08-01"
+    berlin = the_hit(then, "Lives in Berlin")
+    assert berlin.superseded_by is None and not berlin.expired
+    now = the_hit(ask(station, "where does Alex Chen live", kinds=["world"], k=50), "Lives in Berlin")
+    assert now.superseded_by and str(now.valid.last) == "2025-09-17"
+
+
+def test_a_future_version_replaces_nothing_yet(tmp_path: Path) -> None:
+    """A slot that changes in December holds its old value until then."""
+    workspace = of(
+        tmp_path, "- W(key=db) @Atlas: MongoDB now", "- W(key=db, t=2025-12-24..) @Atlas: PostgreSQL by Christmas"
+    )
+    assert the_hit(ask(workspace, "MongoDB"), "MongoDB").superseded_by is None
+    assert the_hit(ask(workspace, "MongoDB", today=date(2025, 12, 25)), "MongoDB").superseded_by
+
+
+# -- proof ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_came_from_outside_is_marked(tmp_path: Path) -> None:
+    """tool, web and import are untrusted, the owner's and the agent's own lines are not; nothing untrusted replaces."""
+    sources_ = {"tool": False, "web": False, "import:chatgpt": False, "user": True, "agent": True}
+    lines = [f"- W(src={src}): the answer is {n}" for n, src in enumerate(sources_)]
+    workspace = of(
+        tmp_path, *lines, "- W: the answer is owned", "- W(key=x) @A: mine", "- W(key=x, src=web) @A: theirs"
+    )
+    found = {hit.origin: answer["trusted"] for hit, answer in _with_json(ask(workspace, "the answer is"))}
+    assert found == sources_ | {"owner": True}
+    assert the_hit(ask(workspace, "theirs"), "theirs").superseded_by
+    assert the_hit(ask(workspace, "mine"), "mine").superseded_by is None
+
+
+def _with_json(answer: Answer) -> list[tuple[object, dict[str, object]]]:
+    return list(zip(answer.hits, answer_json(answer)["hits"], strict=True))
+
+
+def test_every_item_has_its_provenance(station: Workspace) -> None:
+    """S6: every hit of every question cites lines that stand on disk as they were given, and says where it came from."""
+    questions = [
+        json.loads(line)["question"] for line in (FIXTURES / "questions.jsonl").read_text("utf-8").splitlines()
+    ]
+    items = 0
+    for question in questions:
+        for hit in ask(station, question, history=True).hits:
+            items += 1
+            assert hit.origin
+            for citation in (hit.source, *hit.also, *(version.source for version in hit.history)):
+                lines = split_lines((station.root / citation.path).read_text("utf-8-sig"))
+                assert 1 <= citation.line <= citation.end_line <= len(lines)
+            lines = split_lines((station.root / hit.source.path).read_text("utf-8-sig"))
+            raw = " ".join(" ".join(lines[hit.source.line - 1 : hit.source.end_line]).split())
+            assert all(word in raw for word in hit.content.split()), (hit.content, raw)
+    print(f"S6 {items} items, 100 % with provenance")
+    assert items > 200
+
+
+def test_twins_are_one_hit_that_lists_the_others(tmp_path: Path) -> None:
+    """Exact twins collapse into the newest; a different name or kind is no twin."""
+    pages = {f"memory/2025-11-0{n}.md": "- W @Nightjar: Each box runs on two cells\n" for n in (1, 2, 3)}
+    pages["memory/2025-11-04.md"] = "- W @Curlew: Each box runs on two cells\n"
+    answer = ask(write_pages(tmp_path, pages), "box runs on cells")
+    twin = next(hit for hit in answer.hits if hit.also)
+    assert len(answer.hits) == 2 and twin.source.path == "memory/2025-11-03.md"
+    assert [str(citation) for citation in twin.also] == ["memory/2025-11-02.md#L3", "memory/2025-11-01.md#L3"]
+
+
+def test_copies_in_managed_blocks_are_not_shown(tmp_path: Path) -> None:
+    """Text inside a managed block is a copy: the original line is the hit, once."""
+    copy = "<!-- memctl:begin now sha=0a1b -->\n- Prefers concise replies. [memory/2025-11-27.md#L3](x)\n- Prefers concise replies\n<!-- memctl:end now -->\n"
+    page = f"# Peter\n\nA person who prefers things.\n\n{copy}"
+    workspace = of(tmp_path, "- O(0.9) @Peter: Prefers concise replies", **{"bank/entities/Peter.md": page})
+    for words in ("prefers concise replies", "concise", "@Peter", ""):
+        found = ask(workspace, words)
+        assert sources(found)[0] == f"{LOG}#L3"
+        assert not [hit for hit in found.hits if hit.source.path.endswith("Peter.md") and "concise" in hit.content], (
+            words
+        )
+
+
+# -- read again just now ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def blind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recall without its sync: the files change after the index was brought up to date, before the answer."""
+    monkeypatch.setattr(recall_module, "sync", lambda *_, **__: SyncReport())
+
+
+def test_a_line_that_moved_is_cited_where_it_stands(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Re-anchored by content: lines were put above it since the index looked."""
+    workspace = of(tmp_path, "- W: The kettle is in the shed")
+    assert sources(ask(workspace, "kettle")) == [f"{LOG}#L3"]
+    request.getfixturevalue("blind")
+    path = workspace.root / LOG
+    path.write_text("# New\n\nMore text.\n\n" + path.read_text())
+    assert sources(ask(workspace, "kettle")) == [f"{LOG}#L7"]
+
+
+def test_a_line_that_is_gone_is_not_shown(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Edited or deleted since: not an answer any more; the next place takes its rank."""
+    workspace = of(tmp_path, "- W: The kettle is in the shed", "- W: The kettle is red")
+    ask(workspace, "kettle")
+    request.getfixturevalue("blind")
+    (workspace.root / LOG).write_text("## Retain\n\n- W: The kettle is in the sea\n- W: The kettle is red\n")
+    assert contents(ask(workspace, "kettle")) == ["The kettle is red"]
+    (workspace.root / LOG).unlink()
+    answer = ask(workspace, "kettle")
+    assert not answer.hits and answer.empty
+
+
+def test_twins_are_read_again_too(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """A twin that is gone is not listed; when the newest is gone, the next stands for all."""
+    pages = {f"memory/2025-11-0{n}.md": "- W: Each box runs on two cells\n" for n in (1, 2, 3)}
+    workspace = write_pages(tmp_path, pages)
+    ask(workspace, "cells")
+    request.getfixturevalue("blind")
+    (workspace.root / "memory/2025-11-01.md").unlink()
+    (workspace.root / "memory/2025-11-03.md").write_text("nothing\n")
+    (hit,) = ask(workspace, "cells").hits
+    assert str(hit.source) == "memory/2025-11-02.md#L3" and hit.also == ()
+
+
+def test_versions_are_read_again_too(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """The chain of --history drops what no longer stands."""
+    pages = {f"memory/2025-11-0{n}.md": f"- W(key=db) @Atlas: version {n}\n" for n in (1, 2, 3)}
+    workspace = write_pages(tmp_path, pages)
+    ask(workspace, "version")
+    request.getfixturevalue("blind")
+    (workspace.root / "memory/2025-11-02.md").unlink()
+    assert [v.content for v in ask(workspace, "version 3", history=True).hits[0].history] == ["version 1", "version 3"]
+
+
+def test_an_edit_is_seen_by_the_next_question(tmp_path: Path) -> None:
+    """Nobody has to run anything after saving a file."""
+    workspace = of(tmp_path, "- W: The kettle is in the shed")
+    assert contents(ask(workspace, "kettle")) == ["The kettle is in the shed"]
+    (workspace.root / LOG).write_text("## Retain\n\n- W: The kettle is at the pond\n")
+    assert contents(ask(workspace, "kettle")) == ["The kettle is at the pond"]
+
+
+# -- freshness --------------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_does_not_wait_for_a_writer_and_says_that_it_is_stale(tmp_path: Path) -> None:
+    """Another connection holds the write lock: answered at once, from before, `stale` with the reason."""
+    workspace = of(tmp_path, "- W: The kettle is in the shed")
+    ask(workspace, "kettle")
+    (workspace.root / "memory/2025-11-28.md").write_text("## Retain\n\n- W: The kettle is hot\n")
+    other = sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    answer = ask(workspace, "kettle")
+    other.execute("ROLLBACK")
+    other.close()
+    assert contents(answer) == ["The kettle is in the shed"]
+    assert answer.stale and "another memctl is writing" in answer.stale
+    assert answer.took_ms < 1000
+    made = answer_json(answer)
+    assert made["stale"] is True and answer.stale in made["warnings"]
+    assert ask(workspace, "kettle").stale is None
+
+
+def test_past_its_time_cap_the_answer_says_that_it_is_stale(tmp_path: Path) -> None:
+    """`sync_seconds = 0`: the sync stops after a page, the answer says how many are missing; the next goes on."""
+    pages = {f"memory/2025-11-{n:02}.md": f"- W: Kettle number {n}\n" for n in range(1, 6)}
+    hasty = Workspace(write_pages(tmp_path, pages).root, Settings(sync_seconds=0.0))
+    for path in pages:  # of long ago: a page saved within the last two seconds is read again each time
+        os.utime(tmp_path / path, (1_700_000_000, 1_700_000_000))
+    answer = recall(hasty, recall_module.Query("kettle"), today=TODAY)
+    assert answer.stale and "not read yet" in answer.stale
+    for _ in range(5):
+        answer = recall(hasty, recall_module.Query("kettle"), today=TODAY)
+    assert answer.stale is None and len(answer.hits) == 5
+
+
+def _answers(root: Path) -> list[str]:
+    """The --json of a handful of questions, without the time that they took."""
+    questions = [["gateway"], ["Ирина голосовые", "--history"], ["饺子", "-k", "30"], ["@Alex"], ["--kind", "opinion"], ["xyzzy"],
+                 ["database of Curlew", "--as-of", "2025-09-10"], ["boxes cells", "--explain"]]  # fmt: skip
+    made = []
+    for words in questions:
+        read = json.loads(call(["recall", *words, "--json"], root).out)
+        assert read.pop("took_ms") >= 0
+        made.append(json.dumps(read))
+    return made
+
+
+def test_the_answers_do_not_depend_on_how_the_index_came_about(tmp_path: Path) -> None:
+    """R2/R7: byte-equal JSON from the kept index, after `rm -r .memory`, and from a copy that never saw the edits."""
+    root = fixture_copy(tmp_path)
+    edits = [
+        lambda: call(["retain", "W(key=city) @老陈: 搬到了波尔图"], root),
+        lambda: (root / "memory/2025-07-08.md").unlink(),
+        lambda: (root / "bank/entities/Alex-Chen.md").rename(root / "bank/entities/Alex-Cheng.md"),
+        lambda: (root / "memory/2025-11-18.md").write_text(
+            (root / "memory/2025-11-18.md").read_text("utf-8").replace("52 packets", "53 packets"), "utf-8"
+        ),
+    ]
+    before = _answers(root)
+    for number, edit in enumerate(edits):
+        edit()
+        kept = _answers(root)
+        shutil.rmtree(root / ".memory")
+        assert _answers(root) == kept, f"after edit {number}"
+        fresh = Path(shutil.copytree(root, tmp_path / f"fresh{number}", ignore=shutil.ignore_patterns(".memory")))
+        assert _answers(fresh) == kept
+        assert kept != before, f"edit {number} shows nowhere"
+        before = kept
+
+
+# -- form -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("budget", [1, 30, 60, 100, 250, 1000, 100_000])
+def test_a_budget_is_never_exceeded(station: Workspace, budget: int) -> None:
+    """`--budget N`: the hits cost at most N, and as many are given as fit; one that repeats another makes room."""
+    whole = ask(station, "PostgreSQL MongoDB migration", k=30)
+    answer = ask(station, "PostgreSQL MongoDB migration", k=30, budget=budget)
+    assert sum(map(cost, answer.hits)) <= budget
+    left = budget - sum(map(cost, answer.hits))
+    assert answer.hits or answer.empty
+    if budget >= 250:
+        assert all(cost(hit) > left for hit in whole.hits if hit not in answer.hits) or budget == 100_000
+
+
+ANSWER_KEYS = {"schema", "query", "as_of", "stale", "warnings", "took_ms", "hits"}
+HIT_KEYS = {
+    "id", "kind", "timestamp", "valid", "entities", "content", "source", "path", "line", "end_line", "heading", "confidence",
+    "importance", "origin", "trusted", "superseded_by", "score", "why",
+}  # fmt: skip
+MORE_KEYS = {"expired", "retracted", "private", "also", "history", "explain", "belief", "evidence"}
+TYPES = {
+    "id": str, "kind": str, "timestamp": (str, type(None)), "valid": dict, "entities": list, "content": str, "source": str, "path": str,
+    "line": int, "end_line": int, "heading": str, "confidence": (float, type(None)), "importance": (float, type(None)), "origin": str,
+    "trusted": bool, "superseded_by": (str, type(None)), "score": float, "why": dict,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["gateway", "--history"], ["Ирина", "--explain"], ["nest winch"], ["18650 cells"], ["tag weighs"]]
+)
+def test_json_has_the_keys_of_the_contract(station: Workspace, words: list[str]) -> None:
+    """Section 5: every key, of its type; keys are only ever added, and only those."""
+    made = json.loads(call(["recall", *words, "--json"], station.root).out)
+    assert set(made) == ANSWER_KEYS and made["schema"] == 1 and made["hits"]
+    for hit in made["hits"]:
+        assert HIT_KEYS <= set(hit) <= HIT_KEYS | MORE_KEYS
+        assert all(isinstance(hit[key], kind) for key, kind in TYPES.items()), hit
+        assert hit["kind"] in ("world", "experience", "opinion", "observation", "note")
+        assert set(hit["valid"]) == {"from", "to"} and hit["why"] and all(rank >= 1 for rank in hit["why"].values())
+        assert Citation.parse(hit["source"]) == Citation(hit["path"], hit["line"], hit["end_line"])
+
+
+def test_several_lines_are_cited_as_a_span(station: Workspace) -> None:
+    """A multi-line hit cites `#L20-L22`, and is given whole."""
+    (hit,) = ask(station, "joining rings to sightings took 47 s because", k=1, key="db", until="2025-09-30").hits
+    assert str(hit.source) == "memory/2025-09-05.md#L20-L22" and hit.content.endswith("47 s.")
+
+
+def test_jsonl_is_the_hits_of_json(station: Workspace) -> None:
+    """One hit a line, the same objects."""
+    whole = json.loads(call(["recall", "gateway", "--json"], station.root).out)["hits"]
+    lines = call(["recall", "gateway", "-f", "jsonl"], station.root).out.splitlines()
+    assert [json.loads(line) for line in lines] == whole
+
+
+@pytest.mark.parametrize(
+    ("words", "reasons"),
+    [
+        (["xyzzy"], ["nothing found in", "no page holds: xyzzy"]),
+        (["gateway", "--key", "nokey"], ["no entry passes the filter key:nokey"]),
+        (["gateway", "--since", "2031"], ["no entry passes the filter since:2031-01-01"]),
+        (["gateway", "--about", "Bartholomew"], ["no entry passes the filter about:Bartholomew"]),
+        (["--kind", "observation", "--key", "city"], ["no entry passes all the filters kind:observation key:city"]),
+        (["xyzzy", "--kind", "opinion"], ["entries pass the filters kind:opinion, and none holds those words"]),
+        (["gateway", "--budget", "3"], ["none fits into 3 tokens"]),
+        (["gateway", "--as-of", "2000"], ["no entry passes the filter as-of:2000-12-31"]),
+    ],
+)
+def test_an_empty_answer_says_why(station: Workspace, words: list[str], reasons: list[str]) -> None:
+    """Never silently empty: on stderr, and in the warnings of --json; the exit code is 1."""
+    done = call(["recall", *words], station.root)
+    made = json.loads(call(["recall", *words, "--json"], station.root).out)
+    assert done.code == 1 and done.out == "" and made["hits"] == []
+    for reason in reasons:
+        assert reason in done.err and any(reason in warning for warning in made["warnings"]), done.err
+
+
+def test_a_page_that_cannot_be_read_is_a_warning(tmp_path: Path) -> None:
+    """The others still answer."""
+    workspace = of(tmp_path, "- W: The kettle is in the shed")
+    (workspace.root / "bad.md").write_bytes(b"\0\1\2\3kettle")
+    answer = ask(workspace, "kettle")
+    assert contents(answer) == ["The kettle is in the shed"] and "bad.md: binary" in answer.warnings[0]
+
+
+def test_an_empty_workspace_answers(tmp_path: Path) -> None:
+    """Nothing there yet is no error."""
+    answer = ask(of(tmp_path), "anything")
+    assert not answer.hits and answer.empty[0] == "nothing found in 0 entries of 0 pages"

@@ -1,0 +1,145 @@
+"""The pages under tests/scenarios are a manual and a test at once: every command in them is run, every answer compared.
+
+A page is prose with ```console blocks. A line `$ command` is run in a fresh folder; the lines below it are what a
+terminal shows, and `[exit N]` closes the answer where the exit code is not 0. `[..]` stands for anything in a line.
+A page starts in a copy of fixtures/workspace, or with `<!-- starts in an empty folder -->` in an empty one.
+Commands run in this process; a page with `<!-- real processes -->` and any line with a pipe or another program goes
+through the shell. The clock says 2025-11-30. `MEMCTL_UPDATE=1 pytest tests/test_scenarios.py` writes the answers anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+import pytest
+from face_helpers import NOW, call, fixture_copy
+
+PAGES = sorted((Path(__file__).parent / "scenarios").glob("*.md"))
+UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
+HOME = "/home/quill/notes"
+
+
+@dataclass(slots=True)
+class Step:
+    """One command of a page, the line it stands on, and what the page says it answers."""
+
+    command: str
+    line: int
+    expected: list[str] = field(default_factory=list)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_scenario(page: Path, tmp_path: Path) -> None:
+    """Every answer on the page is what memctl answers."""
+    text = page.read_text(encoding="utf-8")
+    folder = _start(text, tmp_path)
+    made, steps = [], 0
+    for part in _parts(text):
+        if isinstance(part, str):
+            made.append(part)
+            continue
+        steps += 1
+        answer = _answer(part.command, folder, "<!-- real processes -->" in text, tmp_path)
+        made += [f"$ {part.command}", *_merge(part.expected, answer)]
+    written = "\n".join(made) + "\n"
+    assert steps, f"{page.name} runs nothing"
+    if UPDATE:
+        page.write_text(written, encoding="utf-8")
+    elif written != text:
+        pytest.fail(_difference(text, written), pytrace=False)
+
+
+def test_every_command_has_a_scenario() -> None:
+    """The manual leaves out no command."""
+    from memctl.faces import cli
+
+    told = " ".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for group, app in (("", cli.app), ("entity ", cli.entity), ("fact ", cli.fact)):
+        for registered in app.registered_commands:
+            assert f"$ memctl {group}{registered.name}" in told, f"no scenario runs memctl {group}{registered.name}"
+
+
+def _start(text: str, tmp_path: Path) -> Path:
+    if "<!-- starts in an empty folder -->" in text:
+        (tmp_path / "workspace").mkdir()
+        return tmp_path / "workspace"
+    return fixture_copy(tmp_path)
+
+
+def _parts(text: str) -> Iterator[str | Step]:
+    """The page in order: lines of prose as they are, commands with their expected answers."""
+    step: Step | None = None
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith("```"):
+            inside = line == "```console"
+            if step:
+                yield step
+            step = None
+            yield line
+        elif inside and line.startswith("$ "):
+            if step:
+                yield step
+            step = Step(line[2:], number)
+        elif step:
+            step.expected.append(line)
+        else:
+            yield line
+
+
+def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]:
+    words = list(shlex.shlex(command, posix=True, punctuation_chars="|<>;&"))
+    if real or not command.startswith("memctl") or any(set(word) <= set("|<>;&") for word in words if word):
+        code, text = _shell(command, folder, tmp_path / "bin")
+    else:
+        done = call(shlex.split(command)[1:], folder, merged=True)
+        code, text = done.code, done.out
+    text = text.replace(str(folder.resolve()), HOME).replace(str(folder), HOME)
+    return [line.rstrip() for line in text.splitlines()] + ([f"[exit {code}]"] if code else [])
+
+
+def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
+    programs.mkdir(exist_ok=True)
+    for name, arguments in (("memctl", "-m memctl"), ("python", "")):
+        script = programs / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
+        script.chmod(0o755)
+    here = str(Path(__file__).parent.parent)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
+    env = kept | {
+        "MEMCTL_NOW": NOW,
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "PYTHONPATH": here,
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+    }
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, timeout=60, encoding="utf-8",
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def _merge(expected: list[str], answer: list[str]) -> list[str]:
+    """The answer, with the expected line wherever that matches it."""
+    pairs = zip_longest(expected[: len(answer)], answer, fillvalue="")
+    return [old if _matches(old, new) else new for old, new in pairs]
+
+
+def _matches(pattern: str, line: str) -> bool:
+    return bool(re.fullmatch(".*".join(map(re.escape, pattern.split("[..]"))), line))
+
+
+def _difference(text: str, written: str) -> str:
+    import difflib
+
+    lines = difflib.unified_diff(text.splitlines(), written.splitlines(), "on the page", "answered", lineterm="")
+    return "MEMCTL_UPDATE=1 writes this down, if it is right:\n" + "\n".join(lines)

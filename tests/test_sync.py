@@ -1,0 +1,236 @@
+"""verbs/sync.py: the index holds what the Markdown says, and only what changed is read."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+import pytest
+from store_helpers import LOG, PAGES, make_workspace, rebuilt, rows, synced
+from torture import same_tick, states
+
+from memctl.core.changes import RACY_NS
+from memctl.errors import CannotWrite
+from memctl.store.heal import with_index
+from memctl.store.workspace import Workspace
+from memctl.verbs import reading
+from memctl.verbs.index import index
+from memctl.verbs.sync import SyncReport, sync
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """Indexed, and its pages old enough that their times prove something."""
+    made = make_workspace(tmp_path)
+    age(made)
+    synced(made)
+    return made
+
+
+def age(workspace: Workspace, glob: str = "**/*.md") -> None:
+    then = time.time_ns() - 3 * RACY_NS
+    for page in workspace.root.glob(glob):
+        os.utime(page, ns=(then, then))
+
+
+def content(workspace: Workspace) -> str:
+    return "\n".join(str(row) for row in rows(workspace))
+
+
+# -- what is done -----------------------------------------------------------------------------------------------------
+
+
+def test_the_first_sync_reads_all_and_the_second_nothing(tmp_path: Path) -> None:
+    workspace = make_workspace(tmp_path)
+    age(workspace)
+    first = synced(workspace)
+    assert (first.read, first.dropped, first.unchanged, first.stale) == (len(PAGES), 0, 0, None)
+    second = synced(workspace)
+    assert (second.read, second.dropped, second.unchanged) == (0, 0, len(PAGES))
+
+
+def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    real = reading.read_page
+    monkeypatch.setattr(reading, "read_page", lambda w, path: opened.append(path) or real(w, path))
+    (workspace.root / LOG).write_text("- changed\n")
+    (workspace.root / "memory.md").unlink()
+    report = synced(workspace)
+    assert opened == [LOG]
+    assert (report.read, report.dropped, report.changed) == (1, 1, 2)
+    assert rows(workspace) == rebuilt(workspace)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / LOG).write_text("- W: new\n"),
+        lambda root: (root / LOG).unlink(),
+        lambda root: (root / LOG).rename(root / "memory/2025-11-28.md"),
+        lambda root: (root / "bank").rename(root / "bank2"),
+        lambda root: (root / "bank/entities/Peter.md").write_text("# Peter\n"),
+        lambda root: (root / "bank/entities/Peter.md").rename(root / "bank/Peter.md"),
+        lambda root: (root / LOG).write_bytes(b"\x89PNG\0\1\0\1\0\1\0"),
+        lambda root: (root / LOG).write_bytes(b"\xff\xfe bad\n"),
+        lambda root: (root / LOG).write_bytes(b""),
+        lambda root: ((root / LOG).unlink(), (root / LOG).mkdir(), (root / LOG / "x.md").write_text("inside")),
+        lambda root: (
+            (root / "bank/new").mkdir()
+            or (root / "bank/new/memctl.toml").touch()
+            or (root / "bank/new/x.md").write_text("theirs")
+        ),
+    ],
+    ids=[
+        "edit",
+        "delete",
+        "rename",
+        "folder",
+        "front matter",
+        "entity moves",
+        "binary",
+        "not utf-8",
+        "empty",
+        "file to folder",
+        "inner",
+    ],
+)
+def test_every_change_ends_as_a_rebuild(workspace: Workspace, change) -> None:
+    before = rows(workspace)
+    change(workspace.root)
+    assert rows(workspace) == rebuilt(workspace)
+    assert rows(workspace) != before or (workspace.root / "bank/new").exists()
+
+
+def test_a_page_that_cannot_be_read_is_named_until_it_can(workspace: Workspace) -> None:
+    page = workspace.root / LOG
+    good = page.read_bytes()
+    page.write_bytes(b"\0\1\2")
+    for _ in range(3):
+        assert synced(workspace).problems == {LOG: "binary, not text"}
+    page.write_bytes(b"caf\xe9\n")
+    assert "line 1 is not UTF-8" in synced(workspace).problems[LOG]
+    assert "line 1 is not UTF-8" in synced(workspace).problems[LOG]
+    page.write_bytes(good)
+    assert synced(workspace).problems == {}
+    assert rows(workspace) == rebuilt(workspace)
+
+
+def test_a_touched_page_is_read_once_more(workspace: Workspace) -> None:
+    then = time.time_ns() - 2 * RACY_NS
+    os.utime(workspace.root / LOG, ns=(then, then))
+    report = synced(workspace)
+    assert (report.read, report.unchanged) == (0, len(PAGES))
+    assert [row.mtime_ns for row in with_index(workspace, lambda index: index.known()) if row.path == LOG] == [then]
+
+
+# -- the racy rule ----------------------------------------------------------------------------------------------------
+
+
+def test_edits_that_change_neither_size_nor_time_are_seen() -> None:
+    """R12, the short run."""
+    assert same_tick.missed(100) == 0
+
+
+def test_a_young_page_is_read_again_and_an_old_one_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rule that the test above is about: without it, the first of these edits would be missed."""
+    workspace = make_workspace(tmp_path, {LOG: "- W: one\n"})
+    for age_ns, seen in ((RACY_NS // 2, True), (2 * RACY_NS, False)):
+        (workspace.root / LOG).write_text("- W: one\n")
+        then = time.time_ns() - age_ns
+        os.utime(workspace.root / LOG, ns=(then, then))
+        synced(workspace)
+        (workspace.root / LOG).write_text("- W: two\n")
+        os.utime(workspace.root / LOG, ns=(then, then))
+        assert ("two" in content(workspace)) is seen
+
+
+# -- what stands in the way -------------------------------------------------------------------------------------------
+
+
+def test_another_writer_makes_it_stale_and_is_not_waited_for(workspace: Workspace) -> None:
+    (workspace.root / LOG).write_text("- changed\n")
+    other = sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    start = time.monotonic()
+    try:
+        report = with_index(workspace, lambda index: sync(workspace, index, wait=0))
+    finally:
+        other.close()
+    assert time.monotonic() - start < 1
+    assert report.stale == "another memctl is writing; 1 changed pages are not in this answer yet"
+    assert synced(workspace).stale is None
+
+
+def test_the_time_cap_leaves_the_rest_for_later(workspace: Workspace) -> None:
+    for number in range(10):
+        (workspace.root / f"bank/{number}.md").write_text("text\n")
+    age(workspace, "bank/?.md")
+    report = synced(workspace, seconds=0)
+    assert report.read == 1
+    assert report.stale == "9 of 10 changed pages are not read yet; run `memctl index`"
+    while report.stale:
+        before = report.stale
+        report = synced(workspace, seconds=0)
+        assert report.stale != before
+    assert rows(workspace) == rebuilt(workspace)
+
+
+def test_pages_that_only_may_have_changed_come_last(tmp_path: Path) -> None:
+    """A page from a clock that is ahead is read each time; under a time cap it must not keep a new one out for ever."""
+    workspace = make_workspace(tmp_path, {"a.md": "old\n"})
+    ahead = time.time_ns() + 10**12
+    os.utime(tmp_path / "a.md", ns=(ahead, ahead))
+    synced(workspace)
+    (tmp_path / "z.md").write_text("new\n")
+    report = synced(workspace, seconds=0)
+    assert report.read == 1
+    assert "1 of 2" in (report.stale or "")
+    assert "new" in content(workspace)
+
+
+@pytest.mark.parametrize("when", ["BEGIN IMMEDIATE", "INSERT", "COMMIT"])
+def test_a_full_disk_makes_it_stale_and_index_says_so(workspace: Workspace, when: str) -> None:
+    (workspace.root / LOG).write_text("- changed\n")
+
+    class Full:
+        """A connection to a disk that is full at one kind of statement."""
+
+        def __init__(self, real: sqlite3.Connection) -> None:
+            self.real = real
+
+        def execute(self, statement: str, *values: object) -> object:
+            if statement.startswith(when):
+                error = sqlite3.OperationalError("database or disk is full")
+                error.sqlite_errorcode = sqlite3.SQLITE_FULL
+                raise error
+            return self.real.execute(statement, *values)
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self.real, name)
+
+    def job(index) -> SyncReport:
+        index._db = Full(index._db)
+        return sync(workspace, index)
+
+    report = with_index(workspace, job)
+    assert report.stale == "1 pages changed, and the index cannot be written: database or disk is full"
+    assert isinstance(report.obstacle, CannotWrite)
+    assert index(workspace).read == 1
+
+
+def test_progress_is_told(workspace: Workspace) -> None:
+    for number in range(5):
+        (workspace.root / f"bank/{number}.md").write_text("text\n")
+    told: list[tuple[int, int]] = []
+    with_index(workspace, lambda index: sync(workspace, index, progress=lambda done, total: told.append((done, total))))
+    assert told[-1] == (5, 5)
+
+
+# -- all of it --------------------------------------------------------------------------------------------------------
+
+
+def test_an_index_kept_up_is_an_index_made_anew() -> None:
+    """R6, the short run."""
+    states.run(25, 15)

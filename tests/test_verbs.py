@@ -1,0 +1,417 @@
+"""init, show, status, check, fact, entity, by verb and by command line; exit codes where the world is in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from datetime import date
+from pathlib import Path
+
+import pytest
+from store_helpers import AS_ANYBODY, DAY, LOG, PAGES, is_two_lines, make_workspace, memctl, synced
+
+from memctl.errors import CannotWrite, NothingFound, OutsideWorkspace, Usage
+from memctl.store.files import MAX_PAGE
+from memctl.store.workspace import Workspace, find_workspace
+from memctl.verbs.check import check
+from memctl.verbs.entity import list_entities, show_entity
+from memctl.verbs.fact import get_fact, history
+from memctl.verbs.init import init
+from memctl.verbs.retain import read_fact, retain
+from memctl.verbs.show import show
+from memctl.verbs.status import status
+
+posix = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return make_workspace(tmp_path)
+
+
+# -- init -------------------------------------------------------------------------------------------------------------
+
+
+def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
+    made, paths = init(tmp_path / "new/notes")
+    assert {"memory/", "memory.md", "memctl.toml", "bank/opinions.md"} <= set(paths)
+    assert all((made.root / path).exists() for path in paths)
+    assert find_workspace(None, {}, made.root / "bank/entities") == made
+    assert check(made) == ()
+
+
+def test_init_again_changes_nothing_and_never_overwrites(tmp_path: Path) -> None:
+    (tmp_path / "memory.md").write_text("mine\n")
+    (tmp_path / ".gitignore").write_text("mine\n")
+    _, first = init(tmp_path, git=True)
+    assert "memory.md" not in first
+    assert ".gitignore" not in first
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert init(tmp_path, git=True)[1] == []
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert (tmp_path / "memory.md").read_text() == "mine\n"
+
+
+def test_init_with_git_lets_logs_merge(tmp_path: Path) -> None:
+    init(tmp_path, git=True)
+    assert (tmp_path / ".gitattributes").read_text() == "memory/*.md merge=union\n"
+    assert ".memory/" in (tmp_path / ".gitignore").read_text()
+    assert not (init(tmp_path / "plain")[0].root / ".gitattributes").exists()
+
+
+def test_init_where_a_file_stands(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CannotWrite):
+        init(tmp_path / "file")
+    done = memctl("init", str(tmp_path / "file/below"))
+    assert done.returncode == 13
+    assert is_two_lines(done.stderr)
+
+
+# -- show -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_citation_with_lines_around_it(workspace: Workspace) -> None:
+    (passage,) = show(workspace, f"{LOG}#L7-L8", context=1)
+    lines = PAGES[LOG].split("\n")
+    assert (passage.first, passage.lines) == (6, tuple(lines[5:9]))
+    assert (passage.citation.line, passage.citation.end_line) == (7, 8)
+    assert show(workspace, f"{LOG}:7", context=0)[0].lines == (lines[6],)
+
+
+def test_an_id_is_found_wherever_its_line_moved(workspace: Workspace) -> None:
+    page = workspace.root / LOG
+    (before,) = show(workspace, "f-atlas-db", context=0)
+    page.write_text("New first line.\n\n" + page.read_text())
+    (after,) = show(workspace, "^f-atlas-db", context=0)
+    assert after.lines == before.lines
+    assert after.citation.line == before.citation.line + 2
+    assert show(workspace, f"{before.citation} ^f-atlas-db", context=0) == (after,)
+
+
+def test_a_citation_whose_id_is_gone_shows_its_line(workspace: Workspace) -> None:
+    assert show(workspace, f"{LOG}#L3 ^f-nothing1", context=0)[0].lines == ("A long day in the Fjord room.",)
+
+
+@pytest.mark.parametrize(
+    "name", ["Peter", "@Peter", "[[Pete]]", "Пётр", "bank/entities/Peter.md", "bank/entities/Peter"]
+)
+def test_an_entity_and_a_page_are_shown_whole(workspace: Workspace, name: str) -> None:
+    (passage,) = show(workspace, name)
+    assert passage.citation.path == "bank/entities/Peter.md"
+    assert passage.lines == tuple(PAGES["bank/entities/Peter.md"].split("\n")[:-1])
+
+
+@pytest.mark.parametrize("name", ["nothing", f"{LOG}#L99", "memory/none", "f-00000000", "\udcff", ""])
+def test_what_is_not_there_is_not_found(workspace: Workspace, name: str) -> None:
+    with pytest.raises(NothingFound):
+        show(workspace, name)
+
+
+def test_a_page_outside(workspace: Workspace) -> None:
+    for name in ("../x.md", "../x.md#L1", "/etc/passwd#L1"):
+        with pytest.raises(OutsideWorkspace):
+            show(workspace, name)
+
+
+# -- status -----------------------------------------------------------------------------------------------------------
+
+
+def test_status_counts_what_is_there(workspace: Workspace) -> None:
+    found = status(workspace)
+    assert (found.pages, found.entities, found.first_day, found.last_day) == (len(PAGES), 2, "2025-11-26", "2025-11-27")
+    assert found.kinds["opinion"] == 1
+    assert found.kinds["world"] == 3
+    assert found.fresh
+    assert found.markdown_bytes == sum(len(text.encode()) for text in PAGES.values())
+    (workspace.root / "bad.md").write_bytes(b"\0\1\2")
+    assert status(workspace).problems == {"bad.md": "binary, not text"}
+
+
+def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
+    synced(workspace)
+    (workspace.root / LOG).write_text("# Else\n")
+    other = sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    try:
+        found = status(workspace)
+    finally:
+        other.close()
+    assert not found.fresh
+    assert "another memctl is writing" in (found.stale or "")
+
+
+def test_status_as_json(workspace: Workspace) -> None:
+    done = memctl("status", "--json", cwd=workspace.root)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["pages"] == len(PAGES)
+
+
+# -- check ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "line"),
+    [
+        ("## Retain\n\n- no kind\n", "grammar", 3),
+        ("## Retain\n\n- W(colour=red): One\n", "attribute", 3),
+        ("## Retain\n\n- W(c=0.5): One\n", "attribute", 3),
+        ("## Retain\n\n- W(for=f-nothing1): One\n", "id", 3),
+        ("See memory/2025-11-27.md#L99.\n", "citation", 1),
+        ("See memory/2020-01-01.md#L1.\n", "citation", 1),
+        ("See [[Nobody At All]].\n", "link", 1),
+        ("---\n[ not yaml\n---\nText\n", "grammar", 1),
+        ("One ^twice\n\nTwo ^twice\n", "id", 3),
+        ("The key is ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8\n", "secret", 1),
+        ("caf\udce9\n", "encoding", 1),
+        ("\0\1\2", "unreadable", 1),
+    ],
+)
+def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule: str, line: int) -> None:
+    known = set(check(workspace))
+    (workspace.root / "bank/new.md").write_bytes(text.encode("utf-8", "surrogateescape"))
+    new = [finding for finding in check(workspace) if finding not in known]
+    assert [(f.path, f.line, f.rule) for f in new] == [("bank/new.md", line, rule)]
+    assert all(f.message and f.cure for f in new)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See memory/2025-11-27.md#L3, `[[Nobody]]` and ![[picture.png]].\n",
+        "```\n[[Nobody]] memory/2020-01-01.md#L1\n```\n",
+        "[[Peter]] [[Atlas|the project]] [[bank/decisions/why-postgres]] [[why-postgres#Why]]\n",
+    ],
+)
+def test_check_is_silent_about_what_is_right(workspace: Workspace, text: str) -> None:
+    known = check(workspace)
+    (workspace.root / "bank/new.md").write_text(text)
+    assert check(workspace) == known
+
+
+def test_check_finds_a_name_on_two_pages(workspace: Workspace) -> None:
+    (workspace.root / "bank/entities/Petra.md").write_text("---\naliases: [Pete]\n---\n# Petra\n")
+    assert [f.rule for f in check(workspace) if f.path == "bank/entities/Petra.md"] == ["alias"]
+
+
+def test_check_needs_no_index_and_writes_nothing(workspace: Workspace) -> None:
+    check(workspace)
+    assert not workspace.memory.exists()
+
+
+def test_check_through_the_command_line(workspace: Workspace) -> None:
+    found = memctl("check", cwd=workspace.root)
+    assert found.returncode == 1
+    assert "memory/2025-11-26-standup.md" in found.stdout
+    (workspace.root / "memory/2025-11-26-standup.md").unlink()
+    (workspace.root / LOG).write_text("# A day\n")
+    clean = memctl("check", cwd=workspace.root)
+    assert (clean.returncode, clean.stdout) == (0, "")
+
+
+# -- fact -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_slot_has_a_value_and_a_history(workspace: Workspace) -> None:
+    for day, town in ((1, "Porto"), (5, "Lisbon"), (9, "Faro")):
+        retain(workspace, [read_fact(f"W(key=city) @Peter: Lives in {town}")], date(2025, 11, day))
+    assert [hit.content for hit in get_fact(workspace, "city", "Peter", DAY)] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(workspace, "city", "@Pete", DAY)] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(workspace, "city", "Peter", DAY, as_of=date(2025, 11, 6))] == [
+        "Lives in Lisbon"
+    ]
+    assert [hit.content[9:] for hit in history(workspace, "city", "Peter", DAY)] == ["Porto", "Lisbon", "Faro"]
+    assert [hit.content for hit in get_fact(workspace, "city", None, DAY)] == ["Lives in Faro"]
+
+
+def test_a_slot_that_nobody_fills(workspace: Workspace) -> None:
+    for about in (None, "Peter", "Nobody"):
+        with pytest.raises(NothingFound, match="no fact has key=size"):
+            get_fact(workspace, "size", about, DAY)
+    with pytest.raises(NothingFound, match="known keys: db") as error:
+        raise_cure(lambda: get_fact(workspace, "size", "Atlas", DAY))
+    assert error.value.exit_code == 1
+
+
+def raise_cure(act) -> None:
+    """The error again, with its cure as its message."""
+    try:
+        act()
+    except NothingFound as error:
+        raise NothingFound(error.cure) from error
+
+
+def test_a_slot_that_ended(workspace: Workspace) -> None:
+    retain(workspace, [read_fact("W(key=car,until=2025-11-20) @Peter: Drives a Saab")], date(2025, 11, 1))
+    with pytest.raises(NothingFound, match="nothing holds for 'car' now"):
+        get_fact(workspace, "car", "Peter", DAY)
+    assert len(history(workspace, "car", "Peter", DAY)) == 1
+
+
+def test_fact_through_the_command_line(workspace: Workspace) -> None:
+    assert memctl("fact", "set", "city", "Lives in Lisbon", "--about", "Peter", cwd=workspace.root).returncode == 0
+    done = memctl("fact", "get", "city", "--about", "Peter", cwd=workspace.root)
+    assert (done.returncode, "Lives in Lisbon" in done.stdout) == (0, True)
+    missing = memctl("fact", "get", "size", cwd=workspace.root)
+    assert missing.returncode == 1
+    assert is_two_lines(missing.stderr)
+
+
+# -- entity -----------------------------------------------------------------------------------------------------------
+
+
+def test_entities_are_listed_by_mentions(workspace: Workspace) -> None:
+    lines = {line.name: line for line in list_entities(workspace)}
+    assert (lines["Atlas"].mentions, lines["Atlas"].path) == (3, "bank/entities/Atlas.md")
+    assert (lines["Peter"].type, set(lines["Peter"].aliases), lines["Peter"].mentions) == (
+        "person",
+        {"Pete", "Пётр"},
+        2,
+    )
+    assert [line.path for line in lines.values() if "blue green" in line.name.casefold()] == [None]
+
+
+def test_an_entity_with_its_slots_and_newest_lines(workspace: Workspace) -> None:
+    view = show_entity(workspace, "Atlas", DAY)
+    assert [(key, hit.content) for key, hit in view.slots] == [("db", "The database is PostgreSQL 17 since 2025-11-27")]
+    assert {hit.source.path for hit in view.newest} >= {LOG}
+    assert all("Atlas" in hit.entities for hit in view.newest)
+
+
+def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace) -> None:
+    with pytest.raises(NothingFound):
+        show_entity(workspace, "Zoltan", DAY)
+    for name in ("Alex Chen", "Alex Stone"):
+        (workspace.root / f"bank/entities/{name.replace(' ', '-')}.md").write_text(f"# {name}\n")
+    with pytest.raises(Usage, match="Alex Chen or Alex Stone"):
+        show_entity(workspace, "Alex", DAY)
+
+
+def test_entity_through_the_command_line(workspace: Workspace) -> None:
+    assert "Atlas" in memctl("entity", "list", cwd=workspace.root).stdout
+    assert "PostgreSQL 17" in memctl("entity", "show", "Atlas", cwd=workspace.root).stdout
+    assert memctl("entity", "show", "Zoltan", cwd=workspace.root).returncode == 1
+
+
+# -- the world in the way ---------------------------------------------------------------------------------------------
+
+READS = (("recall", "PostgreSQL"), ("show", f"{LOG}#L3"), ("status",), ("entity", "list"), ("fact", "get", "db"))
+
+
+def test_no_workspace(tmp_path: Path) -> None:
+    for words in (*READS, ("retain", "One"), ("index",), ("check",)):
+        done = memctl(*words, cwd=tmp_path)
+        assert done.returncode == 10, words
+        assert is_two_lines(done.stderr)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_workspace_with_blanks_and_other_letters_in_its_name(tmp_path: Path) -> None:
+    root = tmp_path / "мои заметки #1?%20" / "爱丽丝's notes"
+    assert memctl("init", str(root)).returncode == 0
+    make_workspace(root)
+    assert memctl("retain", "The kettle", cwd=root).stdout.startswith(f"{LOG}#L")
+    assert memctl("recall", "kettle", cwd=root / "bank").returncode == 0
+    assert memctl("index", "--verify", "-w", str(root)).returncode == 0
+    for path in (root / ".memory").iterdir():
+        path.chmod(0o444)
+    (root / ".memory").chmod(0o555)
+    done = memctl("recall", "PostgreSQL", cwd=root, before=AS_ANYBODY)
+    (root / ".memory").chmod(0o755)
+    assert (done.returncode, "PostgreSQL" in done.stdout) == (0, True)
+
+
+@posix
+@pytest.mark.skipif(bool(AS_ANYBODY) and not os.path.exists("/usr/bin/setpriv"), reason="root may write everywhere")
+@pytest.mark.parametrize("indexed", [True, False])
+def test_a_read_only_workspace_still_answers(workspace: Workspace, indexed: bool) -> None:
+    if indexed:
+        synced(workspace)
+    folders = [workspace.root, *(path for path in workspace.root.rglob("*") if path.is_dir())]
+    files = [path for path in workspace.root.rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    for path, mode in (*((f, 0o444) for f in files), *((f, 0o555) for f in folders)):
+        path.chmod(mode)
+    try:
+        for words in READS:
+            done = memctl(*words, cwd=workspace.root, before=AS_ANYBODY)
+            assert done.returncode == 0, (words, done.stderr)
+            assert "stale" not in done.stderr
+        for words in (("retain", "One"), ("init",)):
+            done = memctl(*words, cwd=workspace.root, before=AS_ANYBODY)
+            assert done.returncode == 13, (words, done.stderr)
+            assert is_two_lines(done.stderr)
+            assert "Permission denied" in done.stderr
+    finally:
+        for path in folders:
+            path.chmod(0o755)
+    assert {path: path.read_bytes() for path in workspace.root.rglob("*") if path.is_file()} == before
+
+
+@posix
+@pytest.mark.skipif(bool(AS_ANYBODY) and not os.path.exists("/usr/bin/setpriv"), reason="root may read everything")
+def test_pages_and_folders_that_may_not_be_read(workspace: Workspace) -> None:
+    (workspace.root / LOG).chmod(0)
+    (workspace.root / "bank/decisions").chmod(0)
+    try:
+        found = memctl("recall", "Lisbon Лиссабоне", cwd=workspace.root, before=AS_ANYBODY)
+        assert found.returncode == 0, found.stderr
+        assert f"{LOG}: Permission denied" in found.stderr
+        assert "bank/decisions: folder cannot be listed: Permission denied" in found.stderr
+        for words in (("show", f"{LOG}#L1"), ("retain", "One"), ("show", "bank/decisions/why-postgres.md#L1")):
+            done = memctl(*words, cwd=workspace.root, before=AS_ANYBODY)
+            assert done.returncode == 13, (words, done.stderr)
+            assert is_two_lines(done.stderr)
+        listed = memctl("check", cwd=workspace.root, before=AS_ANYBODY)
+        assert listed.returncode == 1
+        assert "Permission denied" in listed.stdout + listed.stderr
+    finally:
+        (workspace.root / LOG).chmod(0o644)
+        (workspace.root / "bank/decisions").chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", "binary"),
+        (b"x" * (MAX_PAGE + 1), "over 8 MiB"),
+        ("- W: One\n".encode("utf-16"), "binary"),
+    ],
+    ids=["binary", "too long", "utf-16"],
+)
+def test_a_page_that_is_none(workspace: Workspace, data: bytes, reason: str) -> None:
+    (workspace.root / LOG).write_bytes(data)
+    for words in (("show", f"{LOG}#L1"), ("retain", "One")):
+        done = memctl(*words, cwd=workspace.root)
+        assert done.returncode == 13
+        assert is_two_lines(done.stderr)
+        assert reason in done.stderr
+    assert (workspace.root / LOG).read_bytes() == data
+    found = memctl("recall", "Fjord Лиссабоне", cwd=workspace.root)
+    assert found.returncode == 0
+    assert reason in found.stderr
+
+
+def test_a_page_that_is_not_utf8(workspace: Workspace) -> None:
+    data = b"# Caf\xe9\n\n## Retain\n\n- W: Na\xefve kettle\n"
+    (workspace.root / LOG).write_bytes(data)
+    assert memctl("retain", "One", cwd=workspace.root).stdout.startswith(f"{LOG}#L6")
+    assert (workspace.root / LOG).read_bytes() == data + b"- W: One\n"
+    done = memctl("recall", "kettle", cwd=workspace.root)
+    assert done.returncode == 0
+    assert "line 1 is not UTF-8" in done.stderr
+
+
+@posix
+def test_a_link_out(workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> None:
+    outside = tmp_path_factory.mktemp("outside") / "secret.md"
+    outside.write_text("The moon is made of cheese\n")
+    (workspace.root / LOG).unlink()
+    (workspace.root / LOG).symlink_to(outside)
+    for words in (("show", f"{LOG}#L1"), ("retain", "One")):
+        done = memctl(*words, cwd=workspace.root)
+        assert done.returncode == 11
+        assert is_two_lines(done.stderr)
+    assert memctl("recall", "cheese", cwd=workspace.root).returncode == 1
+    assert outside.read_text() == "The moon is made of cheese\n"

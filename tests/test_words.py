@@ -1,0 +1,166 @@
+"""The channel of words: what a question finds in lines, beside them and above them, and how it explains itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from face_helpers import TODAY, ask, the_hit, write_pages
+
+from memctl.core.query import read_query
+from memctl.store.heal import with_index
+from memctl.store.index import Index
+from memctl.store.questions import by_ids, condition_of
+from memctl.verbs.emptiness import why_empty
+from memctl.verbs.sync import sync
+from memctl.verbs.words import Found, by_words
+
+PAGES = {
+    "memory/2025-11-01.md": "# Harbour\n\nWho repaired the winch?\nNobody knows yet.\n\nThe ferry was late.\n\n## Weather\n\nA storm warning.\n",
+    "memory/2025-11-02.md": "- W @Петров: Repaired the generator\n- W: Alex Petrov has a chair\n- O(0.9) @Irina: Trusts the generator\n",
+    "bank/entities/Alex-Petrov.md": "---\naliases: [Петров, Лёша]\n---\n# Alex Petrov\n",
+    "bank/entities/Irina.md": "# Irina\n",
+}
+
+
+@pytest.fixture(scope="module")
+def asking(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, Found]]:
+    """Ask the channel alone: the content's first line of each entry found -> how it was found."""
+    workspace = write_pages(tmp_path_factory.mktemp("words"), PAGES)
+
+    def found(words: str, limit: int = 50, **filters: Any) -> dict[str, Found] | None:
+        query = read_query(words, TODAY, **filters)
+
+        def job(index: Index) -> dict[str, Found] | None:
+            sync(workspace, index)
+            found = by_words(index, query, condition_of(index, query, query.about), limit)
+            if found is None:
+                return None
+            entries = by_ids(index, found)
+            return {f"{entries[i].path.split('/')[-1]}#L{entries[i].line}": value for i, value in found.items()}
+
+        return with_index(workspace, job)
+
+    return found
+
+
+def test_a_question_without_words_is_not_for_this_channel(asking) -> None:
+    """Nothing to look for: None, so that the newest are taken."""
+    assert asking("") is None and asking("?!") is None
+
+
+def test_words_that_stand_nowhere_find_nothing(asking) -> None:
+    """An empty answer, which is something else than no question."""
+    assert asking("xyzzy plugh") == {}
+
+
+def test_relevance_lies_between_0_and_1(asking) -> None:
+    """It is a share of what a perfect line would have; ranks count from 1 without gaps."""
+    found = asking("who repaired the generator or the winch")
+    assert all(0 < value.relevance <= 1 for value in found.values())
+    assert sorted(next(iter(value.why.values())) for value in found.values()) == list(range(1, len(found) + 1))
+
+
+def test_the_parts_say_where_the_words_stand(asking) -> None:
+    """`own` in the line itself, `near` beside it, `heading` above it; the channel is named after the best of them."""
+    found = asking("storm weather")
+    assert found["2025-11-01.md#L10"].parts["own"] == "storm"
+    assert found["2025-11-01.md#L10"].parts["heading"] == "weather"
+    assert found["2025-11-01.md#L10"].parts["level"] == "all"
+    beside = asking("winch").get("2025-11-01.md#L6", None)
+    assert beside is None or beside.why == {"near": 2}
+
+
+def test_a_heading_is_a_wall(asking) -> None:
+    """Lines under another heading are no neighbours."""
+    assert "2025-11-01.md#L10" not in asking("ferry")
+
+
+def test_the_limit_keeps_the_best(asking) -> None:
+    """Fewer candidates are the first of more."""
+    whole, few = asking("generator Irina Petrov chair"), asking("generator Irina Petrov chair", limit=2)
+    assert list(few) == list(whole)[:2]
+
+
+def test_another_name_of_whom_the_question_names_counts_as_that_name(asking) -> None:
+    """The line says @Петров and the question Alex Petrov: found, and marked as naming that entity."""
+    for name in ("Alex Petrov", "Петров", "Лёша", "Петрову"):
+        found = asking(f"{name} repaired")
+        assert found["2025-11-02.md#L3"].why.get("entity") == 1, name
+        assert "2025-11-02.md#L3" in list(found)[:2], name
+
+
+def test_a_guess_weighs_half(asking) -> None:
+    """A word found only as a beginning counts less than the word itself."""
+    whole, guessed = asking("generator chair"), asking("genera chair")
+    best = "2025-11-02.md#L3"
+    assert guessed[best].relevance < whole[best].relevance
+    assert guessed[best].parts["own"] == "genera"
+
+
+def test_filters_hold_within_the_channel(asking) -> None:
+    """Only what passes comes out, though the lines beside it still help."""
+    assert set(asking("generator", kinds=["opinion"])) == {"2025-11-02.md#L5"}
+    assert asking("generator", until="2025-11-01") == {}
+
+
+def test_a_time_in_the_question_lifts_the_lines_of_that_time(tmp_path: Path) -> None:
+    """Of hundreds of lines that say as much, those of that day come first, whatever their place in the index."""
+    days = [f"2025-10-{n:02}" for n in range(1, 29)] + ["2025-03-05"]
+    pages = {
+        f"memory/{day}.md": "".join(f"- W: the harvest of sack {chr(97 + n)}{chr(97 + i)}q\n" for i in range(20))
+        for n, day in enumerate(days)
+    }
+    workspace = write_pages(tmp_path, {path: text.replace("{", "x").replace("}", "y") for path, text in pages.items()})
+    for words in ("harvest on 5 March 2025", "harvest 5 марта 2025", "harvest 2025年3月5日"):
+        assert {hit.day for hit in ask(workspace, words, k=5).hits} == {"2025-03-05"}, words
+
+
+# -- never silently empty ---------------------------------------------------------------------------------------------
+
+
+def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
+    """What why_empty tells about a question."""
+    workspace = write_pages(folder, PAGES)
+    query = read_query(words, TODAY, **filters)
+
+    def job(index: Index) -> list[str]:
+        sync(workspace, index)
+        return list(why_empty(index, query, query.about, condition_of(index, query, query.about)))
+
+    return with_index(workspace, job)
+
+
+def test_missing_words_are_named_as_they_were_written(tmp_path: Path) -> None:
+    """Not their stems; once each; without the marks around them; words that stand somewhere are not blamed."""
+    assert (
+        reasons(tmp_path, "Databases, «Рейкьявик», databases and the winch?")[1]
+        == "no page holds: Databases, Рейкьявик"
+    )
+
+
+def test_a_long_list_and_a_long_word_are_cut(tmp_path: Path) -> None:
+    """A pasted document does not come back as its own error message."""
+    told = reasons(
+        tmp_path, " ".join("zq" + chr(97 + n % 26) + chr(97 + n // 26) + "zq" for n in range(500)) + " " + "x" * 5000
+    )
+    assert told[1].endswith("and 493 more") and all(len(line) < 700 for line in told)
+
+
+def test_the_filter_that_empties_is_named(tmp_path: Path) -> None:
+    """Alone if it does so alone, else all of them together."""
+    assert reasons(tmp_path, "winch", key="db")[1:] == ["no entry passes the filter key:db"]
+    assert reasons(tmp_path, "", kinds=["opinion"], until="2025-11-01")[1:] == [
+        "no entry passes all the filters kind:opinion until:2025-11-01"
+    ]
+    assert reasons(tmp_path, "winch", kinds=["opinion"])[1:] == [
+        "1 entry passes the filters kind:opinion, and none holds those words"
+    ]
+
+
+def test_a_plain_mention_is_an_entity_of_the_hit(tmp_path: Path) -> None:
+    """A known name in the text counts as if it were written with @."""
+    hit = the_hit(ask(write_pages(tmp_path, PAGES), "chair"), "Alex Petrov has")
+    assert hit.entities == ("Alex Petrov",)

@@ -1,0 +1,102 @@
+"""R4, R11: many processes that write and read at once. None loses a line, none is told that the database is locked."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from store_helpers import DAY, LOG, make_workspace
+
+from memctl.core.query import read_query
+from memctl.store.workspace import Workspace
+from memctl.verbs.index import index, verify
+from memctl.verbs.recall import recall
+from memctl.verbs.retain import read_fact, retain
+from memctl.verbs.status import status
+
+PROCESSES = 8
+
+
+def together(job: Callable[..., list[str]], root: Path, count: int) -> list[str]:
+    """What eight processes that run `job(root, number, count)` return, as one list."""
+    with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
+        parts = pool.starmap(job, [(root, number, count) for number in range(PROCESSES)], chunksize=1)
+    return [line for part in parts for line in part]
+
+
+def write_many(root: Path, number: int, count: int) -> list[str]:
+    """Retain `count` facts; returns those that were acknowledged as new."""
+    workspace = Workspace(root)
+    kept = []
+    for at in range(count):
+        text = f"Worker {number} wrote line {at} of {count}"
+        done = retain(workspace, [read_fact(text)], DAY)
+        if done.kept and not done.kept[0].already:
+            kept.append(text)
+    return kept
+
+
+def lost_lines(processes_times: int) -> tuple[int, list[str]]:
+    """(acknowledged facts, what is wrong) after 8 processes retained `processes_times` facts each."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder).resolve(), {})
+        kept = together(write_many, workspace.root, processes_times)
+        lines = (workspace.root / LOG).read_text(encoding="utf-8").split("\n")
+        wrong = [f"lost {text}" for text in kept if lines.count(f"- W: {text}") != 1]
+        whole = re.compile(rf"# {DAY}|## Retain||- W: Worker \d wrote line \d+ of {processes_times}")
+        wrong += [f"torn {line!r}" for line in lines if not whole.fullmatch(line)]
+        index(workspace)
+        return len(kept), wrong + list(verify(workspace).differences)
+
+
+def do_many(root: Path, number: int, count: int) -> list[str]:
+    """A mixed life: retains, recalls, syncs, statuses. Returns what failed; a stale answer that says so is none."""
+    workspace, dice, failed = Workspace(root), random.Random(number), []
+    for at in range(count):
+        try:
+            _do(
+                workspace,
+                dice.choice(("retain", "retain", "recall", "recall", "recall", "index", "status")),
+                f"{number}.{at}",
+            )
+        except Exception as error:  # any exception is a finding here
+            failed.append(f"{type(error).__name__}: {error}")
+    return failed
+
+
+def _do(workspace: Workspace, what: str, name: str) -> None:
+    if what == "retain":
+        retain(workspace, [read_fact(f"Note {name} about the Fjord room", about=["Atlas"])], DAY)
+    elif what == "recall":
+        answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+        if not answer.hits and not answer.stale:
+            raise AssertionError("an empty answer that does not say why")
+    elif what == "index":
+        index(workspace)
+    else:
+        status(workspace)
+
+
+def busy_calls(calls: int, fresh: bool = True) -> tuple[int, list[str]]:
+    """(calls, failures) of 8 processes that read and write at once, from no index on or from a finished one."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder).resolve())
+        if not fresh:
+            index(workspace)
+        failed = together(do_many, workspace.root, calls // PROCESSES)
+        index(workspace)
+        return calls, failed + list(verify(workspace).differences)
+
+
+def main(short: bool = False) -> bool:
+    kept, wrong = lost_lines(6 if short else 50)
+    print(f"R4 retained by {PROCESSES} processes {kept} lost or torn {len(wrong)}")
+    calls, failed = busy_calls(80 if short else 800)
+    print(f"R11 calls by {PROCESSES} processes {calls} failed {len(failed)}")
+    for line in (wrong + failed)[:20]:
+        print(f"   {line}")
+    return not wrong and not failed

@@ -33,6 +33,7 @@ __all__ = ["Found", "by_words"]
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
 _COMPLETIONS = 8
+_MOST_GUESSES = 32  # unknown terms that are looked for as beginnings: a pasted page has thousands
 _GUESSED = 0.5  # weight of a term that only a prefix of stands somewhere
 
 
@@ -108,7 +109,8 @@ def _weigh(index: Index, wanted: list[str], named: list[Entity]) -> _Asked:
     forms = _aliases(wanted, named, known)
     counts = {term: known.get(term, 0) for term in wanted}
     guessed: dict[str, int] = {}
-    for term in (t for t in wanted if not counts[t] and t not in forms.values()):
+    aliased = set(forms.values())
+    for term in [t for t in wanted if not counts[t] and t not in aliased][:_MOST_GUESSES]:
         for token in _complete(index, term):
             forms.setdefault(token, term)
             guessed[term] = guessed.get(term, 0) + 1

@@ -183,7 +183,7 @@ def as_process(workspace: Workspace, runs: int) -> dict[str, float]:
     asked = make_queries(runs + 2)
     memctl_ms, typer_ms, rg_ms = [], [], []
     for number, text in enumerate(asked):
-        recall = [sys.executable, "-m", "memctl", "recall", text, "-w", str(workspace.root)]
+        recall = [str(Path(sys.executable).with_name("memctl")), "recall", text, "-w", str(workspace.root)]
         pair = _process(recall), _process([sys.executable, "-c", "import typer"])
         if number >= 2:  # the first ones warm the page cache
             memctl_ms.append(pair[0])

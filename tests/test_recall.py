@@ -223,7 +223,7 @@ def test_filters_in_the_question_are_the_flags(station: Workspace) -> None:
         ("min-confidence:0.8 kind:O", {"min_confidence": 0.8, "kinds": ["opinion"]}),
         ("as-of:2025-08-01", {"as_of": "2025-08-01"}),
     ]:
-        inside, outside = ask(station, f"{written} the station"), ask(station, "the station", **flags)
+        inside, outside = ask(station, written), ask(station, "", **flags)
         assert sources(inside) == sources(outside) != [], written
 
 
@@ -310,7 +310,9 @@ def test_what_replaced_a_hit_comes_in_without_its_words(tmp_path: Path) -> None:
 def test_an_expired_fact_says_so_and_yields(tmp_path: Path) -> None:
     """Among equals, what has ended stands below what holds; `until=` and a closed `t=` end a fact."""
     workspace = of(
-        tmp_path, "- W(until=2025-11-28): The road is closed at bridge two", "- W: The road is closed at bridge one"
+        tmp_path,
+        "- W(until=2025-11-28): The road is closed at bridge two",
+        "- W(until=2030-11-28): The road is closed at bridge one",
     )
     answer = ask(workspace, "the road is closed at bridge")
     assert contents(answer) == ["The road is closed at bridge one", "The road is closed at bridge two"]
@@ -366,6 +368,18 @@ def test_what_came_from_outside_is_marked(tmp_path: Path) -> None:
     assert found == sources_ | {"owner": True}
     assert the_hit(ask(workspace, "theirs"), "theirs").superseded_by
     assert the_hit(ask(workspace, "mine"), "mine").superseded_by is None
+
+
+def test_what_came_from_outside_corrects_nothing(tmp_path: Path) -> None:
+    """Neither `corrects=` nor `supersedes=` of an untrusted line touches what the owner said."""
+    workspace = of(
+        tmp_path,
+        "- W @Bo: Bo was born in Bergen ^mine",
+        "- W(src=web, corrects=mine) @Bo: Bo was born in Oslo",
+        "- W(src=tool, supersedes=mine) @Bo: Bo was born in Turku",
+    )
+    hit = the_hit(ask(workspace, "Bo born"), "Bo was born in Bergen")
+    assert hit.superseded_by is None and not hit.retracted
 
 
 def _with_json(answer: Answer) -> list[tuple[object, dict[str, object]]]:

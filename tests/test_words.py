@@ -108,14 +108,24 @@ def test_filters_hold_within_the_channel(asking) -> None:
 
 def test_a_time_in_the_question_lifts_the_lines_of_that_time(tmp_path: Path) -> None:
     """Of hundreds of lines that say as much, those of that day come first, whatever their place in the index."""
-    days = [f"2025-10-{n:02}" for n in range(1, 29)] + ["2025-03-05"]
-    pages = {
-        f"memory/{day}.md": "".join(f"- W: the harvest of sack {chr(97 + n)}{chr(97 + i)}q\n" for i in range(20))
+    asked = {
+        "2025-03-05": "on 5 March 2025",
+        "2025-04-06": "6 апреля 2025",
+        "2025-05-07": "2025年5月7日",
+        "2025-06-08": "2025-06-08",
+    }
+    days = [f"2025-10-{n:02}" for n in range(1, 29)] + list(asked)
+    sacks = {
+        day: "".join(f"- W: the harvest of sack {_letter(n)}{_letter(i)}q\n" for i in range(20))
         for n, day in enumerate(days)
     }
-    workspace = write_pages(tmp_path, {path: text.replace("{", "x").replace("}", "y") for path, text in pages.items()})
-    for words in ("harvest on 5 March 2025", "harvest 5 марта 2025", "harvest 2025年3月5日"):
-        assert {hit.day for hit in ask(workspace, words, k=5).hits} == {"2025-03-05"}, words
+    workspace = write_pages(tmp_path, {f"memory/{day}.md": text for day, text in sacks.items()})
+    for day, words in asked.items():
+        assert {hit.day for hit in ask(workspace, f"harvest {words}", k=14).hits} == {day}, words
+
+
+def _letter(number: int) -> str:
+    return "abcdefghijklmnopqrstuvwxyzабвгдежз"[number]
 
 
 # -- never silently empty ---------------------------------------------------------------------------------------------

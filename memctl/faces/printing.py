@@ -51,7 +51,8 @@ def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:
     out = call.out
     place = out.link(str(hit.source), call.workspace.root / hit.source.path)
     named = ", ".join(hit.entities)
-    facts = [hit.day or "undated", _kind(hit), named, "" if hit.fact else hit.heading]
+    beside = "beside a match" if "near" in hit.why else ""
+    facts = [hit.day or "undated", _kind(hit), named, "" if hit.fact else hit.heading, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     out.emit(
         f"{out.style(f'{number}.', BOLD)} {place} · {about}{_standing(call, hit)} {out.style('^' + hit.ref, FAINT)}"

@@ -24,6 +24,7 @@ __all__ = [
     "completions",
     "condition_of",
     "dump",
+    "entry_count",
     "filtered",
     "frequencies",
     "has_entities",
@@ -42,7 +43,6 @@ __all__ = [
     "slot_around",
     "slot_ids",
     "slot_keys",
-    "totals",
 ]
 
 
@@ -94,10 +94,9 @@ class Filter(NamedTuple):
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-def totals(index: Index) -> tuple[int, float]:
-    """How many entries there are, and their mean length in terms."""
-    entries, length = index.rows("SELECT coalesce(sum(entries), 0), coalesce(sum(terms), 0) FROM page")[0]
-    return entries, length / entries if entries else 0.0
+def entry_count(index: Index) -> int:
+    """How many entries there are."""
+    return int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0])
 
 
 def pages_read(index: Index) -> int:

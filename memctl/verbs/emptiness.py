@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.query import Query
 from ..store.index import Index
-from ..store.questions import Entity, Filter, condition_of, filtered, frequencies, pages_read, totals
+from ..store.questions import Entity, Filter, condition_of, entry_count, filtered, frequencies, pages_read
 from ..text.terms import query_terms, terms
 
 __all__ = ["why_empty"]
@@ -20,7 +20,7 @@ _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
 
 def why_empty(index: Index, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
     """Lines for a person who got no answer; the first says through how much it went."""
-    entries, _ = totals(index)
+    entries = entry_count(index)
     yield f"nothing found in {entries:,} entries of {pages_read(index):,} pages"
     missing = _missing(index, query.words)
     if missing:

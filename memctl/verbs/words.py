@@ -15,6 +15,7 @@ from ..store.questions import (
     Filter,
     completions,
     condition_of,
+    entry_count,
     filtered,
     frequencies,
     headings_of,
@@ -24,7 +25,6 @@ from ..store.questions import (
     own_terms,
     passing,
     resolve,
-    totals,
 )
 from ..text.terms import prefixes, query_terms, terms
 
@@ -70,11 +70,17 @@ def by_words(index: Index, query: Query, condition: Filter, limit: int) -> Mappi
     headings = {i: analysed[text] for i, text in above.items() if text}
     scored = score(asked.weights, own_terms(index, around), headings, asked.forms)
     allowed = passing(index, scored, condition)
-    ranked = sorted((i for i in scored if i in allowed), key=lambda i: (-round(scored[i].score, 9), i))
+    held = (i for i, lexical in scored.items() if i in allowed and _says_enough(lexical))
+    ranked = sorted(held, key=lambda i: (-round(scored[i].score, 9), i))
     best = ranked[:limit] + _timely(index, query, ranked[limit:])[:limit]
     naming = mentioning(index, best, (key for entity in named for key in entity.keys)) if named else set()
     bound = upper_bound(asked.weights) or 1.0
     return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
+
+
+def _says_enough(lexical: Lexical) -> bool:
+    """False for a line that only stands beside a single word of the question: it answers nothing by that."""
+    return bool(lexical.own or lexical.heading) or len(lexical.near) > 1
 
 
 def _timely(index: Index, query: Query, ids: list[int]) -> list[int]:
@@ -103,7 +109,7 @@ def _named(index: Index, text: str) -> list[Entity]:
 def _weigh(index: Index, wanted: list[str], named: list[Entity]) -> _Asked:
     """Terms with their weights. Other names of whom the question names count as that name; a term that stands nowhere
     is looked for as a prefix."""
-    total, _ = totals(index)
+    total = entry_count(index)
     others = {token for entity in named for name in entity.names for token in terms(name)}
     known = frequencies(index, {*wanted, *others})
     forms = _aliases(wanted, named, known)
@@ -162,4 +168,9 @@ def _fetch_within(index: Index, condition: Filter, asked: _Asked, limit: int) ->
         if len(few) <= _ALL:
             return few
     chosen = select_terms(asked.frequencies, _FILTERED_BUDGET if condition.sql else BUDGET)
-    return match(index, chosen, condition, limit) if chosen else []
+    found = match(index, chosen, condition, limit) if chosen else []
+    held = [term for term, count in asked.frequencies.items() if count]
+    if len(found) < limit and len(chosen) < len(held):
+        # A word in three lines and one in thousands: those of the three alone are no answer yet.
+        found += match(index, held, condition, limit)
+    return found

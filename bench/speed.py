@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from generate import make_queries, make_workspace
@@ -30,7 +31,7 @@ from memctl.core.query import read_query
 from memctl.store.heal import open_index, with_index
 from memctl.store.index import Index
 from memctl.store.workspace import Workspace, find_workspace
-from memctl.text.terms import query_terms
+from memctl.text.terms import query_terms, terms
 from memctl.verbs.recall import recall_in
 from memctl.verbs.sync import sync
 
@@ -143,7 +144,7 @@ def one_saved(workspace: Workspace) -> dict[str, float]:
             stream.write(f"- W @Bench: saved once more, number {number}\n")
         scans.append(_timed(workspace.scan))
         index = open_index(workspace)
-        syncs.append(_timed(lambda index=index: sync(workspace, index)))  # type: ignore[misc]
+        syncs.append(_timed(partial(sync, workspace, index)))
         index.close()
     beyond = statistics.median(syncs) - statistics.median(scans)
     return {"sync ms": statistics.median(syncs), "scan ms": statistics.median(scans), "beyond the scan ms": beyond}
@@ -156,26 +157,36 @@ def _timed(job: Callable[[], object]) -> float:
 
 
 def in_process(workspace: Workspace, count: int) -> dict[str, float]:
-    """p50 and p95 of recall on a fresh index, and of the plain FTS5 query with the same terms on the same rows."""
+    """p50 and p95 of recall on a fresh index, beside the plain FTS5 query on the same rows in a file of its own.
+
+    Twice: with all words of the question, as anybody would ask FTS5, and with the few that recall fetches by.
+    """
     rows = _rows(workspace)
-    floor = sqlite3.connect(":memory:")
-    floor.execute(FTS)
-    floor.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows)
-    floor.execute("INSERT INTO f (f) VALUES ('optimize')")
-    ours, plain = [], []
-    index: Index = open_index(workspace)
-    for text in make_queries(count):
-        query = read_query(text, TODAY)
-        expression = " OR ".join('"' + term + '"' for term in query_terms(text))
-        sql = "SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10"
-        plain.append(_timed(lambda e=expression, s=sql: floor.execute(s, (e,)).fetchall()))  # type: ignore[misc]
-        ours.append(_timed(lambda q=query: recall_in(workspace, index, q, today=TODAY, k=10)))  # type: ignore[misc]
-    index.close()
-    mine, base = statistics.quantiles(ours, n=20), statistics.quantiles(plain, n=20)
-    return {
-        "p50 ms": mine[9], "p95 ms": mine[18], "plain FTS5 p50 ms": base[9], "plain FTS5 p95 ms": base[18],
-        "p50 ratio": mine[9] / base[9],
-    }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        floor = sqlite3.connect(f"{folder}/floor.sqlite")
+        floor.execute(FTS)
+        floor.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows)
+        floor.execute("INSERT INTO f (f) VALUES ('optimize')")
+        floor.commit()
+        times: dict[str, list[float]] = {"recall": [], "all words": [], "without stop words": []}
+        index: Index = open_index(workspace)
+        for text in make_queries(count):
+            query = read_query(text, TODAY)
+            times["recall"].append(_timed(partial(recall_in, workspace, index, query, today=TODAY, k=10)))
+            times["all words"].append(_timed(partial(_plain_query, floor, terms(text))))
+            times["without stop words"].append(_timed(partial(_plain_query, floor, query_terms(text))))
+        index.close()
+        floor.close()
+    cut = {name: statistics.quantiles(found, n=20) for name, found in times.items()}
+    figures = {"p50 ms": cut["recall"][9], "p95 ms": cut["recall"][18]}
+    for name in ("all words", "without stop words"):
+        figures |= {f"plain FTS5 {name} p50 ms": cut[name][9], f"p50 ratio {name}": cut["recall"][9] / cut[name][9]}
+    return figures
+
+
+def _plain_query(floor: sqlite3.Connection, words: list[str]) -> None:
+    expression = " OR ".join(f'"{word}"' for word in words)
+    floor.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 
 
 def as_process(workspace: Workspace, runs: int) -> dict[str, float]:

@@ -113,9 +113,14 @@ def test_what_is_ignored_is_not_listed(tmp_path: Path) -> None:
     assert listed(workspace) == ["d.md"]
 
 
-@pytest.mark.parametrize("sign", ["memctl.toml", ".memory/x"])
-def test_a_workspace_inside_is_not_ours(tmp_path: Path, sign: str) -> None:
-    assert listed(make_workspace(tmp_path, {"a.md": "x", "inner/b.md": "x", f"inner/{sign}": ""})) == ["a.md"]
+def test_a_workspace_inside_is_not_ours(tmp_path: Path) -> None:
+    assert listed(make_workspace(tmp_path, {"a.md": "x", "inner/b.md": "x", "inner/memctl.toml": ""})) == ["a.md"]
+
+
+def test_a_derived_folder_inside_changes_nothing(tmp_path: Path) -> None:
+    """Somebody asked in a subfolder once: its pages are ours all the same."""
+    pages = {"a.md": "x", "inner/b.md": "x", "inner/.memory/x": ""}
+    assert listed(make_workspace(tmp_path, pages)) == ["a.md", "inner/b.md"]
 
 
 @posix

@@ -11,6 +11,7 @@ from ..errors import Refused
 from ..facts import Fact, Span
 from ..text.grammar import one_line, parse, render
 from ..text.lines import MAX_LINE, split_lines
+from ..text.names import entity_key
 from ..text.page import Page, is_retain, parse_page
 
 __all__ = ["Addition", "addition", "clean", "spans_of"]
@@ -44,11 +45,22 @@ def clean(fact: Fact) -> Fact:
 
 
 def spans_of(page: Page) -> dict[Fact, Span]:
-    """Where each fact of a page stands first; block ids do not make facts differ."""
+    """Where each fact of a page stands first; block ids do not make facts differ.
+
+    A value of a slot that another one on the page replaced does not stand any more: telling it again is news.
+    """
     found: dict[Fact, Span] = {}
+    slots: dict[tuple[str, str], Fact] = {}
     for entry in page.entries:
         if entry.fact:
-            found.setdefault(replace(entry.fact, block_id=None), entry.span)
+            fact = replace(entry.fact, block_id=None)
+            if fact.key is not None:
+                slot = fact.key, entity_key(fact.entities[0]) if fact.entities else ""
+                before = slots.get(slot, fact)
+                if before != fact:
+                    found.pop(before, None)
+                slots[slot] = fact
+            found.setdefault(fact, entry.span)
     return found
 
 

@@ -51,7 +51,7 @@ class Hit:
 
 
 class Answer(NamedTuple):
-    """What recall answers; `stale` is why the index may lag behind the files, `searched` says through how much it went."""
+    """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits."""
 
     query: str
     as_of: str | None

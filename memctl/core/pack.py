@@ -17,8 +17,21 @@ def tokens(text: str) -> int:
 
 
 def cost(hit: Hit) -> int:
-    """Tokens of a hit as text: its content, citation, date and names."""
-    return tokens(f"{hit.content} {hit.source} {hit.day} {hit.heading} {' '.join(hit.entities)}") + 8
+    """Tokens of a hit as it is printed: content, citation, date, names, what replaced it, its twins and its history."""
+    told = [
+        hit.content,
+        hit.source,
+        hit.day,
+        hit.kind.value,
+        hit.heading,
+        *hit.entities,
+        hit.ref,
+        hit.origin,
+        *hit.also,
+    ]
+    marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
+    chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
+    return tokens(" ".join(str(part) for part in (*told, *marks, *chain))) + 16
 
 
 def fit(hits: Sequence[Hit], budget: int) -> tuple[Hit, ...]:

@@ -158,12 +158,14 @@ def _apply_time(filters: _Filters, name: str, value: str, today: date) -> bool:
     period = parse_when(value, today)
     if period is None:
         return False
+    # "30d" is a span up to today; as an end or a point in time it means the day on which it begins.
+    ago = name != "on" and bool(re.fullmatch(r"\d+\s*[^\W\d_]+", value.strip()))
     if name in ("since", "on"):
         filters.since = period.first
     if name in ("until", "on"):
-        filters.until = period.last
+        filters.until = period.first if ago else period.last
     if name == "as-of":
-        filters.as_of = period.last or period.first
+        filters.as_of = period.first if ago else period.last or period.first
     return True
 
 

@@ -36,15 +36,19 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
         elif format == "md":
-            call.out.line(
-                f"- {one_line(hit.content)} ([{hit.source}]({hit.source.path}#L{hit.source.line})) ^{hit.ref}"
-            )
+            call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}) ^{hit.ref}")
         elif format == "text":
             _print_hit(call, hit, number, explain)
     if format == "paths":
         for path in dict.fromkeys(hit.source.path for hit in answer.hits):
             call.out.line(path)
     return 0 if answer.hits else 1
+
+
+def _markdown_link(hit: Hit) -> str:
+    """A link to the cited line; a path with spaces or brackets stands in angle brackets."""
+    target = f"{hit.source.path}#L{hit.source.line}"
+    return f"[{hit.source}]({f'<{target}>' if set(target) & set(' ()[]<>') else target})"
 
 
 def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:

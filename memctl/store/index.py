@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..core.lexical import ORDINAL_BITS
 from ..core.row import PageRows, Row, hashed, page_id
 from ..errors import CannotWrite, LockBusy
+from ..facts import is_trusted
 from ..text.names import entity_key, stem_head, stem_key
 
 __all__ = ["Index", "Known", "TimeUp", "code", "derived", "page_sum"]
@@ -219,7 +220,9 @@ class Index:
         run("DELETE FROM entry WHERE id = ?", ids)
         run("DELETE FROM mention WHERE name = ? AND entry = ?", _turned(rows, "names"))
         run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", _turned(rows, "links"))
-        run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", _slots(rows))
+        run(
+            "DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in _slots(rows))
+        )
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         run = self._db.executemany
@@ -227,7 +230,7 @@ class Index:
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", _turned(rows, "names"))
         run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", _turned(rows, "links"))
-        run("INSERT INTO slot VALUES (?, ?, ?, ?)", _slots(rows))
+        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?)", _slots(rows))
 
     def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
@@ -312,7 +315,9 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_NAMES, _LINKS, _SLOT, _BLOCK, _FIRST = map(_STORED.index, ("names", "links", "slot", "block", "first"))
+_NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME = map(
+    _STORED.index, ("names", "links", "slot", "block", "first", "origin", "content_key")
+)
 
 
 def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
@@ -323,8 +328,9 @@ def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any,
             yield (*(line.split(" ", 1) if column == "links" else (line,)), row[0])
 
 
-def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int]]:
-    """(key, subject, first day, id) of the rows that fill a slot; a copy in a managed block fills none."""
+def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int]]:
+    """The columns of `slot` for the rows that fill one; a copy in a managed block fills none."""
     for row in rows:
         if row[_SLOT] is not None and row[_BLOCK] is None:
-            yield row[_SLOT], row[_NAMES].split("\n", 1)[0], row[_FIRST] or "", row[0]
+            subject = row[_NAMES].split("\n", 1)[0]
+            yield row[_SLOT], subject, row[_FIRST] or "", row[0], int(is_trusted(row[_ORIGIN])), row[_SAME]

@@ -256,16 +256,25 @@ def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored
     return list(by_ids(index, slot_ids(index, key, names)).values())
 
 
-def slot_around(index: Index, key: str, names: Iterable[str], first: str, today: str) -> set[int]:
-    """Ids of the versions of a slot that decide about one that began at `first`: those after it, and the newest.
+def slot_around(index: Index, key: str, names: Iterable[str], entry: Stored, today: str) -> set[int]:
+    """Ids of the versions of a slot that decide about one of them: those after it that say something else, and the newest.
 
-    A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced which, shows
-    in these few, unless a dozen in a row say the same.
+    A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced this one, shows
+    in these few. What is not trusted replaces nothing.
     """
-    after = "SELECT entry FROM slot WHERE key = ? AND name = ? AND first >= ? ORDER BY first, entry LIMIT 12"
-    newest = "SELECT entry FROM slot WHERE key = ? AND name = ? AND first <= ? ORDER BY first DESC, entry DESC LIMIT 4"
-    pairs = [(sql, (key, name, day)) for name in names for sql, day in ((after, first), (newest, today))]
-    return {entry for sql, values in pairs for (entry,) in index.rows(sql, values)}
+    after = (
+        "SELECT entry FROM slot WHERE key = ? AND name = ? AND first >= ? AND same <> ? AND trusted "
+        "ORDER BY first, entry LIMIT 12"
+    )
+    newest = (
+        "SELECT entry FROM slot WHERE key = ? AND name = ? AND first <= ? AND trusted "
+        "ORDER BY first DESC, entry DESC LIMIT 4"
+    )
+    found: set[int] = set()
+    for name in names:
+        found |= {i for (i,) in index.rows(after, (key, name, entry.first or "", entry.content_key))}
+        found |= {i for (i,) in index.rows(newest, (key, name, today))}
+    return found
 
 
 def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
@@ -348,7 +357,7 @@ _DUMPS = (
     f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
-    "SELECT 'slot', key, name, first, entry FROM slot ORDER BY 2, 3, 4, 5",
+    "SELECT 'slot', key, name, first, entry, trusted, same FROM slot ORDER BY 2, 3, 4, 5",
     "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
     "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
     "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",

@@ -61,6 +61,8 @@ CREATE TABLE slot (                     -- facts with key=, by whom they are abo
     name  TEXT NOT NULL,                -- key of the first name on the line; empty without one
     first TEXT NOT NULL,                -- entry.first, empty where that is open: versions stand in their order
     entry INTEGER NOT NULL,
+    trusted INTEGER NOT NULL,           -- by its origin: only these replace others
+    same    INTEGER NOT NULL,           -- entry.content_key: a repetition replaces nothing
     PRIMARY KEY (key, name, first, entry)
 ) WITHOUT ROWID;
 

@@ -90,7 +90,7 @@ class Workspace:
                     if entry.is_dir(follow_symlinks=False):
                         if entry.name not in _SKIPPED and not _is_workspace(self.root / path):
                             folders.append(f"{path}/")
-                    elif entry.name.endswith(".md"):
+                    elif entry.name.lower().endswith((".md", ".markdown")):
                         yield _page(path, entry)
         except OSError as error:
             yield Found(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
@@ -125,7 +125,8 @@ def _is_spellable(path: str) -> bool:
 
 
 def _is_workspace(folder: Path) -> bool:
-    return os.path.exists(folder / SETTINGS) or os.path.exists(folder / ".memory")
+    """True for a folder with settings of its own. Its derived folder is no sign: a recall in there must change nothing here."""
+    return os.path.exists(folder / SETTINGS)
 
 
 def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:

@@ -38,9 +38,9 @@ class _Bad(ValueError):
 _QUOTED = r'"(?:[^"\\]|\\.)*"'
 _HEAD = (
     rf"(?P<kind>[WBOS])(?:\s*[(\uff08](?P<attributes>(?:[^()\uff08\uff09\"\\]|\\.|{_QUOTED})*)[)\uff09])?"
-    rf"(?P<entities>(?:\s*(?:{AT_NAME}|{WIKI_NAME}))*)\s*[:\uff1a]\s*(?P<text>.*)"
+    rf"(?P<entities>(?:\s*(?:{AT_NAME}|@?{WIKI_NAME}))*)\s*[:\uff1a]\s*(?P<text>.*)"
 )
-_ENTITY = rf"{AT_NAME}|{WIKI_NAME}"
+_ENTITY = rf"{AT_NAME}|@?{WIKI_NAME}"
 # Possessive (`*+`), so that a run of spaces before a stray quote is tried once and not in every division.
 _ATTRIBUTE = (
     rf"\s*+(?:(?P<name>[^\s=,\uff0c\"]++)\s*+=\s*+)?"
@@ -307,6 +307,7 @@ _SYMPTOMS: tuple[tuple[str, str, str], ...] = (
     (r"[wbos](?:\([^)]*\))?(?:\s+@\S+)*\s*[:\uff1a]", "kinds are capital letters", "write W, B, O or S"),
     (r"[WBOS]\s*[(\uff08][^)\uff09]*$", "a parenthesis that is never closed", "close the attributes with )"),
     (r"[WBOS]\s*[(\uff08](?>.*[)\uff09])[^:\uff1a]*$", "no colon after the head", "write `W(key=db) @Name: text`"),
+    (r"[WBOS]\s++@[^\s:]++\s++[^:@\[]++:", "a name of several words", "write `W [[First Last]]: text`"),
     (r"[WBOS](?:\s++@\S++)++[^:\uff1a]*$", "no colon after the entities", "write `W @Entity: text`"),
     (r"[WBOS]\s*[(\uff08]", "attributes that cannot be read", "write key=value, with commas between, quoted"),
     (r"[A-Z](?:\([^)]*\))?(?:\s+@\S+)*\s*:", "an unknown kind", "kinds are W, B, O and S"),

@@ -76,7 +76,8 @@ def link_target(inside: str) -> str:
 
 def read_name(spelled: str) -> str:
     """The name in `@Name` or `[[Name]]`; empty when a wiki link points only inside its own page."""
-    return link_target(spelled[2:-2]) if spelled.startswith("[[") else spelled[1:]
+    bare = spelled.removeprefix("@")
+    return link_target(bare[2:-2]) if bare.startswith("[[") else bare
 
 
 def spell(name: str) -> str:

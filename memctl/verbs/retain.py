@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from ..core.additions import addition, clean, spans_of
-from ..core.row import fact_id
+from ..core.rows import rows_of
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, Span
 from ..store.files import append, confirm, in_style, read_page
@@ -16,7 +16,6 @@ from ..store.heal import with_index
 from ..store.workspace import Workspace
 from ..text.diff import diff
 from ..text.grammar import Problem, parse, render, with_attributes
-from ..text.names import mentions
 from ..text.page import parse_page
 from ..text.secrets import find_secrets
 from .sync import sync
@@ -43,7 +42,7 @@ class Retained:
     warnings: tuple[str, ...] = ()
 
 
-_LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS]\s*[(\uff08]")
+_LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS](?:\s*[(\uff08]|\s+@?\[\[|\s+@\w)")
 
 
 def read_fact(
@@ -93,16 +92,15 @@ def retain(
     here = [fact for fact in facts if replace(fact, block_id=None) not in elsewhere]
     before, added, places = _append(workspace, path, here, day, dry_run)
     if not dry_run:
-        for other in sorted(
-            {elsewhere[plain].path for fact in facts if (plain := replace(fact, block_id=None)) in elsewhere}
-        ):
+        there = (elsewhere.get(replace(fact, block_id=None)) for fact in facts)
+        for other in sorted({kept.citation.path for kept in there if kept}):
             confirm(workspace, other)
+    refs = _refs(path, before + added)
     standing = {
-        replace(fact, block_id=None): (Citation(path, s.line, s.end_line), old)
+        replace(fact, block_id=None): Kept(Citation(path, s.line, s.end_line), refs[s.line], fact, old)
         for fact, (s, old) in zip(here, places, strict=True)
-    }
-    standing |= {fact: (citation, True) for fact, citation in elsewhere.items()}
-    kept = tuple(_kept(fact, *standing[replace(fact, block_id=None)], day) for fact in facts)
+    } | elsewhere
+    kept = tuple(standing[replace(fact, block_id=None)] for fact in facts)
     change = diff(path, before, before + added) if dry_run else ""
     return Retained(kept, change, () if dry_run or not added else _tell_index(workspace))
 
@@ -126,9 +124,9 @@ def _append(
     return done.before, done.added, found[0]
 
 
-def _kept(fact: Fact, citation: Citation, already: bool, day: date) -> Kept:
-    names = tuple(dict.fromkeys([*fact.entities, *mentions(fact.text)]))
-    return Kept(citation, fact.block_id or fact_id(fact.kind, names, fact.text, day), fact, already)
+def _refs(path: str, text: str) -> dict[int, str]:
+    """The id of the entry on each line, as the index will know it: twins on a page have ids of their own."""
+    return {row.line: row.ref for row in rows_of(path, text).rows}
 
 
 def _refuse_secrets(facts: Sequence[Fact]) -> None:
@@ -138,16 +136,22 @@ def _refuse_secrets(facts: Sequence[Fact]) -> None:
             raise Refused(f"this looks like a {found[0].name}", "take it out, or say --allow-secrets if it is none")
 
 
-def _told_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Citation]:
-    """The facts on the other pages of the same day (`memory/2025-11-27-standup.md`)."""
-    found: dict[Fact, Citation] = {}
+def _told_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Kept]:
+    """The facts on the other pages of the same day (`memory/2025-11-27-standup.md`).
+
+    Not those of slots: which value is the newest, the order of lines on one page must say.
+    """
+    found: dict[Fact, Kept] = {}
     for page in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
         other = f"memory/{page.name}"
         try:
-            spans = spans_of(parse_page(read_page(workspace, other).text))
+            text = read_page(workspace, other).text
         except MemctlError:
             continue
-        found |= {fact: Citation(other, span.line, span.end_line) for fact, span in spans.items()}
+        refs = _refs(other, text)
+        for fact, span in spans_of(parse_page(text)).items():
+            if fact.key is None:
+                found[fact] = Kept(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found
 
 

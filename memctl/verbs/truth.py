@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -33,36 +33,53 @@ class Judgement(NamedTuple):
 def judge(
     index: Index, entries: Iterable[Stored], today: date, as_of: date | None = None, whole: bool = True
 ) -> Judgement:
-    """The standing of `entries` on `today`, with the other versions of their slots and all that corrects them.
+    """The standing of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
     With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
-    decide about these entries.
+    decide about these entries, as long as no line names what it replaces.
     """
-    known: dict[int, Stored] = {entry.id: entry for entry in entries}
-    bearers: dict[str, str] = {}
-    names: dict[str, tuple[str, ...]] = {}
-    wanted: set[int] = set()
-    for entry in [e for e in known.values() if e.slot is not None and e.block is None]:
-        subject = _subject(entry)
-        if subject not in names:
-            names[subject] = keys_of(index, subject) if subject else ("",)
-            bearers |= dict.fromkeys(names[subject], names[subject][0])
-        first = "" if whole or as_of else entry.first or ""
-        wanted |= _versions_of(index, entry.slot or "", names[subject], first, today)
-    known |= by_ids(index, wanted - set(known))
-    known |= {e.id: e for e in citing(index, [e.ref for e in known.values()])}
-    known |= {e.id: e for e in by_refs(index, _targets(known.values()))}
+    wanted = list(entries)
+    known, bearers = _gather(index, wanted, None if whole or as_of else today.isoformat())
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: claim_of(e, bearers) for e in known.values()}
     return Judgement(standings(list(claims.values()), today), known, claims)
 
 
-def _versions_of(index: Index, key: str, names: tuple[str, ...], first: str, today: date) -> set[int]:
-    """Every version from the beginning, or those around `first`."""
-    if first:
-        return slot_around(index, key, names, first, today.isoformat())
-    return set(slot_ids(index, key, names))
+def _gather(index: Index, entries: Sequence[Stored], today: str | None) -> tuple[dict[int, Stored], dict[str, str]]:
+    """The entries with all that bears on them, and for each name key the first of its bearer's.
+
+    Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
+    replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links.
+    """
+    known = {entry.id: entry for entry in entries}
+    names: dict[str, tuple[str, ...]] = {}
+    fresh = list(entries)
+    while fresh:
+        ids = {i for e in fresh if e.slot is not None and e.block is None for i in _versions(index, e, names, today)}
+        found = list(by_ids(index, ids - known.keys()).values())
+        linked = _linked_to(index, [*fresh, *found])
+        if linked and today is not None:
+            return _gather(index, entries, None)
+        fresh = [e for e in {e.id: e for e in (*found, *linked)}.values() if e.id not in known]
+        known.update((e.id, e) for e in fresh)
+        if today is not None:
+            break
+    return known, {key: keys[0] for keys in names.values() for key in keys}
+
+
+def _versions(index: Index, entry: Stored, names: dict[str, tuple[str, ...]], today: str | None) -> Iterable[int]:
+    subject = _subject(entry)
+    if subject not in names:
+        names[subject] = keys_of(index, subject) if subject else ("",)
+    if today is None:
+        return slot_ids(index, entry.slot or "", names[subject])
+    return slot_around(index, entry.slot or "", names[subject], entry, today)
+
+
+def _linked_to(index: Index, entries: Sequence[Stored]) -> list[Stored]:
+    """What supersedes or corrects these entries, and what they do."""
+    return [*citing(index, [e.ref for e in entries]), *by_refs(index, _targets(entries))]
 
 
 def _subject(entry: Stored) -> str:

@@ -212,7 +212,8 @@ def _move_aside(path: Path) -> None:
 def is_intact(index: Index) -> bool:
     """True when the file's structure, the schema, the word index and every sum agree: a flipped bit breaks one."""
     try:
-        if not _is_wal(index.path):
+        # Asked of SQLite: to open the file ourselves, and close it, would let go of every lock that this process holds.
+        if index.path and index.rows("PRAGMA journal_mode") != [("wal",)]:
             return False
         index.run("PRAGMA busy_timeout = 0")
         # rank = 1 compares the word index with its content; without it most damage passes.
@@ -229,15 +230,9 @@ def is_intact(index: Index) -> bool:
         if code(error) == sqlite3.SQLITE_BUSY:
             index.unsealed = False
             return True  # somebody writes to it just now, and proved it before; the next opening looks again
+        if code(error) == sqlite3.SQLITE_READONLY and index.path and os.access(index.path, os.W_OK):
+            return False  # a version in its header that SQLite only reads
         raise
-
-
-def _is_wal(path: Path | None) -> bool:
-    """The two format versions in the header: with others the file is read-only, or lets nobody read while one writes."""
-    if path is None:
-        return True
-    with open(path, "rb") as stream:
-        return stream.read(20)[18:] == b"\2\2"
 
 
 def _schema(index: Index) -> list[tuple[Any, ...]]:

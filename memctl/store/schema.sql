@@ -26,12 +26,12 @@ CREATE TABLE entry (
     heading     TEXT NOT NULL,          -- nearest above
     day         TEXT,                   -- when it was written down
     first       TEXT,                   -- valid time, both ends included; NULL is open
-    last        TEXT,
+    last        TEXT,                   -- ditto
     slot        TEXT,                   -- key=
     confidence  REAL,                   -- as written; never what reflect makes of it
     importance  REAL,                   -- as written
     origin      TEXT NOT NULL,          -- owner, or src=
-    private     INTEGER NOT NULL,
+    private     INTEGER NOT NULL,       -- never to leave this machine through a server
     block       TEXT,                   -- name of the managed block that holds this copy
     digest      INTEGER NOT NULL,       -- of the raw lines: tells whether a citation still holds
     content_key INTEGER NOT NULL,       -- equal for twins

@@ -57,10 +57,10 @@ CREATE TABLE link (                     -- entry.links, turned round
 ) WITHOUT ROWID;
 
 CREATE TABLE slot (                     -- facts with key=, by whom they are about
-    key   TEXT NOT NULL,
-    name  TEXT NOT NULL,                -- key of the first name on the line; empty without one
-    first TEXT NOT NULL,                -- entry.first, empty where that is open: versions stand in their order
-    entry INTEGER NOT NULL,
+    key     TEXT NOT NULL,              -- as in key=
+    name    TEXT NOT NULL,              -- key of the first name on the line; empty without one
+    first   TEXT NOT NULL,              -- entry.first, empty where that is open: versions stand in their order
+    entry   INTEGER NOT NULL,           -- its row
     trusted INTEGER NOT NULL,           -- by its origin: only these replace others
     same    INTEGER NOT NULL,           -- entry.content_key: a repetition replaces nothing
     PRIMARY KEY (key, name, first, entry)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import Enum
+from typing import NamedTuple
 
 __all__ = ["Citation", "Fact", "Kind", "Period", "Span", "is_trusted"]
 
@@ -42,8 +43,7 @@ _LETTERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(NamedTuple):
     """Whole days from `first` to `last`, both included; None is open on that side."""
 
     first: date | None = None
@@ -73,16 +73,14 @@ class Period:
         return f"{first:%Y-%m}".zfill(7) if whole_month else f"{first}..{last}"
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """Where text stands in a page: 1-based lines, both included."""
 
     line: int
     end_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Citation:
+class Citation(NamedTuple):
     """`path#L12` or `path#L12-L14`; the path is relative to the workspace, with forward slashes."""
 
     path: str

@@ -6,6 +6,8 @@ import inspect
 import io
 import json
 import os
+import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -395,3 +397,26 @@ def test_real_streams_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     assert run(cli.app, ["init"]) == 0 and "memory.md" in out.getvalue()
     assert os.path.exists("memory.md") and TODAY
+
+
+def test_every_reading_command_says_when_the_index_lags(tmp_path: Path) -> None:
+    """With no time to read what changed, an answer may be old: it says so, whichever command gives it."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memctl.toml").write_text("[recall]\nsync_seconds = 0\n")
+    for day in range(1, 9):
+        (tmp_path / f"memory/2025-11-0{day}.md").write_text(
+            f"## Retain\n\n- W(key=city) @Ann: Lives in {day} ^c{day}\n"
+        )
+    for words in (
+        ["fact", "history", "city"],
+        ["entity", "list"],
+        ["entity", "show", "Ann"],
+        ["show", "^c1"],
+        ["recall", "Lives"],
+    ):
+        (tmp_path / "memory/2025-11-09.md").write_text("## Retain\n\n- W(key=city) @Ann: Lives in nine\n")
+        done = subprocess.run(
+            [sys.executable, "-m", "memctl", *words, "-w", str(tmp_path)], capture_output=True, text=True, check=False
+        )
+        assert "stale: " in done.stderr, (words, done.stderr)
+        shutil.rmtree(tmp_path / ".memory")

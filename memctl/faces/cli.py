@@ -203,7 +203,7 @@ def show(
     from ..verbs.show import show as run
     from .printing import print_passages
 
-    print_passages(call, run(call.workspace, " ".join(reference), context))
+    print_passages(call, run(call.workspace, " ".join(reference), context, call.out.note))
 
 
 @command(app, "index", "memctl index --verify")
@@ -247,7 +247,7 @@ def entity_list(call: Call) -> int:
     from ..verbs.entity import list_entities
     from .printing import print_entities
 
-    return print_entities(call, list_entities(call.workspace))
+    return print_entities(call, list_entities(call.workspace, call.out.note))
 
 
 @command(entity, "show", 'memctl entity show "Alex Chen"')
@@ -258,7 +258,7 @@ def entity_show(
     from ..verbs.entity import show_entity
     from .printing import print_entity
 
-    print_entity(call, show_entity(call.workspace, " ".join(name).removeprefix("@"), call.today, k))
+    print_entity(call, show_entity(call.workspace, " ".join(name).removeprefix("@"), call.today, k, call.out.note))
 
 
 @command(fact, "get", "memctl fact get city --about Peter")
@@ -269,7 +269,7 @@ def fact_get(
     from ..verbs.fact import get_fact
     from .printing import print_versions
 
-    print_versions(call, get_fact(call.workspace, key, about, call.today, _as_of(as_of, call.today)))
+    print_versions(call, get_fact(call.workspace, key, about, call.today, _as_of(as_of, call.today), call.out.note))
 
 
 @command(fact, "history", "memctl fact history city --about Peter")
@@ -280,7 +280,7 @@ def fact_history(
     from ..verbs.fact import history
     from .printing import print_versions
 
-    print_versions(call, history(call.workspace, key, about, call.today, _as_of(as_of, call.today)))
+    print_versions(call, history(call.workspace, key, about, call.today, _as_of(as_of, call.today), call.out.note))
 
 
 @command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
@@ -14,7 +15,7 @@ from ..store.questions import all_entities, mentioned, resolve
 from ..store.workspace import Workspace
 from .fact import current_slots
 from .recall import recall_in
-from .sync import sync
+from .sync import freshen, silent
 
 __all__ = ["EntityLine", "EntityView", "list_entities", "show_entity"]
 
@@ -39,11 +40,11 @@ class EntityView:
     newest: tuple[Hit, ...]
 
 
-def list_entities(workspace: Workspace) -> tuple[EntityLine, ...]:
+def list_entities(workspace: Workspace, tell: Callable[[str], None] = silent) -> tuple[EntityLine, ...]:
     """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first."""
 
     def job(index: Index) -> tuple[EntityLine, ...]:
-        sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+        freshen(workspace, index, tell)
         return _lines(index)
 
     return with_index(workspace, job)
@@ -60,11 +61,13 @@ def _lines(index: Index) -> tuple[EntityLine, ...]:
     return tuple(sorted(lines, key=lambda line: (-line.mentions, line.path is None, line.name)))
 
 
-def show_entity(workspace: Workspace, name: str, today: date, k: int = 10) -> EntityView:
+def show_entity(
+    workspace: Workspace, name: str, today: date, k: int = 10, tell: Callable[[str], None] = silent
+) -> EntityView:
     """One entity as it stands today; NothingFound for a name that nobody has, Usage for one that several have."""
 
     def job(index: Index) -> EntityView:
-        sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+        freshen(workspace, index, tell)
         found = resolve(index, name)
         if len(found) > 1:
             raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 
 from ..core.hits import Hit
@@ -13,27 +14,37 @@ from ..store.questions import in_slots, keys_of, slot_keys
 from ..store.reread import reread
 from ..store.workspace import Workspace
 from .recall import hit_of
-from .sync import sync
+from .sync import freshen, silent
 from .truth import judge
 
 __all__ = ["current_slots", "get_fact", "history"]
 
 
 def history(
-    workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None
+    workspace: Workspace,
+    key: str,
+    about: str | None,
+    today: date,
+    as_of: date | None = None,
+    tell: Callable[[str], None] = silent,
 ) -> tuple[Hit, ...]:
     """Every version of a slot from the first to the last, with the days on which it held; NothingFound if there is none.
 
     Without `about`, the versions of everybody's slot of that key, one bearer after the other.
     """
-    return with_index(workspace, lambda index: _fresh_history(workspace, index, key, about, today, as_of))
+    return with_index(workspace, lambda index: _fresh_history(workspace, index, key, about, today, as_of, tell))
 
 
 def get_fact(
-    workspace: Workspace, key: str, about: str | None, today: date, as_of: date | None = None
+    workspace: Workspace,
+    key: str,
+    about: str | None,
+    today: date,
+    as_of: date | None = None,
+    tell: Callable[[str], None] = silent,
 ) -> tuple[Hit, ...]:
     """The current value of a slot (of each bearer, without `about`); NothingFound if nothing holds on that day."""
-    found = history(workspace, key, about, today, as_of)
+    found = history(workspace, key, about, today, as_of, tell)
     holding = tuple(hit for hit in found if _holds(hit, as_of or today))
     if not holding:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
@@ -46,9 +57,15 @@ def _holds(hit: Hit, today: date) -> bool:
 
 
 def _fresh_history(
-    workspace: Workspace, index: Index, key: str, about: str | None, today: date, as_of: date | None
+    workspace: Workspace,
+    index: Index,
+    key: str,
+    about: str | None,
+    today: date,
+    as_of: date | None,
+    tell: Callable[[str], None],
 ) -> tuple[Hit, ...]:
-    sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    freshen(workspace, index, tell)
     names = None if about is None else keys_of(index, about.removeprefix("@"))
     found = _versions(workspace, index, key, names, as_of or today, as_of)
     if not found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import NothingFound
@@ -12,7 +13,7 @@ from ..store.index import Index
 from ..store.questions import by_refs, resolve
 from ..store.reread import page_lines, reread
 from ..store.workspace import Workspace
-from .sync import sync
+from .sync import freshen, silent
 
 __all__ = ["Passage", "show"]
 
@@ -29,7 +30,9 @@ class Passage:
     ref: str | None = None
 
 
-def show(workspace: Workspace, reference: str, context: int = 3) -> tuple[Passage, ...]:
+def show(
+    workspace: Workspace, reference: str, context: int = 3, tell: Callable[[str], None] = silent
+) -> tuple[Passage, ...]:
     """The passages that a reference points at; NothingFound if there are none, OutsideWorkspace for foreign paths.
 
     A citation with an id (`memory/2025-11-27.md#L12 ^f-1a2b3c4d`) is followed by the id, wherever its line moved.
@@ -38,7 +41,7 @@ def show(workspace: Workspace, reference: str, context: int = 3) -> tuple[Passag
     citation = Citation.parse(where or reference)
     if citation and not where:
         return (_at(workspace, citation, context),)
-    passages = with_index(workspace, lambda index: _indexed(workspace, index, ref or reference.strip(), context))
+    passages = with_index(workspace, lambda index: _indexed(workspace, index, ref or reference.strip(), context, tell))
     if not passages and citation:
         return (_at(workspace, citation, context),)
     if not passages:
@@ -62,9 +65,11 @@ def _cut(citation: Citation, lines: list[str], context: int, ref: str | None = N
     return Passage(citation, first, tuple(lines[first - 1 : citation.end_line + context]), ref)
 
 
-def _indexed(workspace: Workspace, index: Index, name: str, context: int) -> tuple[Passage, ...]:
+def _indexed(
+    workspace: Workspace, index: Index, name: str, context: int, tell: Callable[[str], None]
+) -> tuple[Passage, ...]:
     """What has this id; else the page of the entity of this name; else the page at this path."""
-    sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    freshen(workspace, index, tell)
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []
     seen = reread(workspace, entries)

@@ -14,7 +14,7 @@ from ..store.index import Index, Known
 from ..store.workspace import Found, Workspace
 from .reading import MANY, Read, Wanted, read_pages
 
-__all__ = ["Progress", "SyncReport", "sync"]
+__all__ = ["Progress", "SyncReport", "freshen", "silent", "sync"]
 
 Progress = Callable[[int, int], None]
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
@@ -78,6 +78,17 @@ def sync(
         with closing(read_pages(workspace, wanted, many)) as reads:
             _work(index, steps, reads, report, wait, deadline, progress or (lambda done, total: None), many)
     return report
+
+
+def silent(text: str) -> None:
+    """Tell nobody."""
+
+
+def freshen(workspace: Workspace, index: Index, tell: Callable[[str], None]) -> None:
+    """Sync before a read: within the time of the settings, without waiting; `tell` hears it if that was not enough."""
+    report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    if report.stale:
+        tell(f"stale: {report.stale}")
 
 
 def _work(

@@ -13,9 +13,9 @@ def main() -> None:
     """
     gc.set_threshold(200_000)
     from .faces.call import run
-    from .faces.cli import app
+    from .faces.cli import load
 
-    code = run(app, sys.argv[1:])
+    code = run(load(sys.argv[1:]), sys.argv[1:])
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

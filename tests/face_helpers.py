@@ -15,7 +15,7 @@ from typing import Any
 from memctl.core.hits import Answer, Hit
 from memctl.core.query import read_query
 from memctl.faces.call import run
-from memctl.faces.cli import app
+from memctl.faces.cli import load
 from memctl.store.workspace import Workspace
 from memctl.verbs.recall import recall
 
@@ -101,8 +101,17 @@ def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = Fal
     out = io.StringIO()
     err = out if merged else io.StringIO()
     with _environment(cwd, stdin, env), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(app, list(words))
+        code = run(load(list(words)), list(words))
     return Done(code, out.getvalue(), "" if merged else err.getvalue())
+
+
+def all_commands() -> Iterator[list[str]]:
+    """The words of every command: those of the program and of its groups."""
+    app = load([])
+    yield from ([str(command.name)] for command in app.registered_commands)
+    for group in app.registered_groups:
+        for command in group.typer_instance.registered_commands if group.typer_instance else ():
+            yield [str(group.name), str(command.name)]
 
 
 def snapshot(root: Path) -> dict[str, bytes]:

@@ -109,7 +109,16 @@ def is_two_lines(stderr: str) -> bool:
 
 def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
-    known = {".gitignore", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm", "index.seal", "index.broken", "lock"}
+    known = {
+        ".gitignore",
+        "index.sqlite",
+        "index.sqlite-wal",
+        "index.sqlite-shm",
+        "index.seal",
+        "index.broken",
+        "lock",
+        "reflect.lock",
+    }
     derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []
     pages = [
         str(p)

@@ -88,6 +88,14 @@ def test_spans_of_names_the_first_place_of_each_fact() -> None:
     assert spans_of(page) == {Fact(Kind.WORLD, "a"): Span(2, 2), Fact(Kind.WORLD, "b"): Span(3, 3)}
 
 
+def test_two_values_of_one_slot_at_once() -> None:
+    """Both are kept, in their order: the second is current, the first is history."""
+    alpha, beta = Fact(Kind.WORLD, "Alpha", ("Atlas",), key="db"), Fact(Kind.WORLD, "Beta", ("Atlas",), key="db")
+    made = addition("", [alpha, beta], DAY)
+    assert made.text.splitlines()[-2:] == ["- W(key=db) @Atlas: Alpha", "- W(key=db) @Atlas: Beta"]
+    assert [place.line for place, _ in made.places] == [5, 6]
+
+
 # -- whatever the page ends in ----------------------------------------------------------------------------------------
 
 
@@ -97,7 +105,7 @@ def check_added(before: str, told: list[Fact]) -> None:
     page = parse_page(after)
     lines, old = split_lines(after.removeprefix("\ufeff")), split_lines(before.removeprefix("\ufeff"))
     assert lines[: len(old)] == old
-    spans = spans_of(page)
+    spans = spans_of(page, replaced=True) | spans_of(page)
     assert [place for place, _ in made.places] == [spans[replace(fact, block_id=None)] for fact in told]
     facts_before = [entry.fact for entry in parse_page(before).entries if entry.fact]
     facts_after = [entry.fact for entry in page.entries if entry.fact]

@@ -6,6 +6,7 @@ import tempfile
 from datetime import date, timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,7 +22,7 @@ LINES = st.lists(
     st.tuples(
         st.integers(0, 45),
         st.sampled_from(["a", "b", "c"]),
-        st.sampled_from(["", "", "", ", src=tool", ", t=2025-10-15..", ", t=2026-02.."]),
+        st.sampled_from(["", "", "", ", src=tool", ", t=2025-10-15..", ", t=2026-02..", ", i=1.0"]),
         st.sampled_from(["", "", "", ", supersedes=id{}", ", corrects=id{}"]),
     ),
     min_size=1,
@@ -29,22 +30,28 @@ LINES = st.lists(
 )
 
 
-def _write(root: Path, lines: list[tuple[int, str, str, str]]) -> None:
+WORDS = ["Runs on {}.", "Runs on {}.", "Runs on {}.", "Actually runs on {}."]
+
+
+def _write(root: Path, lines: list[tuple[int, str, str, str]], words: list[str] | None = None, pages: int = 1) -> None:
+    """A log a day (or `pages` of them) with these values of one slot, in these words, one after the other."""
     (root / "memory").mkdir(exist_ok=True)
-    days: dict[date, list[str]] = {}
+    logs: dict[str, list[str]] = {}
     for number, (day, value, more, link) in enumerate(lines):
-        told = f"- W(key=host{more}{link.format(number // 2)}) @Srv: Runs on {value}. ^id{number}\n"
-        days.setdefault(date(2025, 10, 1) + timedelta(days=day), []).append(told)
-    for day, told in days.items():
-        (root / "memory" / f"{day}.md").write_text("## Retain\n\n" + "".join(told), encoding="utf-8")
+        text = (words or WORDS[:1])[number % len(words or WORDS[:1])].format(value)
+        told = f"- W(key=host{more}{link.format(number // 2)}) @Srv: {text} ^id{number}\n"
+        suffix = f"-{number % pages}" if number % pages else ""
+        logs.setdefault(f"{date(2025, 10, 1) + timedelta(days=day)}{suffix}", []).append(told)
+    for name, told in logs.items():
+        (root / "memory" / f"{name}.md").write_text("## Retain\n\n" + "".join(told), encoding="utf-8")
 
 
-@given(LINES)
+@given(LINES, st.permutations(WORDS), st.integers(1, 3))
 @settings(max_examples=60, deadline=None)
-def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]]) -> None:
+def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words: list[str], pages: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        _write(root, lines)
+        _write(root, lines, words, pages)
 
         def compare(index: Index) -> None:
             sync(Workspace(root), index)
@@ -88,3 +95,59 @@ def test_a_chain_of_replacements_is_followed_to_its_end(tmp_path: Path) -> None:
         return verdict.entries[verdict.current(entry.id)].ref
 
     assert with_index(Workspace(tmp_path), ask) == "aa3"
+
+
+SAID = [
+    ("Alice", "Lives in Berlin.", "Now lives in Lisbon, in Alfama.", "Lives in Berlin, in Mitte."),
+    ("Пётр", "Живёт в Риге.", "Пётр теперь живёт в Лиссабоне.", "Живёт в Риге, на шестом этаже."),
+    ("陈立", "住在柏林。", "陈立现在住在里斯本。", "住在柏林，六楼。"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new", "again"), SAID)
+def test_a_relation_that_the_text_states_is_a_slot(tmp_path: Path, name: str, old: str, new: str, again: str) -> None:
+    (tmp_path / "memory").mkdir()
+    told = {"2025-10-01": (old, "aa1"), "2025-10-05": (again, "aa2"), "2025-11-01": (new, "aa3")}
+    for day, (text, ref) in told.items():
+        (tmp_path / "memory" / f"{day}.md").write_text(f"## Retain\n- W @{name}: {text} ^{ref}\n", encoding="utf-8")
+    assert _standing(tmp_path) == {
+        "aa1": ("2025-10", "aa3"),
+        "aa2": ("2025-10-05..2025-10-31", "aa3"),
+        "aa3": ("2025-11-01..", None),
+    }
+
+
+def test_what_has_many_values_closes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    for day, tongue in (("2025-10-01", "French"), ("2025-10-05", "German"), ("2025-11-01", "Dutch")):
+        (tmp_path / "memory" / f"{day}.md").write_text(f"## Retain\n- W @Alice: Speaks {tongue}. ^{tongue}\n")
+    assert all(by is None for _, by in _standing(tmp_path).values())
+
+
+def test_a_word_of_correction_retracts_and_a_pin_holds(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    lines = ["W @Alice: Lives in Berlin. ^aa1", "W @Alice: Actually lives in Leipzig. ^aa2"]
+    lines += ["W(i=1.0) @Bob: Lives in Rome. ^bb1", "W @Bob: Lives in Turin. ^bb2"]
+    for month, line in enumerate(lines, 1):
+        (tmp_path / "memory" / f"2025-0{month}-01.md").write_text(f"## Retain\n- {line}\n")
+    assert _standing(tmp_path) == {
+        "aa1": ("2025-01", "aa2"),
+        "aa2": ("2025-02-01..", None),
+        "bb1": ("2025-03-01..", None),
+        "bb2": ("2025-04-01..", None),
+    }
+    (tmp_path / "memory.md").write_text("# Core\n\n## Retain\n- W @Alice: Lives in Basel. ^aa0\n")
+    assert _standing(tmp_path)["aa0"] == ("..", None)  # a line on a root page, written by hand: pinned
+
+
+def _standing(root: Path) -> dict[str, tuple[str, str | None]]:
+    def ask(index: Index) -> dict[str, tuple[str, str | None]]:
+        sync(Workspace(root), index)
+        verdict = judge(index, by_ids(index, newest(index, Filter("", ()), 99)).values(), TODAY)
+        replaced = {i: s.replaced_by for i, s in verdict.standings.items()}
+        return {
+            verdict.entries[i].ref: (str(s.valid), verdict.entries[by].ref if (by := replaced[i]) is not None else None)
+            for i, s in verdict.standings.items()
+        }
+
+    return with_index(Workspace(root), ask)

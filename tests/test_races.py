@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 import pytest
 from torture import editor_storm, kill_points, races
@@ -15,6 +16,13 @@ def test_eight_processes_lose_no_line() -> None:
     """R4."""
     kept, wrong = races.lost_lines(6)
     assert kept == 48
+    assert wrong == []
+
+
+def test_processes_that_append_and_that_replace_lose_nothing_to_each_other() -> None:
+    """R4, with pages written anew meanwhile."""
+    writes, wrong = races.lost_between_writers(6)
+    assert writes == 48
     assert wrong == []
 
 
@@ -35,6 +43,48 @@ def test_an_editor_loses_nothing_to_retains_and_they_nothing_to_memctl() -> None
     assert storm.facts_lost == []
     assert storm.overwritten < storm.facts / 2
     assert storm.differences == ()
+
+
+@posix
+@pytest.mark.parametrize("writing", [editor_storm.rewriting, editor_storm.reflecting])
+def test_an_editor_loses_nothing_to_a_page_that_is_written_anew_all_the_time(
+    writing: Callable[[float], editor_storm.Rewrites],
+) -> None:
+    """R5, the replace part."""
+    storm = writing(2)
+    assert storm.human > 10
+    assert storm.done > 0
+    assert storm.human_lost == []
+    assert storm.left == []
+
+
+REWRITING = [scene for scene in kill_points.SCENES if scene.rewrites]
+
+
+@strace
+@pytest.mark.parametrize("scene", REWRITING, ids=lambda scene: scene.name)
+def test_a_kill_while_a_page_is_replaced_leaves_it_old_or_new(scene: kill_points.Scene) -> None:
+    """R1: every 9th point; the next run finishes the job and leaves no file behind."""
+    tried, wrong = kill_points.run([scene], kill_points.after_kill, every=9)
+    assert tried >= 2
+    assert wrong == []
+
+
+@strace
+def test_a_kill_of_reflect_or_forget_leaves_each_page_old_or_new() -> None:
+    """R1: every 150th point; the next run finishes the job, and what is forgotten is in no file."""
+    tried, wrong = kill_points.run(kill_points.REFLECTING[1:], kill_points.after_kill, every=150)
+    assert tried > 1
+    assert wrong == []
+
+
+@strace
+@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
+def test_a_disk_that_fails_while_pages_are_replaced_keeps_each_old_or_new(error: str) -> None:
+    """R2: every 8th point of three pages; the next run finishes the job."""
+    tried, wrong = kill_points.run(REWRITING[2:3], lambda *at: kill_points.after_error(*at, error), every=8)
+    assert tried > 4
+    assert wrong == []
 
 
 @strace

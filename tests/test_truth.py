@@ -6,7 +6,6 @@ A slot is an (entity, key); the newest line of a slot that has begun is its curr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 from random import Random
 
@@ -38,11 +37,14 @@ def claim(
     ref: str | None = None,
     supersedes: tuple[str, ...] = (),
     corrects: tuple[str, ...] = (),
+    amends: bool = False,
+    pinned: bool = False,
+    page: str = "memory/x.md",
 ) -> Claim:
     """Line `number`, which says something of its own (`same`), true from `first` on and told on that day."""
     return Claim(
         number, ref or f"f-{number}", slots, Period(first, last), told or first, number if same is None else same,
-        trusted, ("memory/x.md", number), supersedes, corrects,
+        trusted, (page, number), supersedes, corrects, amends, pinned,
     )  # fmt: skip
 
 
@@ -119,6 +121,75 @@ def test_a_line_with_two_slots_is_replaced_in_either() -> None:
 
 def test_the_first_day_of_all_has_none_before_it() -> None:
     assert judged(claim(1, None), claim(2, date.min))[1] == ("..", 2)
+
+
+def test_nothing_orders_two_pages_of_one_day_so_both_hold() -> None:
+    apart = claim(1, day(5), page="memory/a.md"), claim(2, day(5), page="memory/b.md")
+    assert judged(claim(9, day(1)), *apart) == {
+        9: ("2025-11-01..2025-11-04", 1),
+        1: ("2025-11-05..", None),
+        2: ("2025-11-05..", None),
+    }
+    after = judged(*apart, claim(3, day(9)))
+    assert after[1] == after[2] == ("2025-11-05..2025-11-08", 3)
+
+
+def test_on_each_of_two_pages_the_later_line_counts() -> None:
+    a1, a2 = (claim(n, day(5), page="memory/a.md") for n in (1, 2))
+    b3, b4 = (claim(n, day(5), page="memory/b.md", same=n) for n in (3, 4))
+    assert [by for _, by in judged(a1, a2, b3, b4).values()] == [2, None, 4, None]
+
+
+# -- pinned -----------------------------------------------------------------------------------------------------------
+
+
+def test_no_rule_closes_what_is_pinned() -> None:
+    assert judged(claim(1, day(1), pinned=True), claim(2, day(5)))[1] == ("2025-11-01..", None)
+    assert judged(claim(1, day(1), pinned=True), claim(2, day(5), amends=True))[1] == ("2025-11-01..", None)
+    assert judged(claim(1, day(1)), claim(2, day(5), pinned=True))[1] == ("2025-11-01..2025-11-04", 2)
+
+
+def test_a_line_that_names_it_closes_what_is_pinned() -> None:
+    assert judged(claim(1, day(1), pinned=True), claim(2, day(5), supersedes=("f-1",)))[1][1] == 2
+    assert judged(claim(1, day(1), pinned=True), claim(2, day(5), corrects=("f-1",)))[1][1] == 2
+
+
+# -- corrections in words ---------------------------------------------------------------------------------------------
+
+
+def test_a_correction_in_words_retracts_what_its_slot_held() -> None:
+    found = standings([claim(1, day(1)), claim(2, day(5)), claim(3, day(9), amends=True)], TODAY)
+    assert found[2].retracted and found[2].replaced_by == 3
+    assert found[1] == Standing(Period(day(1), day(8)), 3)  # as if the wrong line had not been written
+    assert found[3] == Standing(Period(day(9)))
+
+
+def test_what_was_corrected_is_what_was_known_then_and_not_what_came_later() -> None:
+    late = claim(3, day(1), told=day(20), amends=True)  # "actually, since the first"
+    found = standings([claim(1, day(5)), late, claim(4, day(25))], TODAY)
+    assert found[1].retracted and found[1].replaced_by == 3
+    assert found[3] == Standing(Period(day(1), day(24)), 4)
+
+
+def test_a_correction_takes_back_every_repetition_of_the_wrong_value() -> None:
+    wrong = [claim(n, day(n), same=7) for n in (3, 4)]
+    found = standings([claim(1, day(1), same=6), *wrong, claim(9, day(9), amends=True)], TODAY)
+    assert [found[n].retracted for n in (1, 3, 4, 9)] == [False, True, True, False]
+
+
+def test_a_correction_may_be_corrected() -> None:
+    found = standings([claim(1, day(1)), claim(2, day(5), amends=True), claim(3, day(9), amends=True)], TODAY)
+    assert [found[n].retracted for n in (1, 2, 3)] == [True, True, False]
+    assert found[3].holds(TODAY)
+
+
+def test_saying_again_what_held_corrects_nothing() -> None:
+    found = standings([claim(1, day(1), same=7), claim(2, day(5), same=7, amends=True)], TODAY)
+    assert found[1] == Standing(Period(day(1)))
+
+
+def test_a_correction_from_outside_corrects_nothing() -> None:
+    assert judged(claim(1, day(1)), claim(2, day(5), amends=True, trusted=False))[1][1] is None
 
 
 # -- what came from outside -------------------------------------------------------------------------------------------
@@ -200,6 +271,8 @@ def test_nothing_supersedes_or_corrects_itself() -> None:
         (Standing(Period(day(1), TODAY - timedelta(1))), False),
         (Standing(Period(day(1)), replaced_by=2), False),
         (Standing(Period(day(1)), retracted=True), False),
+        (Standing(Period(TODAY + timedelta(1))), False),
+        (Standing(Period(day(1), day(1))), True),  # what happened is not over
     ],
 )
 def test_what_is_current_today(standing: Standing, holds: bool) -> None:
@@ -230,6 +303,9 @@ def many(draw: st.DrawFn) -> list[Claim]:
                 ref=draw(st.sampled_from([None, "f-0"])),
                 supersedes=draw(links),
                 corrects=draw(links),
+                amends=draw(st.booleans()),
+                pinned=draw(st.booleans()),
+                page=draw(st.sampled_from(["memory/a.md", "memory/b.md"])),
             )
         )
     return made
@@ -259,25 +335,64 @@ def test_no_standing_is_longer_than_what_its_author_said(claims: list[Claim], to
         assert standing.replaced_by is not None or not standing.retracted
 
 
-def values(claims: list[Claim], today: date) -> Iterator[Claim]:
-    """The slot's value by the definition, without histories: the newest line that has begun."""
+def values(claims: list[Claim], today: date) -> list[Claim]:
+    """The slot's value by the definition, without histories: the newest of the trusted lines that have begun."""
     begun = [c for c in claims if c.trusted and (c.valid.first or date.min) <= today]
-    yield from sorted(begun, key=lambda c: (c.valid.first or date.min, c.day or date.min, c.place))[-1:]
+    order = [(c.valid.first or date.min, c.day or date.min) for c in begun]
+    return [c for c, when in zip(begun, order, strict=True) if when == max(order)]
+
+
+def unlinked(claims: list[Claim], **fields: object) -> list[Claim]:
+    """The same claims in one slot, without links and marks."""
+    marks = {"supersedes": (), "corrects": (), "amends": False, "pinned": False}
+    return [c._replace(slots=SLOT, ref=f"f-{c.id}", **(marks | fields)) for c in claims]
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)))
 @settings(max_examples=200)
 def test_the_current_value_of_a_slot_is_the_newest_line_that_has_begun(claims: list[Claim], today: date) -> None:
-    plain = [c._replace(slots=SLOT, supersedes=(), corrects=(), ref=f"f-{c.id}") for c in claims]
+    plain = unlinked(claims)
     found = standings(plain, today)
-    (newest,) = list(values(plain, today)) or [None]
+    newest = values(plain, today)
     for c in plain:
         begun = c.valid.first is None or c.valid.first <= today
         if begun and newest and (found[c.id].replaced_by is None):
-            assert c.same == newest.same
+            assert c.same in {n.same for n in newest}
+
+
+@given(many(), NUMBERS.map(lambda n: day(2 * n)), st.booleans())
+@settings(max_examples=300)
+def test_a_slot_has_one_current_value_unless_pages_of_a_day_or_a_pin_contradict(
+    claims: list[Claim], today: date, amending: bool
+) -> None:
+    one_page = [c._replace(place=("memory/a.md", c.id)) for c in unlinked(claims)]
+    marked = [c._replace(amends=amending and old.amends) for c, old in zip(one_page, claims, strict=True)]
+    found = standings(marked, today)
+    assert len({c.same for c in marked if c.trusted and found[c.id].holds(today)}) <= 1
+    pinned = [c._replace(pinned=old.pinned) for c, old in zip(one_page, claims, strict=True)]
+    found = standings(pinned, today)
+    assert len({c.same for c in pinned if c.trusted and not c.pinned and found[c.id].holds(today)}) <= 1
+
+
+@given(many(), NUMBERS.map(lambda n: day(2 * n)))
+@settings(max_examples=200)
+def test_only_a_link_ends_what_is_pinned(claims: list[Claim], today: date) -> None:
+    pinned = unlinked(claims, pinned=True, trusted=True)
+    assert all(standing.replaced_by is None for standing in standings(pinned, today).values())
 
 
 def test_ten_thousand_versions_take_no_time() -> None:
     many_versions = [claim(n, date(1990, 1, 1) + timedelta(n), same=n) for n in range(10_000)]
     found = standings(many_versions, date(2030, 1, 1))
     assert sum(standing.replaced_by is None for standing in found.values()) == 1
+
+
+def test_ten_thousand_corrections_take_no_time() -> None:
+    many_versions = [claim(n, date(1990, 1, 1) + timedelta(n), same=n, amends=True) for n in range(10_000)]
+    found = standings(many_versions, date(2030, 1, 1))
+    assert sum(standing.retracted for standing in found.values()) == 9_999
+
+
+def test_a_page_a_day_takes_no_time() -> None:
+    pages = [claim(n, day(1), same=n, page=f"memory/{n}.md") for n in range(10_000)]
+    assert all(standing.replaced_by is None for standing in standings(pages, TODAY).values())

@@ -38,7 +38,7 @@ def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
     assert {"memory/", "memory.md", "memctl.toml", "bank/opinions.md"} <= set(paths)
     assert all((made.root / path).exists() for path in paths)
     assert find_workspace(None, {}, made.root / "bank/entities") == made
-    assert check(made) == ()
+    assert check(made, DAY) == ()
 
 
 def test_init_again_changes_nothing_and_never_overwrites(tmp_path: Path) -> None:
@@ -169,9 +169,9 @@ def test_status_as_json(workspace: Workspace) -> None:
     ],
 )
 def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule: str, line: int) -> None:
-    known = set(check(workspace))
+    known = set(check(workspace, DAY))
     (workspace.root / "bank/new.md").write_bytes(text.encode("utf-8", "surrogateescape"))
-    new = [finding for finding in check(workspace) if finding not in known]
+    new = [finding for finding in check(workspace, DAY) if finding not in known]
     assert [(f.path, f.line, f.rule) for f in new] == [("bank/new.md", line, rule)]
     assert all(f.message and f.cure for f in new)
 
@@ -185,19 +185,20 @@ def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule:
     ],
 )
 def test_check_is_silent_about_what_is_right(workspace: Workspace, text: str) -> None:
-    known = check(workspace)
+    known = check(workspace, DAY)
     (workspace.root / "bank/new.md").write_text(text)
-    assert check(workspace) == known
+    assert check(workspace, DAY) == known
 
 
 def test_check_finds_a_name_on_two_pages(workspace: Workspace) -> None:
     (workspace.root / "bank/entities/Petra.md").write_text("---\naliases: [Pete]\n---\n# Petra\n")
-    assert [f.rule for f in check(workspace) if f.path == "bank/entities/Petra.md"] == ["alias"]
+    assert [f.rule for f in check(workspace, DAY) if f.path == "bank/entities/Petra.md"] == ["alias"]
 
 
-def test_check_needs_no_index_and_writes_nothing(workspace: Workspace) -> None:
-    check(workspace)
-    assert not workspace.memory.exists()
+def test_check_writes_nothing_but_the_index(workspace: Workspace) -> None:
+    before = {path: path.read_bytes() for path in workspace.root.rglob("*.md")}
+    check(workspace, DAY)
+    assert {path: path.read_bytes() for path in workspace.root.rglob("*.md")} == before
 
 
 def test_check_through_the_command_line(workspace: Workspace) -> None:
@@ -215,14 +216,14 @@ def test_check_through_the_command_line(workspace: Workspace) -> None:
 
 def test_a_slot_has_a_value_and_a_history(workspace: Workspace) -> None:
     for day, town in ((1, "Porto"), (5, "Lisbon"), (9, "Faro")):
-        retain(workspace, [read_fact(f"W(key=city) @Peter: Lives in {town}")], date(2025, 11, day))
-    assert [hit.content for hit in get_fact(workspace, "city", "Peter", DAY)] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(workspace, "city", "@Pete", DAY)] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(workspace, "city", "Peter", DAY, as_of=date(2025, 11, 6))] == [
+        retain(workspace, [read_fact(f"W(key=base) @Peter: Lives in {town}")], date(2025, 11, day))
+    assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY)] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(workspace, "base", "@Pete", DAY)] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY, as_of=date(2025, 11, 6))] == [
         "Lives in Lisbon"
     ]
-    assert [hit.content[9:] for hit in history(workspace, "city", "Peter", DAY)] == ["Porto", "Lisbon", "Faro"]
-    assert [hit.content for hit in get_fact(workspace, "city", None, DAY)] == ["Lives in Faro"]
+    assert [hit.content[9:] for hit in history(workspace, "base", "Peter", DAY)] == ["Porto", "Lisbon", "Faro"]
+    assert [hit.content for hit in get_fact(workspace, "base", None, DAY)] == ["Lives in Faro"]
 
 
 def test_a_slot_that_nobody_fills(workspace: Workspace) -> None:

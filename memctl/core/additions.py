@@ -13,6 +13,7 @@ from ..text.grammar import one_line, parse, render
 from ..text.lines import MAX_LINE, split_lines
 from ..text.names import entity_key
 from ..text.page import Page, is_retain, parse_page
+from ..text.relations import slot_of
 
 __all__ = ["Addition", "addition", "clean", "spans_of"]
 
@@ -44,24 +45,48 @@ def clean(fact: Fact) -> Fact:
     return fact
 
 
-def spans_of(page: Page) -> dict[Fact, Span]:
+def spans_of(page: Page, replaced: bool = False) -> dict[Fact, Span]:
     """Where each fact of a page stands first; block ids do not make facts differ.
 
-    A value of a slot that another one on the page replaced does not stand any more: telling it again is news.
+    A value of a slot that another one on the page replaced does not stand any more: telling it again is news. Asked for
+    `replaced` ones too, it is where it was told last.
     """
     found: dict[Fact, Span] = {}
     slots: dict[tuple[str, str], Fact] = {}
     for entry in page.entries:
         if entry.fact:
             fact = replace(entry.fact, block_id=None)
-            if fact.key is not None:
-                slot = fact.key, entity_key(fact.entities[0]) if fact.entities else ""
+            slot = None if replaced else _slot(fact)
+            if slot is not None:
                 before = slots.get(slot, fact)
                 if before != fact:
                     found.pop(before, None)
                 slots[slot] = fact
+            if replaced:
+                found[fact] = entry.span
             found.setdefault(fact, entry.span)
     return found
+
+
+def _slot(fact: Fact) -> tuple[str, str] | None:
+    filled = slot_of(fact)
+    return (filled.key, entity_key(fact.entities[0]) if fact.entities else "") if filled else None
+
+
+def _news(page: Page, facts: Sequence[Fact]) -> list[Fact]:
+    """Those of some facts, block ids aside, that do not stand on the page.
+
+    A value that another one after it replaces at once is none if the page has it as history: several values of one slot,
+    told again, add nothing.
+    """
+    there, ever = spans_of(page), spans_of(page, replaced=True)
+    last = {slot: at for at, fact in enumerate(facts) if (slot := _slot(fact)) is not None}
+    found = []
+    for at, fact in enumerate(facts):
+        plain = replace(fact, block_id=None)
+        if plain not in there and not (plain in ever and last.get(_slot(fact) or ("", ""), at) > at):
+            found.append(fact)
+    return list(dict.fromkeys(found))
 
 
 def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
@@ -71,16 +96,19 @@ def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
     """
     page = parse_page(before)
     there = spans_of(page)
-    fresh = [fact for fact in dict.fromkeys(facts) if replace(fact, block_id=None) not in there]
+    there |= {fact: span for fact, span in spans_of(page, replaced=True).items() if fact not in there}
+    fresh = _news(page, facts)
     if not fresh:
         return Addition("", tuple((there[replace(fact, block_id=None)], True) for fact in facts))
     body = "".join(f"- {render(fact)}\n" for fact in fresh)
     for closing in _closings(before):
         text = closing + _opening(before, page, day, bool(closing.strip())) + body
-        now = spans_of(parse_page(_joined(before, text)))
+        after = parse_page(_joined(before, text))
+        now = spans_of(after, replaced=True) | spans_of(after)
         if all(replace(fact, block_id=None) in now for fact in fresh):
             plain = [replace(fact, block_id=None) for fact in facts]
-            return Addition(text, tuple((now[fact], fact in there) for fact in plain))
+            old = {replace(fact, block_id=None) for fact in facts} - {replace(fact, block_id=None) for fact in fresh}
+            return Addition(text, tuple((now[fact], fact in old) for fact in plain))
     raise Refused(
         "the page ends inside a block that would swallow the line", "close what is open at the end of the page"
     )

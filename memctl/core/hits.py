@@ -24,7 +24,8 @@ class Hit:
     """One found entry as its author wrote it, read again from disk just now.
 
     `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
-    factors that made the score.
+    factors that made the score. For a line that stated a belief, `confidence` is the current one, `belief` its place in
+    bank/opinions.md and `evidence` the newest lines for or against it.
     """
 
     ref: str
@@ -48,6 +49,8 @@ class Hit:
     also: tuple[Citation, ...] = ()
     history: tuple[Version, ...] = ()
     fact: Fact | None = None
+    belief: Citation | None = None
+    evidence: tuple[Citation, ...] = ()
 
 
 class Answer(NamedTuple):
@@ -88,6 +91,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
     made |= {name: True for name, value in flags.items() if value}
     if hit.also:
         made["also"] = [str(citation) for citation in hit.also]
+    if hit.belief:
+        made |= {"belief": str(hit.belief), "evidence": [str(citation) for citation in hit.evidence]}
     if hit.history:
         made["history"] = [_version(version) for version in hit.history]
     return made | ({"explain": hit.parts} if explain else {})

@@ -19,7 +19,7 @@ else:
     except ImportError:
         from hashlib import blake2b
 
-__all__ = ["EntityPage", "PageRows", "Row", "content_key", "digest", "fact_id", "hashed", "page_id"]
+__all__ = ["EntityPage", "PageRows", "Row", "content_key", "digest", "fact_id", "hashed", "page_id", "value_key"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
@@ -42,6 +42,8 @@ class Row(NamedTuple):
     first: str | None
     last: str | None
     slot: str | None
+    same: int
+    marked: int
     confidence: float | None
     importance: float | None
     origin: str
@@ -52,6 +54,7 @@ class Row(NamedTuple):
     length: int
     names: str
     links: str
+    task: str | None
     own: str
 
 
@@ -92,6 +95,11 @@ def digest(raw: Sequence[str]) -> int:
 def content_key(content: str, names: Sequence[str]) -> int:
     """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
     return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
+
+
+def value_key(slot: str, value: str) -> int:
+    """64 bits that are equal for lines that give a slot the same value in other words."""
+    return _hash(f"{slot}\0{value}")
 
 
 def _hash(text: str) -> int:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right, insort
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Period
 
-__all__ = ["Claim", "Standing", "standings", "versions"]
+__all__ = ["Claim", "Standing", "has_begun", "has_ended", "standings", "versions"]
+
+_Slot = tuple[str, str]
 
 
 class Claim(NamedTuple):
-    """A fact as truth sees it. `slots` are (entity, key) pairs; `place` orders lines that nothing else orders."""
+    """A fact as truth sees it. `slots` are (entity, key) pairs; `place` orders lines that nothing else orders.
+
+    `same` is equal for claims that give a slot the same value. `amends`: it says, in words, that what its slot held was
+    never true. `pinned`: no rule closes it, only a line that names it.
+    """
 
     id: int
     ref: str
-    slots: tuple[tuple[str, str], ...]
+    slots: tuple[_Slot, ...]
     valid: Period
     day: date | None
     same: int
@@ -24,6 +32,8 @@ class Claim(NamedTuple):
     place: tuple[str, int]
     supersedes: tuple[str, ...] = ()
     corrects: tuple[str, ...] = ()
+    amends: bool = False
+    pinned: bool = False
 
 
 class Standing(NamedTuple):
@@ -33,9 +43,23 @@ class Standing(NamedTuple):
     replaced_by: int | None = None
     retracted: bool = False
 
+    def is_over(self, today: date) -> bool:
+        """True when something replaced the claim, or its time is past."""
+        return self.replaced_by is not None or self.retracted or has_ended(self.valid, today)
+
     def holds(self, today: date) -> bool:
-        """True when the claim is current on `today`."""
-        return self.replaced_by is None and not self.retracted and (self.valid.last is None or self.valid.last >= today)
+        """True when the claim is current on `today`: it has begun and is not over."""
+        return has_begun(self.valid, today) and not self.is_over(today)
+
+
+def has_begun(valid: Period, today: date) -> bool:
+    """False for what is only true from a later day on."""
+    return valid.first is None or valid.first <= today
+
+
+def has_ended(valid: Period, today: date) -> bool:
+    """True for a span that is past. What happened on a single day is not over: it is what happened."""
+    return valid.last is not None and valid.last < today and valid.first != valid.last
 
 
 def versions(claims: Iterable[Claim]) -> list[Claim]:
@@ -43,15 +67,18 @@ def versions(claims: Iterable[Claim]) -> list[Claim]:
 
     A line written late about an earlier time therefore becomes history instead of news (algorithms.md, Truth, 3).
     """
-    earliest = date.min
-    return sorted(claims, key=lambda c: (c.valid.first or earliest, c.day or earliest, c.place))
+    return sorted(claims, key=_version)
+
+
+def _version(claim: Claim) -> tuple[date, date, tuple[str, int]]:
+    return (claim.valid.first or date.min, claim.day or date.min, claim.place)
 
 
 def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     """The standing of every claim on `today`, which must be given all versions of the slots concerned.
 
-    A newer version replaces an older one once it is true itself; a repetition of the same words does not. What came
-    from outside (untrusted) never replaces what the owner said.
+    A newer version replaces an older one once it is true itself; a repetition of the same value does not. What came
+    from outside (untrusted) never replaces what the owner said, and nothing replaces what is pinned unless it names it.
     """
     found = {claim.id: Standing(claim.valid) for claim in claims}
     in_order = versions(claims)
@@ -60,7 +87,7 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
         by_ref.setdefault(claim.ref, []).append(claim)
     told = [claim for claim in in_order if claim.trusted]
     wrong = {t.id for claim in told for ref in claim.corrects for t in by_ref.get(ref, ()) if ref != claim.ref}
-    slots: dict[tuple[str, str], list[Claim]] = {}
+    slots: dict[_Slot, list[Claim]] = {}
     for claim in in_order:
         for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
             slots.setdefault(slot, []).append(claim)
@@ -72,27 +99,84 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     return found
 
 
-def _begun(claim: Claim, today: date) -> bool:
-    return claim.valid.first is None or claim.valid.first <= today
-
-
 def _targets(claim: Claim, today: date) -> tuple[str, ...]:
     """What a claim replaces: what it corrects was never true, what it supersedes is true until it begins itself."""
-    return (claim.supersedes if _begun(claim, today) else ()) + claim.corrects
+    return (claim.supersedes if has_begun(claim.valid, today) else ()) + claim.corrects
+
+
+# -- one slot ---------------------------------------------------------------------------------------------------------
 
 
 def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Standing]) -> None:
-    """`line` is in order of versions. The successor of each is the next trusted one that says something else."""
-    trusted = [claim for claim in line if claim.trusted and _begun(claim, today)]
+    """End and retract the claims of one slot, which are in order of versions."""
+    amended = dict(_amended([claim for claim in line if claim.trusted]))
+    trusted = [c for c in line if c.trusted and c.id not in amended and has_begun(c.valid, today)]
     newest = trusted[-1] if trusted else None
     for claim in line:
-        if newest and not claim.trusted and claim.same != newest.same and _begun(claim, today):
+        if newest and not claim.trusted and claim.same != newest.same and has_begun(claim.valid, today):
             _replace(found, claim, newest)
-    successor: Claim | None = None
-    for claim, later in zip(reversed(trusted[:-1]), reversed(trusted[1:]), strict=True):
-        successor = later if later.same != claim.same else successor
-        if successor is not None:
-            _replace(found, claim, successor)
+    for claim, successor in zip(trusted, _successors(trusted), strict=True):
+        if successor is not None and not claim.pinned:
+            _replace(found, claim, trusted[successor])
+    by_id = {claim.id: claim for claim in line} if amended else {}
+    for wrong, right in amended.items():
+        _replace(found, by_id[wrong], by_id[right], retracted=True)
+
+
+def _successors(line: Sequence[Claim]) -> Iterator[int | None]:
+    """For each claim the place of the first later one that says something else.
+
+    Nothing orders two claims of one day on two pages: neither is the later one, and both hold (a conflict).
+    """
+    other = list(_next_other([claim.same for claim in line]))
+    for _, group in groupby(range(len(line)), key=lambda i: _version(line[i])[:2]):
+        members = list(group)
+        after = members[-1] + 1
+        for _, page in groupby(members, key=lambda i: line[i].place[0]):
+            lines = list(page)
+            for at, inside in zip(lines, _next_other([line[i].same for i in lines]), strict=True):
+                if inside is not None:
+                    yield lines[inside]
+                elif after < len(line) and line[after].same == line[at].same:
+                    yield other[after]
+                else:
+                    yield after if after < len(line) else None
+
+
+def _next_other(values: Sequence[int]) -> list[int | None]:
+    """For each place the next one with another value."""
+    found: list[int | None] = [None] * len(values)
+    for i in range(len(values) - 2, -1, -1):
+        found[i] = i + 1 if values[i + 1] != values[i] else found[i + 1]
+    return found
+
+
+def _amended(line: Sequence[Claim]) -> Iterator[tuple[int, int]]:
+    """(wrong, right) for each claim that another one corrects in words: what the slot held when that one was told."""
+    if not any(claim.amends for claim in line):
+        return
+    known: list[tuple[tuple[date, date, tuple[str, int]], int]] = []
+    for number, claim in sorted(enumerate(line), key=lambda pair: (pair[1].day or date.min, pair[1].place)):
+        if claim.amends:
+            yield from ((line[i].id, claim.id) for i in _held(line, known, claim))
+        insort(known, (_version(claim), number))
+
+
+def _held(
+    line: Sequence[Claim], known: list[tuple[tuple[date, date, tuple[str, int]], int]], claim: Claim
+) -> list[int]:
+    """Takes from `known` what held when `claim` was told, with its repetitions, and returns their places."""
+    told = claim.day or date.min
+    end = bisect_right(known, ((max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0)), 0))
+    value = line[known[end - 1][1]].same if end else claim.same
+    start = end
+    while start and value != claim.same and line[known[start - 1][1]].same == value:
+        start -= 1
+    held = [number for _, number in known[start:end]]
+    if any(line[i].pinned for i in held):
+        return []
+    del known[start:end]
+    return held
 
 
 def _replace(found: dict[int, Standing], old: Claim, new: Claim, retracted: bool = False) -> None:

@@ -230,7 +230,7 @@ class Index:
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", _turned(rows, "names"))
         run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", _turned(rows, "links"))
-        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?)", _slots(rows))
+        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", _slots(rows))
 
     def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
@@ -315,8 +315,8 @@ def _marks(count: int) -> str:
     return ", ".join("?" * count)
 
 
-_NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME = map(
-    _STORED.index, ("names", "links", "slot", "block", "first", "origin", "content_key")
+_NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
+    _STORED.index, ("names", "links", "slot", "block", "first", "origin", "same", "marked")
 )
 
 
@@ -328,9 +328,10 @@ def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any,
             yield (*(line.split(" ", 1) if column == "links" else (line,)), row[0])
 
 
-def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int]]:
+def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int, int]]:
     """The columns of `slot` for the rows that fill one; a copy in a managed block fills none."""
     for row in rows:
         if row[_SLOT] is not None and row[_BLOCK] is None:
             subject = row[_NAMES].split("\n", 1)[0]
-            yield row[_SLOT], subject, row[_FIRST] or "", row[0], int(is_trusted(row[_ORIGIN])), row[_SAME]
+            trusted = int(is_trusted(row[_ORIGIN]))
+            yield row[_SLOT], subject, row[_FIRST] or "", row[0], trusted, row[_SAME], row[_MARKED]

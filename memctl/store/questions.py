@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ..core.known_names import Listed, by_head
 from ..core.lexical import ORDINAL_BITS, match_expression
 from ..core.query import Query
+from ..text.evidence import OPINIONS
 from ..text.names import entity_key
 from ..text.terms import terms
 from .index import SELECT_STORED, Index
@@ -60,6 +61,8 @@ class Stored(NamedTuple):
     first: str | None
     last: str | None
     slot: str | None
+    same: int
+    marked: int
     confidence: float | None
     importance: float | None
     origin: str
@@ -70,6 +73,7 @@ class Stored(NamedTuple):
     length: int
     names: str
     links: str
+    task: str | None
     path: str
 
 
@@ -179,7 +183,7 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
     if query.key is not None:
         yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
     if query.min_confidence is not None:
-        yield "(entry.confidence IS NULL OR entry.confidence >= ?)", [query.min_confidence]
+        yield f"(entry.confidence IS NULL OR coalesce({_CURRENT}, entry.confidence) >= ?)", [query.min_confidence]
     if query.as_of is not None:
         yield "entry.day <= ?", [query.as_of.isoformat()]
     if query.days is not None:
@@ -188,6 +192,12 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         yield _WITHIN, [first, last, last, first, first]
 
 
+# How firmly the belief that a line stated is held now: the number in the head above its `stated` in bank/opinions.md.
+_CURRENT = (
+    "(SELECT head.confidence FROM link JOIN entry AS head ON head.id = (SELECT max(id) FROM entry AS above "
+    f"WHERE above.id < link.entry AND above.id >= link.entry >> {ORDINAL_BITS} << {ORDINAL_BITS} AND above.role = 'fact') "
+    "WHERE link.target = entry.ref AND link.relation = 'stated' LIMIT 1)"
+)
 # Written on one of those days, or about them: a fact that begins then, or a closed span that reaches into them.
 _WITHIN = (
     "entry.id IN (SELECT id FROM entry WHERE day >= ? AND day <= ? UNION SELECT id FROM entry "
@@ -272,7 +282,7 @@ def slot_around(index: Index, key: str, names: Iterable[str], entry: Stored, tod
     )
     found: set[int] = set()
     for name in names:
-        found |= {i for (i,) in index.rows(after, (key, name, entry.first or "", entry.content_key))}
+        found |= {i for (i,) in index.rows(after, (key, name, entry.first or "", entry.same))}
         found |= {i for (i,) in index.rows(newest, (key, name, today))}
     return found
 
@@ -357,7 +367,7 @@ _DUMPS = (
     f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
-    "SELECT 'slot', key, name, first, entry, trusted, same FROM slot ORDER BY 2, 3, 4, 5",
+    "SELECT 'slot', key, name, first, entry, trusted, same, marked FROM slot ORDER BY 2, 3, 4, 5",
     "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
     "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
     "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
@@ -370,12 +380,17 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
         yield from index.each(sql)
 
 
+_HEADS = f"entry.id >> {ORDINAL_BITS} = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"
+
+
 def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
-    """Counts for `status`: entries by kind, pages and those with problems."""
+    """Counts for `status`: entries by kind, beliefs apart, pages and those with problems."""
     return {
         "kinds": index.rows(
-            "SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' GROUP BY kind ORDER BY kind"
+            f"SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' AND NOT coalesce({_HEADS}, 0) "
+            "GROUP BY kind ORDER BY kind"
         ),
+        "beliefs": index.rows(f"SELECT count(*) FROM entry WHERE {_HEADS} AND block IS NULL"),
         "pages": index.rows("SELECT count(*), sum(size), sum(problem IS NOT NULL), min(day), max(day) FROM page"),
         "entities": index.rows("SELECT count(*) FROM entity"),
         "sqlite": index.rows("SELECT sqlite_version()"),

@@ -27,20 +27,24 @@ CREATE TABLE entry (
     day         TEXT,                   -- when it was written down
     first       TEXT,                   -- valid time, both ends included; NULL is open
     last        TEXT,                   -- ditto
-    slot        TEXT,                   -- key=
+    slot        TEXT,                   -- key=, or the single-valued relation that the text states (text/relations.py)
+    same        INTEGER NOT NULL,       -- equal for lines that give a slot the same value
+    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (text/moods.py) instead of ending it, 2 pinned, 3 both; else 0
     confidence  REAL,                   -- as written; never what reflect makes of it
     importance  REAL,                   -- as written
     origin      TEXT NOT NULL,          -- owner, or src=
     private     INTEGER NOT NULL,       -- never to leave this machine through a server
-    block       TEXT,                   -- name of the managed block that holds this copy
+    block       TEXT,                   -- name of the managed block that holds this copy; `evidence` under a belief
     digest      INTEGER NOT NULL,       -- of the raw lines: tells whether a citation still holds
     content_key INTEGER NOT NULL,       -- equal for twins
     length      INTEGER NOT NULL,       -- terms in `words`
     names       TEXT NOT NULL,          -- keys of explicitly named entities, a line each
-    links       TEXT NOT NULL           -- "relation target", a line each
+    links       TEXT NOT NULL,          -- "relation target", a line each
+    task        TEXT                    -- of a fact with an outcome: what was attempted, folded; NULL for all others
 );
 CREATE INDEX entry_ref ON entry (ref);
 CREATE INDEX entry_day ON entry (day);
+CREATE INDEX entry_task ON entry (task) WHERE task IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
 
 CREATE TABLE mention (                  -- entry.names, turned round
@@ -51,20 +55,22 @@ CREATE TABLE mention (                  -- entry.names, turned round
 
 CREATE TABLE link (                     -- entry.links, turned round
     target   TEXT NOT NULL,             -- an id
-    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects
+    relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects; of evidence under a belief: stated, weighed, ended
     entry    INTEGER NOT NULL,
     PRIMARY KEY (target, relation, entry)
 ) WITHOUT ROWID;
 
-CREATE TABLE slot (                     -- facts with key=, by whom they are about
+CREATE TABLE slot (                     -- facts that fill a slot, by whom they are about
     key     TEXT NOT NULL,              -- as in key=
     name    TEXT NOT NULL,              -- key of the first name on the line; empty without one
     first   TEXT NOT NULL,              -- entry.first, empty where that is open: versions stand in their order
     entry   INTEGER NOT NULL,           -- its row
     trusted INTEGER NOT NULL,           -- by its origin: only these replace others
-    same    INTEGER NOT NULL,           -- entry.content_key: a repetition replaces nothing
+    same    INTEGER NOT NULL,           -- entry.same: a repetition replaces nothing
+    marked  INTEGER NOT NULL,           -- entry.marked: where it is not 0, the order of versions does not decide alone
     PRIMARY KEY (key, name, first, entry)
 ) WITHOUT ROWID;
+CREATE INDEX slot_marked ON slot (key, name) WHERE marked;
 
 CREATE TABLE entity (                   -- one per page under bank/entities
     page INTEGER PRIMARY KEY,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..errors import CannotWrite, LockBusy
 
-__all__ = ["OPEN_SAFELY", "OPEN_TO_SYNC", "locked", "sync_folder"]
+__all__ = ["OPEN_SAFELY", "OPEN_TO_SYNC", "copy_attributes", "has_writer", "locked", "move_new", "swap", "sync_folder"]
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
@@ -86,3 +89,108 @@ def _take_lock(path: Path, seconds: float) -> int:
         if isinstance(error, OSError):  # a full disk, no permission, a file system without locks
             raise CannotWrite(str(path), error.strerror or str(error)) from error
         raise
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+_FOLDER = -100  # AT_FDCWD
+_RENAMES = {  # function, flags for "swap" and "never overwrite", number of the call where the C library has no function
+    "linux": ("renameat2", 2, 1, {"x86_64": 316, "aarch64": 276}),
+    "darwin": ("renamex_np", 2, 4, {}),
+}
+# What says that the kernel, the file system or a sandbox does not have the call, so that the plain one must do.
+_LACKING = {errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM}
+
+
+def swap(one: Path, other: Path) -> bool:
+    """Exchange two names in one step. False, with nothing done, where the system can't; OSError where it failed."""
+    return _rename(one, other, 1)
+
+
+def move_new(source: Path, target: Path) -> None:
+    """Rename without ever overwriting: FileExistsError if `target` is there."""
+    if sys.platform == "win32":
+        os.rename(source, target)  # refuses by itself
+    elif not _rename(source, target, 2):
+        try:
+            os.link(source, target)
+        except OSError as error:
+            if error.errno not in _LACKING or os.path.lexists(target):
+                raise
+            os.rename(source, target)  # no hard links either: no better way
+        else:
+            os.unlink(source)
+
+
+def _rename(source: Path, target: Path, flag: int) -> bool:
+    system = _RENAMES.get(sys.platform)
+    call = _renaming() if system else None
+    if system is None or call is None:
+        return False
+    import ctypes
+
+    names = os.fsencode(source), os.fsencode(target)
+    ctypes.set_errno(0)
+    places = (names[0], names[1]) if sys.platform == "darwin" else (_FOLDER, names[0], _FOLDER, names[1])
+    if call(*places, system[flag]) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in _LACKING:
+        return False
+    raise OSError(number, os.strerror(number), str(target))
+
+
+@cache
+def _renaming() -> Any:
+    """The function of the C library that renames with flags, or None."""
+    import ctypes
+
+    name, _, _, numbers = _RENAMES[sys.platform]
+    library = ctypes.CDLL(None, use_errno=True)
+    if hasattr(library, name):
+        return getattr(library, name)
+    number = numbers.get(os.uname().machine) if sys.platform != "win32" else None
+    return (lambda *words: library.syscall(number, *words)) if number else None
+
+
+# -- open files -------------------------------------------------------------------------------------------------------
+
+
+def has_writer(fd: int) -> bool | None:
+    """True if anybody has the file of `fd` (opened for reading) open for writing; None where nobody can tell.
+
+    Linux tells by refusing a lease, to the owner of a file on a local disk.
+    """
+    if sys.platform != "linux":
+        return None
+    import fcntl
+    import signal
+
+    try:
+        fcntl.fcntl(fd, fcntl.F_SETSIG, signal.SIGURG)  # the usual signal of a broken lease would end this process
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        return True if error.errno == errno.EAGAIN else None
+    with suppress(OSError):
+        fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    return False
+
+
+def copy_attributes(source: Path, status: os.stat_result, fd: int) -> None:
+    """Give the new file `fd` the mode of an old one, and its owner and extended attributes as far as we may."""
+    if sys.platform == "win32":
+        return
+    now = os.fstat(fd)
+    if (now.st_uid, now.st_gid) != (status.st_uid, status.st_gid):
+        with suppress(OSError):
+            os.fchown(fd, status.st_uid, status.st_gid)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            for name in os.listxattr(source, follow_symlinks=False):
+                with suppress(OSError):
+                    os.setxattr(fd, name, os.getxattr(source, name, follow_symlinks=False))
+    try:
+        os.fchmod(fd, status.st_mode & 0o7777)
+    except OSError as error:
+        if error.errno not in _LACKING:  # a disk without modes
+            raise

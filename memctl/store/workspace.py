@@ -22,11 +22,15 @@ _SKIPPED = {"node_modules", "__pycache__", "venv"}
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall."""
+    """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
+
+    `page_from` is how many facts a name needs before reflect gives it a page.
+    """
 
     ignore: tuple[str, ...] = ()
     sync_seconds: float = 2.0
     k: int = 10
+    page_from: int = 2
 
 
 class Found(NamedTuple):
@@ -164,19 +168,30 @@ def _read_settings(path: Path) -> Settings:
 
 
 def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
-    recall = read.pop("recall", {})
+    usual = Settings()
     ignore = read.pop("ignore", [])
-    if not isinstance(recall, dict):
-        raise BadSettings(path, "recall is a table: [recall]")
-    unknown = [*read, *(f"recall.{name}" for name in recall if name not in ("k", "sync_seconds"))]
-    if unknown:
-        raise BadSettings(path, f"unknown key {unknown[0]!r}")
     if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
         raise BadSettings(path, 'ignore is a list of globs, such as ["archive/*"]')
-    usual = Settings()
-    k, seconds = recall.get("k", usual.k), recall.get("sync_seconds", usual.sync_seconds)
-    if type(k) is not int or not 1 <= k <= 1000:
-        raise BadSettings(path, "recall.k is a whole number from 1 to 1000")
+    recall, reflect = _table(path, read, "recall"), _table(path, read, "reflect")
+    k = _whole_number(path, "recall.k", recall.pop("k", usual.k))
+    page_from = _whole_number(path, "reflect.page_from", reflect.pop("page_from", usual.page_from))
+    seconds = recall.pop("sync_seconds", usual.sync_seconds)
     if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:
         raise BadSettings(path, "recall.sync_seconds is a number from 0 to 3600")
-    return Settings(tuple(ignore), float(seconds), k)
+    unknown = [*read, *(f"recall.{name}" for name in recall), *(f"reflect.{name}" for name in reflect)]
+    if unknown:
+        raise BadSettings(path, f"unknown key {unknown[0]!r}")
+    return Settings(tuple(ignore), float(seconds), k, page_from)
+
+
+def _table(path: Path, read: dict[str, Any], name: str) -> dict[str, Any]:
+    table = read.pop(name, {})
+    if not isinstance(table, dict):
+        raise BadSettings(path, f"{name} is a table: [{name}]")
+    return table
+
+
+def _whole_number(path: Path, name: str, value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= 1000:
+        raise BadSettings(path, f"{name} is a whole number from 1 to 1000")
+    return value

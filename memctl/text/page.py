@@ -9,15 +9,18 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts import Fact, Kind, Span
-from .blocks import find_blocks
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
+from .markers import Block as Managed
+from .markers import find_blocks, hidden_lines, is_marker, may_hide
 from .plain import Block, plain_blocks
+from .tombstones import BLOCK as FORGOTTEN
+from .tombstones import read_tombstone
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["Entry", "Page", "is_retain", "parse_page"]
+__all__ = ["Entry", "Page", "is_retain", "live_blocks", "open_end", "parse_page"]
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _RETAIN = {"retain", "запомнить", "保留"}
@@ -28,7 +31,8 @@ _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 class Entry:
     """One recallable piece of a page. `content` is what a person reads; `fact` is set where the grammar was met.
 
-    `logical` is what its raw lines say: the content, but with the head where the entry is a fact.
+    `logical` is what its raw lines say: the content, but with the head where the entry is a fact. A tombstone says
+    nothing: it is kept for the id that is `forgotten`.
     """
 
     role: Role
@@ -39,6 +43,7 @@ class Entry:
     fact: Fact | None = None
     problem: Problem | None = None
     block: str | None = None
+    forgotten: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -100,10 +105,27 @@ class _Reader:
         self.covered.update(range(first, last + 1))
         if len(self.covered) == before or not any(map(_SAYS_SOMETHING.search, raw)):
             return None
+        if "<!-- memctl:" in raw[0] and self._add_tombstone(first, last):
+            return None
         content = content_of(role, raw)
         entry = Entry(role, Span(first, last), content, content, self.heading)
         self.entries.append(entry)
         return entry
+
+    def _add_tombstone(self, first: int, last: int) -> bool:
+        """Keep lines that are a tombstone as an entry without content; the further lines of one belong to its first."""
+        found = [read_tombstone(line) for line in self.lines[first - 1 : last]]
+        if found[0] is None or not all(found):
+            return False
+        ref = found[0].ref
+        before = self.entries[-1] if self.entries and found[0].part > 1 else None
+        if before and before.forgotten == ref and before.span.end_line == first - 1:
+            self.entries[-1] = replace(before, span=Span(before.span.line, last))
+        else:
+            self.entries.append(
+                Entry(Role.REST, Span(first, last), "", "", self.heading, block=FORGOTTEN, forgotten=ref)
+            )
+        return True
 
 
 def parse_page(text: str, facts_everywhere: bool = False) -> Page:
@@ -119,9 +141,11 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
         reader.add(Role.REST, first, last)
     blanked = [""] * front + reader.lines[front:]
     plain = plain_blocks(blanked)
-    _walk(reader, _blocks(blanked) if plain is None else plain)
+    tokens = _blocks(blanked) if plain is None else plain
+    _walk(reader, tokens)
     _add_leftovers(reader)
-    entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), reader.lines)
+    managed = find_blocks(blanked, hidden_lines(tokens, blanked)) if plain is None else []
+    entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), managed)
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
     return Page(
@@ -180,6 +204,8 @@ def _walk(reader: _Reader, tokens: Sequence[Block]) -> None:
             _add_heading(reader, token)
         elif kind in _WHOLE and token.map:
             _add_plain(reader, token)
+            if items and reader.entries and reader.entries[-1].forgotten:
+                items[-1] = None  # what follows in the item did not begin it, and does not now
 
 
 _WHOLE = {"tr_open": Role.ROW, "fence": Role.CODE, "code_block": Role.CODE, "html_block": Role.CODE}
@@ -270,9 +296,46 @@ def _add_leftovers(reader: _Reader) -> None:
             reader.add(Role.REST, number, number)
 
 
-def _mark_blocks(entries: list[Entry], lines: Sequence[str]) -> list[Entry]:
-    blocks = find_blocks(lines)
+def _mark_blocks(entries: list[Entry], blocks: Sequence[Managed]) -> list[Entry]:
     if not blocks:
         return entries
     names = {number: block.name for block in blocks for number in range(block.begin, block.end + 1)}
-    return [replace(entry, block=names.get(entry.span.line)) for entry in entries]
+    return [replace(entry, block=names.get(entry.span.line, entry.block)) for entry in entries]
+
+
+# -- managed blocks ---------------------------------------------------------------------------------------------------
+
+
+def live_blocks(lines: Sequence[str]) -> list[Managed]:
+    """The managed blocks of a page (its lines, without the byte order mark) as `parse_page` sees them.
+
+    Markers in front matter, in a code fence or in HTML such as `<pre>` are text.
+    """
+    front = _front_matter_end(lines)
+    shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
+    if not any(map(is_marker, shown)):
+        return []
+    return find_blocks(shown, hidden_lines(_blocks(shown), shown) if may_hide(shown) else ())
+
+
+_CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
+
+
+def open_end(lines: Sequence[str]) -> str:
+    """The line that closes what a page leaves open at its end and would swallow a marker there; empty if nothing is."""
+    front = _front_matter_end(lines)
+    shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
+    if not may_hide(shown):
+        return ""
+    last = next((token for token in reversed(_blocks([*shown, "", "x"])) if token.map), None)
+    if last is None or not last.map or last.map[1] <= len(shown) + 1 or last.type not in ("fence", "html_block"):
+        return ""
+    if last.type == "fence":
+        return last.markup
+    opening = shown[last.map[0]].strip(" ").lower()
+    return next((close for start, close in _CLOSINGS.items() if opening.startswith(start)), _closing_tag(opening))
+
+
+def _closing_tag(opening: str) -> str:
+    match = re.match(r"<(script|pre|style|textarea)", opening)
+    return f"</{match[1]}>" if match else ""

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from datetime import date
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,7 +20,10 @@ from ..text.grammar import ATTRIBUTES
 from ..text.lines import Role
 from ..text.names import entity_key, link_target
 from ..text.page import Entry, Page, parse_page
+from ..text.quoting import sources
 from ..text.secrets import find_secrets
+from ..text.tombstones import BLOCK as FORGOTTEN
+from .conflicts import Conflict, conflicts
 
 __all__ = ["Finding", "check"]
 
@@ -54,8 +58,8 @@ class _Pages:
     ids: dict[str, list[tuple[str, int]]]
 
 
-def check(workspace: Workspace) -> tuple[Finding, ...]:
-    """Every finding, by path and line."""
+def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
+    """Every finding, by path and line; conflicts are those that stand on `today`."""
     findings: list[Finding] = []
     pages = _Pages({}, {}, set(), defaultdict(list))
     for found in workspace.scan():
@@ -67,7 +71,13 @@ def check(workspace: Workspace) -> tuple[Finding, ...]:
         findings += _secrets(path, page)
     findings += _twice(pages)
     findings += _shared_aliases(pages)
+    findings += (_conflict(pair) for pair in conflicts(workspace, today))
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
+
+
+def _conflict(pair: Conflict) -> Finding:
+    place = pair.sides[-1].source
+    return Finding(place.path, place.line, 1, "conflict", str(pair), "`memctl resolve` decides, or says that both hold")
 
 
 def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding]:
@@ -96,16 +106,25 @@ def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))
+        elif row.block == FORGOTTEN:
+            pages.ids[row.ref] += ()  # an id that is known, and of no line
 
 
 def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
     line = entry.span.line
     if entry.role is not Role.CODE:
         prose = _CODE_SPAN.sub("", entry.content)
-        yield from _citations(path, line, prose, pages)
+        yield from (
+            _citations(path, line, prose, pages) if entry.block is None else _links(path, line, entry.content, pages)
+        )
         for match in _WIKI.finditer(prose):
             target = link_target(match[1])
-            if target and entity_key(target.removesuffix(".md")) not in pages.names and not _is_file(target):
+            if (
+                target
+                and entry.block is None
+                and entity_key(target.removesuffix(".md")) not in pages.names
+                and not _is_file(target)
+            ):
                 yield Finding(
                     path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name"
                 )
@@ -141,6 +160,16 @@ def _citations(path: str, line: int, text: str, pages: _Pages) -> Iterator[Findi
         if cited and cited.end_line > pages.lines.get(cited.path, 0):
             what = f"has no line {cited.end_line}" if cited.path in pages.lines else "is no page"
             yield Finding(path, line, 1, "citation", f"{cited.path} {what}", "find the line with `memctl recall`")
+
+
+def _links(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
+    """What reflect wrote, and what changed since: a line moved on, or a page went."""
+    for source in sources(text, path):
+        gone = source.lines is not None and source.lines.end_line > pages.lines.get(source.path, 0)
+        if gone or (source.lines is None and source.ref not in pages.ids):
+            what = f"has no line {source.lines.end_line}" if source.lines else f"has no ^{source.ref}"
+            what = what if source.path in pages.lines else "is no page"
+            yield Finding(path, line, 1, "citation", f"{source.path} {what}", "run `memctl reflect`")
 
 
 def _secrets(path: str, page: Page) -> Iterator[Finding]:

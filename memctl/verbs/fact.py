@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
+from typing import NamedTuple
 
 from ..core.hits import Hit
-from ..core.truth import versions
+from ..core.truth import Claim, Standing, versions
 from ..errors import NothingFound
 from ..store.heal import with_index
 from ..store.index import Index
@@ -18,6 +19,12 @@ from .sync import freshen, silent
 from .truth import judge
 
 __all__ = ["current_slots", "get_fact", "history"]
+
+
+class _Version(NamedTuple):
+    claim: Claim
+    standing: Standing
+    hit: Hit
 
 
 def history(
@@ -32,7 +39,8 @@ def history(
 
     Without `about`, the versions of everybody's slot of that key, one bearer after the other.
     """
-    return with_index(workspace, lambda index: _fresh_history(workspace, index, key, about, today, as_of, tell))
+    found = with_index(workspace, lambda index: _fresh(workspace, index, key, about, today, as_of, tell))
+    return tuple(version.hit for version in found)
 
 
 def get_fact(
@@ -44,19 +52,20 @@ def get_fact(
     tell: Callable[[str], None] = silent,
 ) -> tuple[Hit, ...]:
     """The current value of a slot (of each bearer, without `about`); NothingFound if nothing holds on that day."""
-    found = history(workspace, key, about, today, as_of, tell)
-    holding = tuple(hit for hit in found if _holds(hit, as_of or today))
+    found = with_index(workspace, lambda index: _fresh(workspace, index, key, about, today, as_of, tell))
+    holding = _current(found, as_of or today)
     if not holding:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
     return holding
 
 
-def _holds(hit: Hit, today: date) -> bool:
-    begun = hit.valid.first is None or hit.valid.first <= today
-    return begun and hit.superseded_by is None and not hit.expired and not hit.retracted
+def _current(found: Iterable[_Version], today: date) -> tuple[Hit, ...]:
+    """What holds, in order; of several lines that give one value, the newest."""
+    newest = {(v.claim.slots, v.claim.same): v.hit for v in found if v.standing.holds(today)}
+    return tuple(newest.values())
 
 
-def _fresh_history(
+def _fresh(
     workspace: Workspace,
     index: Index,
     key: str,
@@ -64,7 +73,7 @@ def _fresh_history(
     today: date,
     as_of: date | None,
     tell: Callable[[str], None],
-) -> tuple[Hit, ...]:
+) -> list[_Version]:
     freshen(workspace, index, tell)
     names = None if about is None else keys_of(index, about.removeprefix("@"))
     found = _versions(workspace, index, key, names, as_of or today, as_of)
@@ -84,20 +93,26 @@ def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
 
 def _versions(
     workspace: Workspace, index: Index, key: str, names: tuple[str, ...] | None, today: date, as_of: date | None
-) -> tuple[Hit, ...]:
+) -> list[_Version]:
     entries = {entry.id: entry for entry in in_slots(index, key, names)}
     verdict = judge(index, entries.values(), today, as_of)
     claims = [verdict.claims[i] for i in entries if i in verdict.claims]
     by_bearer = sorted({claim.slots for claim in claims})
     ordered = [claim for bearer in by_bearer for claim in versions(c for c in claims if c.slots == bearer)]
     seen = reread(workspace, entries.values())
-    return tuple(hit_of(index, entries[c.id], seen[c.id], verdict, today) for c in ordered if c.id in seen)
+    return [
+        _Version(c, verdict.standings[c.id], hit_of(index, entries[c.id], seen[c.id], verdict, today))
+        for c in ordered
+        if c.id in seen
+    ]
 
 
 def current_slots(workspace: Workspace, index: Index, name: str, today: date) -> tuple[tuple[str, Hit], ...]:
     """(key, current value) of every slot of an entity that holds something today."""
     names = keys_of(index, name)
     found = [
-        (key, hit) for key in slot_keys(index, names) for hit in _versions(workspace, index, key, names, today, None)
+        (key, hit)
+        for key in slot_keys(index, names)
+        for hit in _current(_versions(workspace, index, key, names, today, None), today)
     ]
-    return tuple((key, hit) for key, hit in found if _holds(hit, today))
+    return tuple(found)

@@ -9,11 +9,10 @@ from dataclasses import replace
 from datetime import date
 
 from ..core.hits import Answer, Hit, Version
-from ..core.known_names import Listed, find_names, heads
 from ..core.pack import cost, fit
 from ..core.query import Query
 from ..core.rank import Candidate, Ranked, order
-from ..core.truth import Standing, versions
+from ..core.truth import has_ended, versions
 from ..facts import Citation, Fact, Kind, Period
 from ..store.heal import with_index
 from ..store.index import Index, TimeUp
@@ -23,8 +22,6 @@ from ..store.questions import (
     Stored,
     by_ids,
     condition_of,
-    has_entities,
-    listed_names,
     newest,
     passing,
     resolve,
@@ -35,7 +32,9 @@ from ..text.grammar import parse
 from ..text.lines import Role, content_of
 from ..text.names import entity_key, mentions
 from ..text.terms import query_terms
+from .believed import as_stated, believed
 from .emptiness import why_empty
+from .known import KnownNames
 from .sync import sync
 from .truth import Judgement, judge, period_of
 from .words import Found, by_words
@@ -160,9 +159,12 @@ def _hits(
     found: Mapping[int, Found], now: date, k: int, history: bool,
 ) -> list[Hit]:  # fmt: skip
     entries = by_ids(index, found)
+    found = as_stated(index, found, entries)
+    joining = found.keys() - entries.keys()
+    entries = {i: e for i, e in (entries | by_ids(index, passing(index, joining, condition))).items() if i in found}
     verdict = judge(index, entries.values(), now, query.as_of, whole=history)
     ranked = _ranked(index, query, condition, found, entries, verdict, now)
-    known = _Names(index)
+    known = KnownNames(index)
     hits: list[Hit] = []
     for place, seen in _standing(workspace, ranked, verdict.entries, k):
         entry = verdict.entries[place.candidate.id]
@@ -174,7 +176,7 @@ def _hits(
         hits.append(replace(hit, score=place.score, why=why, parts=_parts(place, found), also=also, history=chain))
         if len(hits) == k:
             break
-    return hits
+    return believed(workspace, index, hits, query.as_of)
 
 
 def _ranked(
@@ -195,7 +197,7 @@ def _ranked(
     candidates = [
         _candidate(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
-    over = [i for i in relevance if i in verdict.standings and _is_over(verdict.standings[i], now)]
+    over = [i for i in relevance if i in verdict.standings and verdict.standings[i].is_over(now)]
     ranked = order(candidates, query.times, bool(named), now, replaced, over)
     asked = next((days for days in (query.days, *query.times) if days), Period())
     by_time = all("recent" in found[i].why for i in found)
@@ -206,15 +208,6 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
     """What was written in the time asked for, then what is only about it; the newest of each first."""
     day = candidate.day
     return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
-
-
-def _is_over(standing: Standing, now: date) -> bool:
-    return standing.replaced_by is not None or standing.retracted or _has_ended(standing.valid, now)
-
-
-def _has_ended(valid: Period, now: date) -> bool:
-    """True for a span that is past. What happened on a single day is not over: it is what happened."""
-    return valid.last is not None and valid.last < now and valid.first != valid.last
 
 
 def _candidate(entry: Stored, relevance: float, named: bool) -> Candidate:
@@ -280,33 +273,8 @@ def _twins(place: Ranked, entries: Mapping[int, Stored], seen: Mapping[int, Seen
 # -- one entry as a hit -----------------------------------------------------------------------------------------------
 
 
-class _Names:
-    """Looks up plain mentions of known names, text by text."""
-
-    def __init__(self, index: Index) -> None:
-        self._index = index
-        self._any = has_entities(index)
-        self._pages: dict[str, str] = {}
-        self._listed: dict[str, list[Listed]] = {}
-
-    def in_text(self, text: str) -> tuple[str, ...]:
-        """The entities that a text names without marking them."""
-        if not self._any:
-            return ()
-        fresh = heads(text) - self._listed.keys()
-        self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
-        return find_names(text, self._listed)
-
-    def known_as(self, name: str) -> str:
-        """The name that its bearer's page gives; the name itself without a page, or with several bearers."""
-        if name not in self._pages:
-            found = resolve(self._index, name) if self._any else []
-            self._pages[name] = found[0].name if len(found) == 1 else name
-        return self._pages[name]
-
-
 def hit_of(
-    index: Index, entry: Stored, seen: Seen, verdict: Judgement, today: date, names: _Names | None = None
+    index: Index, entry: Stored, seen: Seen, verdict: Judgement, today: date, names: KnownNames | None = None
 ) -> Hit:
     """An entry as it was just read, with its standing."""
     role = Role(entry.role)
@@ -323,7 +291,7 @@ def hit_of(
         kind=Kind(entry.kind),
         day=entry.day,
         valid=valid,
-        entities=_as_known(names or _Names(index), written, content),
+        entities=_as_known(names or KnownNames(index), written, content),
         content=content,
         source=Citation(entry.path, seen.line, seen.end_line),
         heading=entry.heading,
@@ -332,13 +300,13 @@ def hit_of(
         origin=entry.origin,
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
-        expired=_has_ended(valid, today) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
+        expired=has_ended(valid, today) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=fact,
     )
 
 
-def _as_known(names: _Names, written: Sequence[str], text: str) -> tuple[str, ...]:
+def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str, ...]:
     """The names written on a line and those in its text, each bearer once; a name without a page as it was written."""
     known = [*(names.known_as(name) for name in written), *names.in_text(text)]
     return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]

@@ -17,6 +17,7 @@ from ..store.workspace import Workspace
 from ..text.diff import diff
 from ..text.grammar import Problem, parse, render, with_attributes
 from ..text.page import parse_page
+from ..text.relations import slot_of
 from ..text.secrets import find_secrets
 from .sync import sync
 
@@ -150,7 +151,7 @@ def _told_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Ke
             continue
         refs = _refs(other, text)
         for fact, span in spans_of(parse_page(text)).items():
-            if fact.key is None:
+            if slot_of(fact) is None:
                 found[fact] = Kept(Citation(other, span.line, span.end_line), refs[span.line], fact, True)
     return found
 

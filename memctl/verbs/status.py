@@ -26,6 +26,7 @@ class Status:
     first_day: str | None
     last_day: str | None
     entities: int
+    beliefs: int
     markdown_bytes: int
     index_bytes: int
     fresh: bool
@@ -47,6 +48,7 @@ class Status:
             ("entries", kinds),
             ("pages", f"{self.pages:,}{days}"),
             ("entities", f"{self.entities:,} with a page"),
+            ("beliefs", f"{self.beliefs:,} in bank/opinions.md"),
             (
                 "index",
                 f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}",
@@ -75,6 +77,7 @@ def _status(workspace: Workspace, index: Index) -> Status:
         first_day=first,
         last_day=last,
         entities=counted["entities"][0][0],
+        beliefs=counted["beliefs"][0][0],
         markdown_bytes=size or 0,
         index_bytes=sum(file.stat().st_size for file in files if file.exists()),
         fresh=report.stale is None,

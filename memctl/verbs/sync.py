@@ -68,6 +68,7 @@ def sync(
         changed = sum(not _is_same(workspace, disk, row) for _, disk, row in steps)
         if changed:
             report.stale = f"{changed} pages changed, and the index cannot be written: {index.frozen}"
+            report.obstacle = CannotWrite(str(workspace.memory), index.frozen)
     elif steps:
         wanted = [
             Wanted(disk.path, row.sha256 if row else b"")

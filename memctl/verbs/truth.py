@@ -10,6 +10,7 @@ from ..core.truth import Claim, Standing, standings
 from ..facts import Period, is_trusted
 from ..store.index import Index
 from ..store.questions import Stored, by_ids, by_refs, citing, keys_of, slot_around, slot_ids
+from ..store.questions_conflicts import has_marked
 
 __all__ = ["Judgement", "claim_of", "judge", "period_of"]
 
@@ -53,10 +54,10 @@ def _gather(index: Index, entries: Sequence[Stored], today: str | None) -> tuple
     replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links.
     """
     known = {entry.id: entry for entry in entries}
-    names: dict[str, tuple[str, ...]] = {}
+    slots = _Slots(index, today)
     fresh = list(entries)
     while fresh:
-        ids = {i for e in fresh if e.slot is not None and e.block is None for i in _versions(index, e, names, today)}
+        ids = {i for e in fresh if e.slot is not None and e.block is None for i in slots.versions(e, e.slot)}
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
         if linked and today is not None:
@@ -65,16 +66,31 @@ def _gather(index: Index, entries: Sequence[Stored], today: str | None) -> tuple
         known.update((e.id, e) for e in fresh)
         if today is not None:
             break
-    return known, {key: keys[0] for keys in names.values() for key in keys}
+    return known, {key: keys[0] for keys in slots.names.values() for key in keys}
 
 
-def _versions(index: Index, entry: Stored, names: dict[str, tuple[str, ...]], today: str | None) -> Iterable[int]:
-    subject = _subject(entry)
-    if subject not in names:
-        names[subject] = keys_of(index, subject) if subject else ("",)
-    if today is None:
-        return slot_ids(index, entry.slot or "", names[subject])
-    return slot_around(index, entry.slot or "", names[subject], entry, today)
+class _Slots:
+    """Asks for the versions of slots, for each whole slot once."""
+
+    def __init__(self, index: Index, today: str | None) -> None:
+        self._index, self._today = index, today
+        self.names: dict[str, tuple[str, ...]] = {}
+        self._whole: dict[tuple[str, str], bool] = {}
+
+    def versions(self, entry: Stored, slot: str) -> Iterable[int]:
+        """Ids of the versions that bear on an entry: the deciding ones with a day, else all, unless they were given."""
+        subject = _subject(entry)
+        if subject not in self.names:
+            self.names[subject] = keys_of(self._index, subject) if subject else ("",)
+        names = self.names[subject]
+        known = self._whole.get((slot, names[0]))
+        if known:
+            return ()
+        if known is None:
+            known = self._whole[slot, names[0]] = self._today is None or has_marked(self._index, slot, names)
+        if known:
+            return slot_ids(self._index, slot, names)
+        return slot_around(self._index, slot, names, entry, self._today or "")
 
 
 def _linked_to(index: Index, entries: Sequence[Stored]) -> list[Stored]:
@@ -100,16 +116,18 @@ def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
         slots if entry.block is None else (),
         period_of(entry),
         date.fromisoformat(entry.day) if entry.day else None,
-        entry.content_key,
+        entry.same,
         is_trusted(entry.origin),
         (entry.path, entry.line),
         _linked(entry, "supersedes "),
         _linked(entry, "corrects "),
+        bool(entry.marked & 1),
+        bool(entry.marked & 2),
     )
 
 
 def _linked(entry: Stored, relation: str) -> tuple[str, ...]:
-    if not entry.links:
+    if not entry.links or entry.block is not None:  # a copy says nothing by itself
         return ()
     return tuple(line.removeprefix(relation) for line in entry.links.split("\n") if line.startswith(relation))
 

@@ -15,6 +15,7 @@ ROWS = {
     "R5": "editor_storm",
     "R6": "states",
     "R7": "damage",
+    "R9": "outside",
     "R12": "same_tick",
     "S4": "paths",
     "S10": "memory",

@@ -1,4 +1,4 @@
-"""R5, the append part: an editor saves the log, by rename and in place, 25 times a second, while retains go on."""
+"""R5: an editor saves a page, by rename and in place, many times a second, while retains or rewrites of it go on."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import os
 import random
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import NamedTuple
 
-from store_helpers import DAY, LOG, make_workspace
+from store_helpers import DAY, LOG, make_workspace, strays
 
+from memctl.errors import PageChanged
+from memctl.store import replace as replacing
+from memctl.store.replace import replace
 from memctl.store.workspace import Workspace
+from memctl.text.blocks import is_marker, splice
 from memctl.verbs.index import index, verify
+from memctl.verbs.reflect import reflect
 from memctl.verbs.retain import read_fact, retain
 
 THINKS = 0.003  # seconds between loading a page and saving it
@@ -41,22 +47,30 @@ class Storm(NamedTuple):
     differences: tuple[str, ...]
 
 
-def edit(root: Path, stop: Event, seed: int, out: multiprocessing.Queue) -> None:  # type: ignore[type-arg]
-    """A person who loads the log, adds a line somewhere and saves, until told to stop."""
+def edit(
+    root: Path,
+    stop: Event,
+    seed: int,
+    out: multiprocessing.Queue,  # type: ignore[type-arg]
+    pages: str = "memory/2*.md",
+    rests: float = RESTS,
+) -> None:
+    """A person who loads the last of these pages, adds a line above the managed blocks and saves, until told to stop."""
     dice, lines, spans = random.Random(seed), [], []
     while not stop.is_set():
         start = time.monotonic_ns()
-        page = max((root / "memory").glob("*.md"))
+        page = max(root.glob(pages))
         loaded = page.read_bytes()
         mine = f"A person wrote line {len(lines)} by hand"
         rows = loaded.decode().split("\n")
-        at = dice.randrange(len(rows) - 1) if len(rows) > 1 else 0
+        end = next((at for at, row in enumerate(rows) if is_marker(row)), len(rows) - 1)
+        at = dice.randrange(end) if end > 0 else 0
         rows.insert(at, mine)
         time.sleep(THINKS)
         (save_by_rename if dice.random() < 0.5 else save_in_place)(page, "\n".join(rows).encode())
         spans.append(Span(start, time.monotonic_ns()))
         lines.append(mine)
-        time.sleep(RESTS)
+        time.sleep(rests)
     out.put((lines, spans))
 
 
@@ -107,12 +121,107 @@ def _look(workspace: Workspace, lines: list[str], saves: list[Span], written: di
     return Storm(len(lines), len(written), human_lost, lost, len(gone) - len(lost), verify(workspace).differences)
 
 
+# -- whole pages ------------------------------------------------------------------------------------------------------
+
+
+class Rewrites(NamedTuple):
+    """What became of the rewrites: how many were done, how many gave way, and the lines of the person that are gone."""
+
+    human: int
+    done: int
+    gave_way: int
+    human_lost: list[str]
+    left: list[str]
+
+
+ATLAS = "bank/entities/Atlas.md"
+
+
+def rewriting(seconds: float, seed: int = 5, swaps: bool = True, rests: float = RESTS) -> Rewrites:
+    """Write a managed block anew as fast as it goes, while a person edits the same page; then look for their lines.
+
+    Without `swaps` as on a disk where names cannot be swapped. An editor that `rests` for a millisecond may load the new
+    text in the moment before it is taken back, and save over what it saved itself: nobody can prevent that.
+    """
+    real = replacing.swap
+    replacing.swap = real if swaps else lambda one, other: False
+    try:
+        return _beside_an_editor(_rewrite, seconds, seed, rests)
+    finally:
+        replacing.swap = real
+
+
+def reflecting(seconds: float, seed: int = 5) -> Rewrites:
+    """Retain and reflect by turns, while a person edits the page that reflect writes."""
+    return _beside_an_editor(_reflect, seconds, seed)
+
+
+def _beside_an_editor(
+    job: Callable[[Workspace, float], tuple[int, int]], seconds: float, seed: int, rests: float = RESTS
+) -> Rewrites:
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder).resolve(), {ATLAS: "# Atlas\n\nMine.\n"})
+        context = multiprocessing.get_context("spawn")
+        stop, out = context.Event(), context.Queue()
+        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, ATLAS, rests))
+        editor.start()
+        try:
+            counts = job(workspace, time.monotonic() + seconds + 1)  # one for Python to start in
+        finally:
+            stop.set()
+        lines, _ = out.get(timeout=60)
+        editor.join(60)
+        there = (workspace.root / ATLAS).read_text(encoding="utf-8").split("\n")
+        left = strays(workspace) + [path.name for path in workspace.root.rglob("recovered-*")]
+        return Rewrites(len(lines), *counts, [line for line in lines if line not in there], left)
+
+
+def _rewrite(workspace: Workspace, until: float) -> tuple[int, int]:
+    done = gave_way = 0
+    while time.monotonic() < until:
+        before = (workspace.root / ATLAS).read_bytes()
+        after = splice(before.decode("utf-8", "surrogateescape"), "now", f"- Rewrite {done + gave_way}")
+        try:
+            replace(workspace, ATLAS, before, after.encode("utf-8", "surrogateescape"))
+            done += 1
+        except PageChanged:
+            gave_way += 1
+    return done, gave_way
+
+
+def _reflect(workspace: Workspace, until: float) -> tuple[int, int]:
+    done = gave_way = 0
+    while time.monotonic() < until:
+        retain(workspace, [read_fact(f"W @Atlas: Reflection number {done + gave_way}")], DAY)
+        report = reflect(workspace, today=DAY)
+        done, gave_way = done + (ATLAS in report.pages), gave_way + bool(report.notes)
+    return done, gave_way
+
+
+def _tell(what: str, done: Rewrites) -> None:
+    print(
+        f"{what}: human saves {done.human} destroyed {len(done.human_lost)}; rewrites {done.done} gave way {done.gave_way} "
+        f"left behind {len(done.left)}"
+    )
+
+
 def main(short: bool = False) -> bool:
     done = storm(150 if short else 1500)
     print(
         f"R5 append: human saves {done.human} destroyed {len(done.human_lost)}; facts {done.facts} "
         f"lost {len(done.facts_lost)}; overwritten by an editor's older copy {done.overwritten}"
     )
-    for line in (*done.human_lost, *done.facts_lost, *done.differences):
+    wrong = [*done.human_lost, *done.facts_lost, *done.differences]
+    for seed in range(1 if short else 5):
+        rewrites = rewriting(4 if short else 30, seed)
+        _tell("R5 replace", rewrites)
+        wrong += [*rewrites.human_lost, *rewrites.left]
+        reflections = reflecting(4 if short else 30, seed)
+        _tell("R5 reflect", reflections)
+        wrong += [*reflections.human_lost, *reflections.left]
+    if not short:
+        _tell("R5 replace, editor loads again after 1 ms", rewriting(30, rests=0.001))
+        _tell("R5 replace where names cannot be swapped", rewriting(30, swaps=False))
+    for line in wrong:
         print(f"   {line}")
-    return not (done.human_lost or done.facts_lost or done.differences)
+    return not wrong

@@ -1,4 +1,4 @@
-"""R3: a model of what a disk may hold after the power failed: the calls of store/files.py, and every subset of them.
+"""R3: a model of what a disk may hold after the power failed: the calls that write pages, and every subset of them.
 
 A write or a new name counts as on disk once its file or folder was synced. Until then it may be there, or not, or, for
 a write, in part: the first bytes of it, or its length filled with zeros. Names and bytes do not wait for each other.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,9 +16,11 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from store_helpers import DAY, LOG
+from store_helpers import DAY, LOG, strays
 
+from memctl.store import replace as replacing
 from memctl.store.files import create, read_page
+from memctl.store.replace import replace, writing_alone
 from memctl.store.workspace import Workspace
 from memctl.text.page import parse_page
 from memctl.verbs.retain import read_fact, retain
@@ -28,13 +31,17 @@ OLD = "# 2025-11-27\n\n## Retain\n\n- W @Atlas: Runs on port 8080\n"
 
 @dataclass(frozen=True)
 class Op:
-    """One call: `what` is name (a file or folder appears), gone, write, cut, sync; `path` is in the workspace."""
+    """One call: `what` is name (a file or folder appears), gone, move, link, swap, write, cut, sync.
+
+    `path` and `to` (of a move, link or swap) are in the workspace.
+    """
 
     what: str
     path: str
     data: bytes = b""
     at: int = 0
     folder: bool = False
+    to: str = ""
 
 
 class PowerOff(BaseException):
@@ -47,6 +54,7 @@ class Recorder:
 
     root: Path
     stop: int | None = None
+    swaps: bool = True
     ops: list[Op] = field(default_factory=list)
     paths: dict[int, str] = field(default_factory=dict)
 
@@ -64,7 +72,9 @@ class Recorder:
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        real = {name: getattr(os, name) for name in ("open", "write", "fsync", "mkdir", "unlink", "ftruncate", "close")}
+        calls = ("open", "write", "fsync", "mkdir", "unlink", "ftruncate", "close", "rename", "replace", "link")
+        real = {name: getattr(os, name) for name in calls}
+        flagged = {name: getattr(replacing, name) for name in ("swap", "move_new")}
 
         def open_(path: Any, flags: int, mode: int = 0o777, **more: Any) -> int:
             name = self.inside(path)
@@ -105,7 +115,28 @@ class Recorder:
             self.paths.pop(fd, None)
             real["close"](fd)
 
+        def rename(source: Any, target: Any) -> None:
+            self.note(Op("move", self.inside(source) or "", to=self.inside(target) or ""))
+            real["rename"](source, target)
+
+        def link(source: Any, target: Any, **more: Any) -> None:
+            self.note(Op("link", self.inside(source) or "", to=self.inside(target) or ""))
+            real["link"](source, target, **more)
+
+        def swap(source: Path, target: Path) -> bool:
+            if self.swaps:
+                self.note(Op("swap", self.inside(source) or "", to=self.inside(target) or ""))
+            return self.swaps and flagged["swap"](source, target)
+
+        def move_new(source: Path, target: Path) -> None:
+            self.note(Op("move", self.inside(source) or "", to=self.inside(target) or ""))
+            flagged["move_new"](source, target)
+
+        replacing.swap, replacing.move_new = swap, move_new
         for name, fake in {
+            "rename": rename,
+            "replace": rename,
+            "link": link,
             "open": open_,
             "write": write,
             "fsync": fsync,
@@ -120,17 +151,56 @@ class Recorder:
         finally:
             for name, call in real.items():
                 setattr(os, name, call)
+            for name, call in flagged.items():
+                setattr(replacing, name, call)
 
 
 def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "."
 
 
-def _is_safe(ops: list[Op], number: int) -> bool:
+@dataclass(frozen=True)
+class Effect:
+    """What a call does to the disk: names it gives to files (None: takes away), or bytes it puts into a file."""
+
+    op: Op
+    names: tuple[tuple[str, int | None], ...] = ()
+    file: int = 0
+
+
+def _effects(before: Mapping[str, bytes], ops: list[Op]) -> tuple[dict[str, int], list[Effect]]:
+    """Which file (by number) each name stands for before, and what each call does, as the process itself saw it."""
+    start = {path: number for number, path in enumerate(sorted(before))}
+    now: dict[str, int] = dict(start)
+    effects = []
+    for op in ops:
+        names: list[tuple[str, int | None]] = []
+        if op.what == "name":
+            names = [(op.path, len(start) + len(effects))]
+        elif op.what == "gone":
+            names = [(op.path, None)]
+        elif op.what == "link":
+            names = [(op.to, now[op.path])]
+        elif op.what == "move":
+            names = [(op.path, None), (op.to, now[op.path])]
+        elif op.what == "swap":
+            names = [(op.path, now[op.to]), (op.to, now[op.path])]
+        effects.append(Effect(op, tuple(names), now.get(op.path, -1)))
+        for name, file in names:
+            if file is None:
+                now.pop(name, None)
+            else:
+                now[name] = file
+    return start, effects
+
+
+def _is_safe(effects: list[Effect], number: int) -> bool:
     """A later sync of the file, or of the folder that holds the name, made this call durable."""
-    op = ops[number]
-    of = _parent(op.path) if op.what in ("name", "gone") else op.path
-    return any(later.what == "sync" and later.path == of for later in ops[number + 1 :])
+    effect = effects[number]
+    later = [other for other in effects[number + 1 :] if other.op.what == "sync"]
+    if effect.names:
+        return any(other.op.path == _parent(effect.op.path) for other in later)
+    return any(other.file == effect.file for other in later)
 
 
 def _fates(op: Op) -> list[bytes | bool]:
@@ -144,29 +214,35 @@ def _fates(op: Op) -> list[bytes | bool]:
 
 def states(before: Mapping[str, bytes], ops: list[Op]) -> Iterator[dict[str, bytes | None]]:
     """Every content of the disk (None is a folder) if the power fails after these calls."""
-    effects = [op for op in ops if op.what != "sync"]
+    start, every = _effects(before, ops)
     numbers = [number for number, op in enumerate(ops) if op.what != "sync"]
-    choices = [[True] if _is_safe(ops, number) else _fates(op) for number, op in zip(numbers, effects, strict=True)]
+    choices = [[True] if _is_safe(every, number) else _fates(ops[number]) for number in numbers]
     for fates in product(*choices):
-        disk: dict[str, bytes | None] = dict(before)
-        contents: dict[str, bytes] = dict(before)
-        for op, fate in zip(effects, fates, strict=True):
-            if op.what == "name" and fate:
-                disk[op.path] = None if op.folder else b""
-            elif op.what == "gone" and fate:
-                disk.pop(op.path, None)
-            elif op.what == "write" and fate is not False:
-                contents[op.path] = contents.get(op.path, b"")[: op.at] + (op.data if fate is True else bytes(fate))
-            elif op.what == "cut" and fate:
-                contents[op.path] = contents.get(op.path, b"")[: op.at]
+        disk: dict[str, int] = dict(start)
+        contents = {start[path]: data for path, data in before.items()}
+        folders = set()
+        for number, fate in zip(numbers, fates, strict=True):
+            op, file = ops[number], every[number].file
+            if fate is False:
+                continue
+            for name, named in every[number].names:
+                if named is None:
+                    disk.pop(name, None)
+                else:
+                    disk[name] = named
+                    folders.update({name} if op.folder else ())
+            if op.what == "write":
+                contents[file] = contents.get(file, b"")[: op.at] + (op.data if fate is True else bytes(fate))
+            elif op.what == "cut":
+                contents[file] = contents.get(file, b"")[: op.at]
         yield {
-            path: contents.get(path, b"") if data is not None else None
-            for path, data in disk.items()
+            path: None if path in folders else contents.get(file, b"")
+            for path, file in disk.items()
             if _reachable(path, disk)
         }
 
 
-def _reachable(path: str, disk: Mapping[str, bytes | None]) -> bool:
+def _reachable(path: str, disk: Mapping[str, object]) -> bool:
     return _parent(path) == "." or (_parent(path) in disk and _reachable(_parent(path), disk))
 
 
@@ -181,6 +257,7 @@ class Scene:
     before: Mapping[str, bytes]
     call: Callable[[Workspace], object]
     killed_at: int | None = None
+    swaps: bool = True
 
 
 def _retain(workspace: Workspace) -> object:
@@ -191,6 +268,15 @@ def _create(workspace: Workspace) -> object:
     return create(workspace, "bank/world.md", "# World\n\nObjective facts that last.\n")
 
 
+PAGE, NEW = "bank/entities/Atlas.md", b"# Atlas\n\n<!-- memctl:begin now -->\n- Runs\n<!-- memctl:end now -->\n"
+
+
+def _replace(workspace: Workspace) -> object:
+    page = workspace.root / PAGE
+    before = page.read_bytes() if page.exists() else None
+    return replace(workspace, PAGE, before, NEW)
+
+
 PAGES: tuple[tuple[str, Mapping[str, bytes]], ...] = (
     ("existing log", {"memory": b"", LOG: OLD.encode()}),
     ("torn last line", {"memory": b"", LOG: OLD.encode() + b"- W: half a li"}),
@@ -198,6 +284,26 @@ PAGES: tuple[tuple[str, Mapping[str, bytes]], ...] = (
     ("new log", {"memory": b""}),
     ("new folder", {}),
 )
+
+
+BANK: dict[str, bytes] = {"bank": b"", "bank/entities": b""}
+REPLACED: tuple[tuple[str, Mapping[str, bytes], bool], ...] = (
+    ("a page", BANK | {PAGE: b"# Atlas\n\nOld.\n"}, True),
+    ("a page, names cannot be swapped", BANK | {PAGE: b"# Atlas\n\nOld.\n"}, False),
+    ("a new page", BANK, True),
+    ("a new page in a new folder", {}, True),
+)
+
+
+def replacements() -> list[Scene]:
+    """Each kind of page that is replaced; each also as the second try of a process that was killed at any call."""
+    found = []
+    for name, pages, swaps in REPLACED:
+        first = Scene(f"replace, {name}", pages, _replace, swaps=swaps)
+        found.append(first)
+        for number in range(len(record(first)[0])):
+            found.append(Scene(f"replace, {name}, killed at {number} and again", pages, _replace, number, swaps))
+    return found
 
 
 def scenes() -> list[Scene]:
@@ -219,13 +325,13 @@ def record(scene: Scene) -> tuple[list[Op], int]:
         lay_out(root, scene.before)
         ops: list[Op] = []
         if scene.killed_at is not None:
-            first = Recorder(root, stop=scene.killed_at)
+            first = Recorder(root, stop=scene.killed_at, swaps=scene.swaps)
             try:
                 with first.recording():
                     scene.call(Workspace(root))
             except PowerOff:
                 ops = first.ops
-        last = Recorder(root)
+        last = Recorder(root, swaps=scene.swaps)
         with last.recording():
             scene.call(Workspace(root))
         return ops + last.ops, len(ops)
@@ -234,7 +340,7 @@ def record(scene: Scene) -> tuple[list[Op], int]:
 def lay_out(root: Path, disk: Mapping[str, bytes | None]) -> None:
     for path in sorted(disk):
         data = disk[path]
-        if path == "memory" or data is None:
+        if path in ("memory", *BANK) or data is None:
             (root / path).mkdir(parents=True, exist_ok=True)
         else:
             (root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -246,6 +352,8 @@ def judge(scene: Scene, disk: Mapping[str, bytes | None], acknowledged: bool) ->
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder).resolve())
         lay_out(workspace.root, disk)
+        if scene.call is _replace:
+            return _judge_replaced(workspace, scene.before.get(PAGE), acknowledged)
         for path, data in scene.before.items():
             if path != "memory" and not (disk.get(path) or b"").startswith(data):
                 return f"corrupt: bytes of {path} that were there before"
@@ -260,6 +368,25 @@ def judge(scene: Scene, disk: Mapping[str, bytes | None], acknowledged: bool) ->
             return None if FACT in _facts(workspace) else "corrupt: the next retain is not read back"
         except Exception as error:  # any exception is a finding here
             return f"corrupt: {type(error).__name__}: {error}"
+
+
+def _judge_replaced(workspace: Workspace, old: bytes | None, acknowledged: bool) -> str | None:
+    page = workspace.root / PAGE
+    text = page.read_bytes() if page.exists() else None
+    if text not in (old, NEW):
+        return f"corrupt: neither old nor new {text!r}"
+    if acknowledged and text != NEW:
+        return "lost a page that was acknowledged"
+    young, replacing.STALE_SECONDS = replacing.STALE_SECONDS, -1.0
+    try:
+        with writing_alone(workspace, "reflect"):
+            _replace(workspace)
+    except Exception as error:  # any exception is a finding here
+        return f"corrupt: {type(error).__name__}: {error}"
+    finally:
+        replacing.STALE_SECONDS = young
+    left = strays(workspace) + [path.name for path in workspace.root.rglob("recovered-*")]
+    return None if page.read_bytes() == NEW and not left else f"corrupt: the next start leaves {left}"
 
 
 def _facts(workspace: Workspace) -> list[object]:
@@ -285,11 +412,12 @@ def run(chosen: list[Scene]) -> tuple[int, list[str]]:
 
 
 def main(short: bool = False) -> bool:
-    tried, wrong = run(scenes())
-    print(
-        f"R3 power-loss states {tried} corrupt {sum('corrupt' in w for w in wrong)} "
-        f"acknowledged but lost {sum('lost' in w for w in wrong)}"
-    )
-    for line in wrong:
-        print(f"   {line}")
-    return not wrong
+    good = True
+    for name, chosen in (("append", scenes()), ("replace", replacements())):
+        tried, wrong = run(chosen)
+        kinds = Counter("lost" if "lost" in line else "corrupt" for line in wrong)
+        print(f"R3 {name}: power-loss states {tried} corrupt {kinds['corrupt']} acknowledged but lost {kinds['lost']}")
+        for line in wrong:
+            print(f"   {line}")
+        good = good and not wrong
+    return good

@@ -9,12 +9,16 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from store_helpers import DAY, LOG, make_workspace
+from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.core.query import read_query
+from memctl.errors import PageChanged
+from memctl.store.replace import replace
 from memctl.store.workspace import Workspace
+from memctl.text.blocks import body_of, live_blocks, splice
 from memctl.verbs.index import index, verify
 from memctl.verbs.recall import recall
+from memctl.verbs.reflect import reflect
 from memctl.verbs.retain import read_fact, retain
 from memctl.verbs.status import status
 
@@ -53,6 +57,37 @@ def lost_lines(processes_times: int) -> tuple[int, list[str]]:
         return len(kept), wrong + list(verify(workspace).differences)
 
 
+def rewrite_many(root: Path, number: int, count: int) -> list[str]:
+    """Odd workers retain; even ones write their own managed block of the same log anew. Returns the facts kept."""
+    if number % 2:
+        return write_many(root, number, count)
+    for at in range(count):
+        while True:
+            before = (root / LOG).read_bytes()
+            after = splice(before.decode(), f"worker/{number}", f"- Rewrite {at}").encode()
+            try:
+                replace(Workspace(root), LOG, before, after)
+                break
+            except PageChanged:
+                continue
+    return [f"worker/{number}"]
+
+
+def lost_between_writers(count: int) -> tuple[int, list[str]]:
+    """(writes, what is wrong) after four processes appended to a page and four replaced it, `count` times each."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder).resolve(), {LOG: f"# {DAY}\n\nMine.\n\n## Retain\n\n- W: First\n"})
+        kept = together(rewrite_many, workspace.root, count)
+        text = (workspace.root / LOG).read_text(encoding="utf-8")
+        lines = text.split("\n")
+        bodies = {block.name: body_of(lines, block) for block in live_blocks(lines)}
+        wrong = [f"lost {text}" for text in kept if not text.startswith("worker/") and lines.count(f"- W: {text}") != 1]
+        wrong += [f"block {name} says {body}" for name, body in bodies.items() if body != [f"- Rewrite {count - 1}"]]
+        wrong += [f"{len(bodies)} blocks"] if len(bodies) != PROCESSES // 2 else []
+        wrong += [line for line in ("Mine.", "- W: First") if lines.count(line) != 1]
+        return PROCESSES * count, wrong + strays(workspace)
+
+
 def do_many(root: Path, number: int, count: int) -> list[str]:
     """A mixed life: retains, recalls, syncs, statuses. Returns what failed; a stale answer that says so is none."""
     workspace, dice, failed = Workspace(root), random.Random(number), []
@@ -60,7 +95,7 @@ def do_many(root: Path, number: int, count: int) -> list[str]:
         try:
             _do(
                 workspace,
-                dice.choice(("retain", "retain", "recall", "recall", "recall", "index", "status")),
+                dice.choice(("retain", "retain", "recall", "recall", "recall", "index", "status", "reflect")),
                 f"{number}.{at}",
             )
         except Exception as error:  # any exception is a finding here
@@ -77,6 +112,8 @@ def _do(workspace: Workspace, what: str, name: str) -> None:
             raise AssertionError("an empty answer that does not say why")
     elif what == "index":
         index(workspace)
+    elif what == "reflect":
+        reflect(workspace, today=DAY)
     else:
         status(workspace)
 
@@ -95,6 +132,9 @@ def busy_calls(calls: int, fresh: bool = True) -> tuple[int, list[str]]:
 def main(short: bool = False) -> bool:
     kept, wrong = lost_lines(6 if short else 50)
     print(f"R4 retained by {PROCESSES} processes {kept} lost or torn {len(wrong)}")
+    writes, torn = lost_between_writers(6 if short else 50)
+    print(f"R4 appended and replaced by {PROCESSES} processes {writes} lost or torn {len(torn)}")
+    wrong += torn
     calls, failed = busy_calls(80 if short else 800)
     print(f"R11 calls by {PROCESSES} processes {calls} failed {len(failed)}")
     for line in (wrong + failed)[:20]:

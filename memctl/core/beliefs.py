@@ -1,0 +1,244 @@
+"""Confidence of a belief, replayed from its dated evidence: a Beta ledger, and the Hindsight paper's rule to compare.
+
+Beta: a belief stated with c0 begins as k earlier observations (2, or 4 when the author wrote a number), of which the
+share c0 was for it. Evidence adds its weight to one side; confidence is the mean of the resulting Beta distribution:
+
+    w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
+
+s is the strength (1 plain, less when hedged). u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
+first, those for and those against in one series: who says a thing ten times in a day moves it as three witnesses would,
+and who says both at once moves little. Everything is a function of the set of items: arrival order plays no part.
+
+- The first statement gives c0, wherever it stands among the evidence. A later one is evidence of strength 1: for, when
+  its author wrote no number; with a number v it counts v for and 1 − v against, so that it draws confidence towards v.
+- A set number is an anchor: c0 from there on with k = 4, and what sorts before it has no further effect.
+- Confidence is clamped to [.02, .98] only when it is given back.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from datetime import date
+from typing import NamedTuple
+
+__all__ = ["DEFAULT", "HIGHEST", "LOWEST", "RULES", "Evidence", "Ledger", "in_order", "ledger", "replay", "shown"]
+
+DEFAULT = 0.7
+"""Confidence of a belief whose author wrote no number."""
+LOWEST, HIGHEST = 0.02, 0.98
+"""No belief is ever surer than this."""
+RULES = ("beta", "hindsight")
+"""Names of the rules, the default first."""
+
+_GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number
+_RECENT = 5  # pieces of evidence that count as recent
+_MOVEMENT = 0.1  # of confidence, by recent evidence: less happens by chance at half of all times
+_HALVES = 10  # pieces of evidence from which on the newer half is compared with the older
+_STEP = 0.1  # alpha of the Hindsight paper
+_PHASES = {"stated": 0, "for": 1, "against": 1, "set": 2}
+
+
+class Evidence(NamedTuple):
+    """One dated item of a belief's chain.
+
+    `ref` tells items of one day apart (a citation or a fact id). `verdict` is `stated`, `for`, `against` or `set`.
+    `value` is a confidence in [0,1] for stated and set, a strength in [0,1] for the others; what lies outside counts as
+    the nearest end. `source` is who said it, empty for the owner. `guessed`: stated without a number.
+    """
+
+    day: date
+    ref: str
+    verdict: str
+    value: float
+    source: str = ""
+    guessed: bool = False
+
+
+class Ledger(NamedTuple):
+    """Where a belief stands: what `ledger` finds.
+
+    Weights are those since the last anchor. `contested`: recent evidence disagrees with the older, or both sides weigh
+    much and about the same. `trend` is `rising`, `falling` or `steady`.
+    """
+
+    confidence: float
+    deviation: float
+    weight_for: float
+    weight_against: float
+    contested: bool
+    trend: str
+
+
+def in_order(items: Iterable[Evidence]) -> list[Evidence]:
+    """By day; within a day statements first, set numbers last, else by ref. Equal for every order of `items`."""
+    return sorted(items, key=lambda item: (item.day, _phase(item), item.ref, *item[2:]))
+
+
+def replay(items: Iterable[Evidence], rule: str = "beta") -> list[float]:
+    """Confidence after each item of `in_order(items)`. The first n depend on the first n items only.
+
+    ValueError for an unknown rule or verdict.
+    """
+    return [state.confidence for state in _states(in_order(items), rule)]
+
+
+def ledger(items: Iterable[Evidence], rule: str = "beta") -> Ledger:
+    """The state after all items; without any, the default confidence of an unnumbered statement.
+
+    Trend knows no clock. It is the change of confidence over the last five items since the anchor, if that is .1 or
+    more; else the turn that makes the belief contested; else, from ten pieces of evidence on, the change from their
+    older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
+    rule or verdict.
+    """
+    ordered = in_order(items)
+    path, state = [_clamped(DEFAULT)], _State()
+    for state in _states(ordered, rule):
+        path = [state.confidence] if state.fresh else [*path[-_RECENT:], state.confidence]
+    confidence, (a, b) = state.confidence, state.weights
+    deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
+    change = path[-1] - path[0]
+    moved = change if abs(change) > _MOVEMENT - 1e-9 else _turn(state.sides) or _drift(state.sides, state.heft)
+    trend = "rising" if moved > 0 else "falling" if moved < 0 else "steady"
+    contested = _turn(state.sides) != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
+    return Ledger(confidence, deviation, a, b, contested, trend)
+
+
+def shown(confidence: float) -> str:
+    """A confidence as pages show it, `0.86`; never `0.00` or `1.00`."""
+    return f"{_clamped(confidence):.2f}"
+
+
+class _State:
+    """A belief after some items of its chain, by the Beta rule."""
+
+    def __init__(self) -> None:
+        self.c0, self.k = DEFAULT, _GUESSED
+        self.begun = False  # something gave c0
+        self.fresh = False  # the last item began or anchored it, with nothing else since
+        self.sides: list[float] = []  # each piece of evidence since the anchor: 1 for, 0 against
+        self.heft: list[float] = []  # what each weighed when it came
+        self._before = (0.0, 0.0)  # weights of the days before `_day`
+        self._day: date | None = None
+        self._series: dict[str, list[tuple[float, str, float]]] = {}  # of `_day`, by source: -strength, ref, side
+
+    @property
+    def weights(self) -> tuple[float, float]:
+        """a and b."""
+        a, b = self._before
+        for series in self._series.values():
+            for place, (strength, _, side) in enumerate(series, 1):
+                a -= strength * side / place
+                b -= strength * (1 - side) / place
+        return a, b
+
+    @property
+    def confidence(self) -> float:
+        """The mean of the distribution, clamped."""
+        a, b = self.weights
+        return _clamped((self.k * self.c0 + a) / (self.k + a + b))
+
+    def add(self, item: Evidence) -> None:
+        """Take in the next item."""
+        value = _within(item.value)
+        if item.verdict == "set":
+            self._anchor(value)
+        elif item.verdict == "stated" and not self.begun:
+            self.c0, self.k, self.begun = value, _GUESSED if item.guessed else _WRITTEN, True
+            self.fresh = not self.sides
+        else:
+            self.fresh = False
+            self._weigh(item, 1.0 if item.verdict == "stated" else value, _side(item, value))
+
+    def _anchor(self, value: float) -> None:
+        self.c0, self.k, self.begun, self.fresh = value, _WRITTEN, True, True
+        self.sides, self.heft, self._before, self._series = [], [], (0.0, 0.0), {}
+
+    def _weigh(self, item: Evidence, strength: float, side: float) -> None:
+        if item.day != self._day:
+            self._before, self._day, self._series = self.weights, item.day, {}
+        series = self._series.setdefault(item.source, [])
+        series.append((-strength, item.ref, side))
+        series.sort()
+        self.sides.append(side)
+        self.heft.append(strength / len(series))
+
+
+class _Hindsight(_State):
+    """The rule of the Hindsight paper: fixed steps from the last value, so it depends on order, unlike Beta.
+
+    Latimer et al., "Hindsight is 20/20: Building Agent Memory that Retains, Recalls, and Reflects", arXiv:2512.12818:
+    +alpha when reinforced, -alpha when weakened, -2 alpha when contradicted, clipped to [0,1]. A later statement
+    reinforces. Weights and deviation stay those of the ledger; what is given back is clamped as everything is.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value = DEFAULT
+
+    @property
+    def confidence(self) -> float:
+        """The last value, clamped."""
+        return _clamped(self.value)
+
+    def add(self, item: Evidence) -> None:
+        """Take in the next item."""
+        if item.verdict == "set" or (item.verdict == "stated" and not self.begun):
+            self.value = _within(item.value)
+        elif item.verdict == "against":
+            self.value = _within(self.value - (_STEP if item.value < 1 else 2 * _STEP))
+        else:
+            self.value = _within(self.value + _STEP)
+        super().add(item)
+
+
+def _states(ordered: Iterable[Evidence], rule: str) -> Iterator[_State]:
+    """The same state again and again, after each item."""
+    if rule not in RULES:
+        raise ValueError(f"no such rule: {rule}")
+    state = _Hindsight() if rule == "hindsight" else _State()
+    for item in ordered:
+        state.add(item)
+        yield state
+
+
+def _turn(sides: list[float]) -> float:
+    """How much more the last five are for the belief than all before, if that is half or more of all there is; else 0."""
+    if len(sides) < 8:
+        return 0.0
+    difference = sum(sides[-_RECENT:]) / _RECENT - sum(sides[:-_RECENT]) / (len(sides) - _RECENT)
+    return difference if abs(difference) >= 0.5 else 0.0
+
+
+def _drift(sides: list[float], heft: list[float]) -> float:
+    """How much more the newer half is for the belief than the older; 0 if that may well be chance."""
+    middle = len(sides) // 2
+    halves = [list(zip(sides[part], heft[part], strict=True)) for part in (slice(middle), slice(middle, None))]
+    totals = [sum(weight for _, weight in half) for half in halves]
+    if len(sides) < _HALVES or not all(totals):
+        return 0.0
+    old, new = (sum(side * weight for side, weight in half) / total for half, total in zip(halves, totals, strict=True))
+    share = (old * totals[0] + new * totals[1]) / sum(totals)
+    spread = sum(sum(w * w for _, w in half) / total**2 for half, total in zip(halves, totals, strict=True))
+    return new - old if abs(new - old) > 2 * math.sqrt(max(0.0, share * (1 - share)) * spread) else 0.0
+
+
+def _side(item: Evidence, value: float) -> float:
+    """1 for, 0 against; a number that is stated again lies between."""
+    if item.verdict == "stated":
+        return 1.0 if item.guessed else value
+    return 1.0 if item.verdict == "for" else 0.0
+
+
+def _phase(item: Evidence) -> int:
+    if item.verdict not in _PHASES:
+        raise ValueError(f"no such verdict: {item.verdict}")
+    return _PHASES[item.verdict]
+
+
+def _within(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _clamped(value: float) -> float:
+    return min(HIGHEST, max(LOWEST, value))

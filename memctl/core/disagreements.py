@@ -1,0 +1,258 @@
+"""Two statements about one entity: whether they disagree, and the words that show it.
+
+They do when two of their clauses speak of the same and stance finds each against the other, whichever is asked first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import date
+from functools import cache, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from ..facts import Fact, Kind, Period
+from ..text.moods import is_change, is_past
+from ..text.names import is_han
+from ..text.relations import Relation, relation
+from ..text.stance import Stance
+from ..text.stance_reading import analyse
+from ..text.stance_words import shipped
+from ..text.terms import terms
+from .conflicts import HAN_NUMERALS, Marks, is_part, marks_of, roles_of
+
+__all__ = ["Statement", "disagreement"]
+
+
+class Statement(NamedTuple):
+    """A fact read for a closer look: `valid` as it stands today, `day` when it was told."""
+
+    fact: Fact
+    valid: Period
+    day: date | None
+
+
+VALUES, NUMBERS = "two values on one day", "two numbers on one day"
+_ALIKE, _ALIKE_DENIED = (
+    0.5,
+    0.66,
+)  # Dice's coefficient of what two clauses speak of, beside the words that oppose each other
+_CLAUSE = re.compile(
+    r"(?:[.;:!?](?=\s|$)|[,，](?=\s|\w)|[。；：！？]|\s[—–-]\s|\b(?:because|while|although|though|but|потому что|хотя|но)\b|但是?|不过)\s*"
+)
+_POINTING = re.compile(
+    r"\b(?:it|its|it's|that|that's|this|there|he|she|they|oh|aw|wow|это|этот|эта|то|он|она|они)\b|[这那它他她]",
+    re.IGNORECASE,
+)
+_QUOTES = re.compile(r"[“«„「『\"][^”»“」』\"]{4,}[”»“」』\"]")
+_SAID = re.compile(r"[:：]|\b(?:that|что)\b")
+_ADDRESSED = re.compile(
+    r"[?？]|\b(?:you|your|you're|you've|yours|let's|can't wait|ты|вы|тебя|тебе|вас|вам|твой|твоя|ваш|ваша)\b|[你您]",
+    re.IGNORECASE,
+)
+_SET_ASIDE = frozenset(("if", "hedge", "wonder", "hearsay", "mention"))
+_MOST_CLAUSES = 12
+_FIRM = 0.6  # an opinion held less firmly than that contradicts nothing
+
+
+def disagreement(
+    one: Statement, other: Statement, names: frozenset[str], weigh: Callable[[Fact, Fact], Stance]
+) -> tuple[str, str] | None:
+    """(rule, reason) if two facts about one entity disagree, the older first; None where they do not, or may not.
+
+    `names` are the terms of the entity's names: what both lines share in them says nothing. `weigh` is the stance of a
+    fact on another one.
+    """
+    if not one.valid.meets(other.valid) or _is_aside(one.fact) or _is_aside(other.fact):
+        return None
+    together = one.day is None or other.day is None or one.day == other.day
+    alike = [
+        (mine, its)
+        for mine, its in product(_clauses(one.fact.text), _clauses(other.fact.text))
+        if _is_alike(mine, its, names)
+    ]
+    if not alike and not together:
+        return None
+    mine, others = ({r.key: r.value for r in _stated(s.fact)} for s in (one, other))
+    for key in mine.keys() & others.keys():
+        differ = together and not is_part(mine[key], others[key])
+        return (VALUES, key) if differ else None
+    if any(clause.flags & _SET_ASIDE for s in (one, other) for clause in analyse(s.fact.text, shipped())):
+        return None
+    events = one.fact.kind is Kind.EXPERIENCE and other.fact.kind is Kind.EXPERIENCE
+    if together and not events and (reason := _other_number(one.fact.text, other.fact.text)):
+        return NUMBERS, reason
+    if not alike or (not together and is_change(other.fact.text)):
+        return None
+    least = 1 if len(_clauses(one.fact.text)) == len(_clauses(other.fact.text)) == 1 else 2
+    for here, there in alike:
+        if _is_denied(here, there, names, least) and (together or not (is_past(here) or is_past(there))):
+            return "negated", here
+    found = [weigh(one.fact, other.fact), weigh(other.fact, one.fact)]
+    if not any(map(_is_against, found)) or any(s.verdict == "for" or s.reversal for s in found):
+        return None
+    for here, there in alike:
+        said = _against(replace(one.fact, text=here), replace(other.fact, text=there), together, weigh)
+        if said and not (said[0] == NUMBERS and (not together or events)):
+            return said
+    return None
+
+
+def _is_aside(fact: Fact) -> bool:
+    """Somebody else's words, a question, something said to somebody, or an opinion that is hardly held."""
+    if fact.kind is Kind.OPINION and (0.7 if fact.confidence is None else fact.confidence) < _FIRM:
+        return True
+    if _ADDRESSED.search(fact.text) or _QUOTES.search(fact.text):
+        return True
+    before = " ".join(_SAID.split(fact.text)[:-1])
+    return any(role.section == "say" for t in terms(before) for role in roles_of(t))
+
+
+def _is_against(found: Stance) -> bool:
+    return found.verdict == "against" and found.sure and found.strength >= 1
+
+
+def _stated(fact: Fact) -> list[Relation]:
+    """The relations that the clauses of a fact state: also in a report ("checked with Lee: uses MongoDB as …")."""
+    pieces = [fact.text, *re.split(r"[:;,：；，]\s*|\b(?:that|что)\b", fact.text)]
+    return [found for piece in pieces if (found := relation(piece.strip(), fact.entities))]
+
+
+def _against(one: Fact, other: Fact, together: bool, weigh: Callable[[Fact, Fact], Stance]) -> tuple[str, str] | None:
+    """(rule, reason) if two clauses disagree whichever is asked first. What happened on two days does not."""
+    if not together and (is_past(one.text) or is_past(other.text)):
+        return None
+    found, back = weigh(one, other), weigh(other, one)
+    if not (_is_against(found) and _is_against(back)):
+        return None
+    if re.search(r"\d", found.reason):
+        return None if _names_something(one.text) or _names_something(other.text) else (NUMBERS, found.reason)
+    return ("opposite" if " against " in found.reason else "negated"), found.reason.removeprefix("denied: ")
+
+
+@lru_cache(maxsize=50_000)
+def _clauses(text: str) -> tuple[str, ...]:
+    pieces = [piece.strip() for piece in _CLAUSE.split(text)]
+    return tuple(piece for piece in pieces[:_MOST_CLAUSES] if piece) or (text,)
+
+
+@lru_cache(maxsize=50_000)
+def _marks(text: str, names: frozenset[str]) -> Marks:
+    return marks_of(" ".join(terms(text)), names)
+
+
+def _is_alike(one: str, other: str, names: frozenset[str]) -> bool:
+    """True when two clauses speak of the same, apart from the words that deny or oppose."""
+    mine, its = _marks(one, names), _marks(other, names)
+    opposed = {name for name, side in mine.sides if (name, -side) in its.sides}
+    han = any(map(is_han, one))
+    if han:
+        first, second = _characters(one, opposed), _characters(other, opposed)
+    else:
+        first, second = (
+            {stem for stem in marks.stems if not any(role.name in opposed for role in roles_of(stem))} - marks.negated
+            for marks in (mine, its)
+        )
+    if not first and not second:
+        return bool(opposed) and not _POINTING.search(f"{one} {other}")
+    shared = len(first & second)
+    if not opposed and shared < 2 and first != second:
+        return False
+    return 2 * shared / (len(first) + len(second)) >= (_ALIKE if opposed and not han else _ALIKE_DENIED)
+
+
+_NOT = re.compile(
+    r"\b(?:not|no|never|cannot|nobody|nothing|none|\w+n['’]t|не|нет|никогда|никто|ничего|нельзя)\b|不|没|无|未|別|别",
+    re.IGNORECASE,
+)
+_NO_DENIAL = re.compile(
+    r"\bno[tn]? (?:only|just|merely|least|longer|doubt|problem|more|less|yet|later|sooner|matter)\b|\bnone other\b|\bnothing but\b"
+    r"|\bне (?:только|просто|менее|более|раз)\b|不仅|不但|不只|不过|不错|不久|没事|没关系|无论|不断|不同|不一定|差不多|不得不|无线|未来|特别|区别",
+    re.IGNORECASE,
+)
+
+
+_EMPTY = frozenset(("definit", "realli", "absolut", "total", "exact", "yeah", "okay", "конечн", "точн"))
+
+
+def _is_denied(one: str, other: str, names: frozenset[str], least: int) -> bool:
+    """True where two clauses of at least so many words are word for word the same, and one of them is denied."""
+    if bool(_NOT.search(one)) == bool(_NOT.search(other)) or _NO_DENIAL.search(one) or _NO_DENIAL.search(other):
+        return False
+    if any(map(is_han, one)):
+        mine, its = (_characters(_NOT.sub(" ", text), set()) for text in (one, other))
+        return len(mine) > 1 and mine == its
+    here, there = (
+        set(marks.stems | {v for _, v in marks.values}) for marks in (_marks(one, names), _marks(other, names))
+    )
+    here, there = ({term for term in found if not _NOT.fullmatch(term)} for found in (here, there))
+    return here == there and len(here - _EMPTY) >= least and not _POINTING.search(f"{one} {other}")
+
+
+_TURNING = frozenset(("not", "no", "stop", "like", "dislike", "ask", "refuse"))
+_FUNCTION = frozenset("的了很都也就还又太是")
+
+
+def _characters(text: str, opposed: set[str]) -> set[str]:
+    """What a Chinese clause speaks of, character by character: pairs that span two words would be noise."""
+    lists, found, at = shipped().characters, set[str](), 0
+    while at < len(text):
+        size = next((n for n in range(min(6, len(text) - at), 0, -1) if text[at : at + n] in lists), 0)
+        roles = lists.get(text[at : at + size], [])
+        if not any(role.section in _TURNING or role.name in opposed for role in roles):
+            found.update(text[at : at + max(size, 1)])
+        at += max(size, 1)
+    return {char for char in found if char.isalnum()} - _FUNCTION
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+_COUNTED = (
+    r"box|net|room|ring|cell|page|line|step|version|build|issue|ticket|chapter|day|night|week|sprint|phase|level|floor|port|channel|node|"
+    r"server|shard|worker|lane|track|team|group|class|item|no|point|part|section|figure|route|bus|gate|platform|row|seat|unit|stage|round|"
+    r"ящик|сеть|комната|кабинет|страница|строка|шаг|версия|глава|день|ночь|неделя|этаж|порт|узел|сервер|группа|класс|пункт|часть|номер|"
+    r"маршрут|автобус|ряд|место|第|号|版"
+)
+
+
+_NUMERAL = re.compile(r"[A-Za-zА-Яа-яЁё]{2,}")
+
+
+@cache
+def _numbers() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    han = f"(?:(?<![一-龥])[{HAN_NUMERALS}]+|[{HAN_NUMERALS}]+(?=[个只条张位名台间岁年月天小分公米千克元块]))"
+    numeral = rf"\d+(?:[.,:]\d+)*|{han}"
+    return re.compile(numeral), re.compile(rf"(?:\b|(?=[第号版]))(?:{_COUNTED})\W?$", re.IGNORECASE)
+
+
+def _other_number(one: str, other: str) -> str | None:
+    """ "12 people against 8 people" where two clauses are word for word the same but for one number; else None."""
+    number, counted = _numbers()
+    for mine, its in product(_clauses(one), _clauses(other)):
+        text, said = _NUMERAL.sub(_digits, mine), _NUMERAL.sub(_digits, its)
+        places, others = list(number.finditer(text)), list(number.finditer(said))
+        if not places or len(places) != len(others) or terms(number.sub(" ", text)) != terms(number.sub(" ", said)):
+            continue
+        apart = [(a, b) for a, b in zip(places, others, strict=True) if a[0] != b[0]]
+        if len(apart) == 1 and not counted.search(text[: apart[0][0].start()].rstrip()):
+            return f"{_counted_thing(text, apart[0][0])} against {_counted_thing(said, apart[0][1])}"
+    return None
+
+
+def _names_something(text: str) -> bool:
+    """True where a number stands behind what it names: "room 12"."""
+    number, counted = _numbers()
+    return any(counted.search(text[: match.start()].rstrip()) for match in number.finditer(text))
+
+
+def _digits(match: re.Match[str]) -> str:
+    """A number that is written out, in digits («восемь»: 8); other words as they are."""
+    value = next((role.side for role in roles_of(match[0].casefold()) if role.section == "numbers"), None)
+    return f"{value:g}" if value is not None else match[0]
+
+
+def _counted_thing(text: str, match: re.Match[str]) -> str:
+    after = re.match(r"\s*[^\W\d]{1,20}", text[match.end() :])
+    return match[0] + (after[0] if after else "")

@@ -1,0 +1,159 @@
+"""What reflect asks of the index: the facts of a window, everything about a name, the outcomes of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import NamedTuple
+
+from ..core.lexical import ORDINAL_BITS
+from ..core.query import Query
+from ..core.row import page_id
+from ..facts import UNTRUSTED
+from ..text.evidence import OPINIONS
+from ..text.names import entity_key
+from .index import Index
+from .questions import Stored, by_ids, by_refs, condition_of
+
+__all__ = [
+    "Light",
+    "about_names",
+    "days_told",
+    "facts_between",
+    "forgotten_refs",
+    "important",
+    "named_since",
+    "naming",
+    "outcomes_of",
+    "pages_of_names",
+    "placed",
+    "replacing_between",
+    "tasks_between",
+]
+
+_BELIEFS = page_id(OPINIONS)
+# What may enter a page or move a belief: no summary of the tool's own, told by the owner, an agent or nobody in particular, and not for this machine alone.
+_MAY_COUNT = (
+    "entry.role = 'fact' AND entry.kind <> 'observation' AND entry.block IS NULL AND entry.private = 0 "
+    + "".join(f"AND entry.origin <> '{origin}' AND entry.origin NOT LIKE '{origin}:%' " for origin in UNTRUSTED)
+    + f"AND entry.id NOT BETWEEN {_BELIEFS << ORDINAL_BITS} AND {((_BELIEFS + 1) << ORDINAL_BITS) - 1}"
+)
+
+
+class Light(NamedTuple):
+    """What decides whether a fact is shown, without its text."""
+
+    id: int
+    kind: str
+    day: str | None
+    first: str | None
+    last: str | None
+    slot: str | None
+    importance: float | None
+    content_key: int
+    names: str
+    ref: str
+
+
+def facts_between(index: Index, since: date | None, until: date) -> list[Stored]:
+    """Facts that count, written down from `since` (None: ever) to `until`, without the tool's own observations."""
+    sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day >= ? AND entry.day <= ?"
+    ids = [i for (i,) in index.rows(sql, (str(since) if since else "", str(until)))]
+    return list(by_ids(index, ids).values())
+
+
+def named_since(index: Index, since: date | None, until: date) -> set[str]:
+    """Keys of the names on facts that count, written down in those days."""
+    sql = f"SELECT DISTINCT names FROM entry WHERE {_MAY_COUNT} AND entry.day >= ? AND entry.day <= ?"
+    rows = index.rows(sql, (str(since) if since else "", str(until)))
+    return {name for (names,) in rows for name in names.split("\n") if name}
+
+
+def replacing_between(index: Index, since: date, until: date) -> list[Stored]:
+    """Facts of any kind, written down in those days, that fill a slot or say what they replace."""
+    sql = (
+        "SELECT id FROM entry WHERE role = 'fact' AND block IS NULL AND day >= ? AND day <= ? "
+        "AND (slot IS NOT NULL OR links <> '')"
+    )
+    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(since), str(until)))]).values())
+
+
+def naming(index: Index, names: Iterable[str], until: date) -> list[Stored]:
+    """Facts that count and may name one of these, marked or not, whenever they were written down."""
+    found: dict[int, Stored] = {}
+    for name in names:
+        named = condition_of(index, Query(), [name])
+        sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day <= ? AND {named.sql}"
+        found |= by_ids(index, [i for (i,) in index.rows(sql, (str(until), *named.values))])
+    return list(found.values())
+
+
+def about_names(index: Index, names: Iterable[str], until: date) -> list[Light]:
+    """Facts that count and name, as @Name or [[Name]], the bearer of one of these keys; by day, then place."""
+    sql = (
+        f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)} FROM mention "
+        f"JOIN entry ON entry.id = mention.entry WHERE mention.name IN ({{keys}}) AND {_MAY_COUNT}"
+    )
+    found = {row[0]: Light(*row) for row in index.rows_in(sql, names)}
+    last = str(until)
+    return sorted(
+        (light for light in found.values() if light.day is None or light.day <= last),
+        key=lambda light: (light.day or "", light.ref, light.id),
+    )
+
+
+def tasks_between(index: Index, since: date | None, until: date) -> list[str]:
+    """The tasks whose outcome was written down in those days; empty for one that has no name."""
+    sql = f"SELECT DISTINCT task FROM entry WHERE task IS NOT NULL AND {_MAY_COUNT} AND day >= ? AND day <= ?"
+    return sorted(task for (task,) in index.rows(sql, (str(since) if since else "", str(until))))
+
+
+def outcomes_of(index: Index, tasks: Iterable[str], until: date) -> list[Stored]:
+    """Every fact with an outcome of one of these tasks."""
+    sql = f"SELECT entry.id FROM entry WHERE task IN ({{keys}}) AND {_MAY_COUNT}"
+    entries = by_ids(index, (i for (i,) in index.rows_in(sql, tasks))).values()
+    return [entry for entry in entries if entry.day is None or entry.day <= str(until)]
+
+
+def important(index: Index, least: float, until: date) -> list[int]:
+    """Ids of the facts that count whose author gave them at least this importance."""
+    sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND importance >= ? AND day <= ? ORDER BY id"
+    return [i for (i,) in index.rows(sql, (least, str(until)))]
+
+
+def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
+    """The days of the other lines that count and say the same as some facts, or name them as evidence, by id."""
+    wanted = list(refs)
+    said = index.rows_in("SELECT id, ref, content_key FROM entry WHERE ref IN ({keys}) AND block IS NULL", wanted)
+    of_key: dict[int, set[str]] = {}
+    for _, ref, key in said:
+        of_key.setdefault(key, set()).add(ref)
+    own = {number for number, _, _ in said}
+    twins = f"SELECT id, content_key, day FROM entry WHERE content_key IN ({{keys}}) AND {_MAY_COUNT}"
+    naming = f"SELECT target, day FROM link JOIN entry ON entry.id = entry WHERE target IN ({{keys}}) AND {_MAY_COUNT}"
+    told = [(ref, day) for number, key, day in index.rows_in(twins, of_key) if number not in own for ref in of_key[key]]
+    found: dict[str, list[str]] = {}
+    for ref, day in [*told, *index.rows_in(naming, wanted)]:
+        if day is not None and day <= str(until):
+            found.setdefault(ref, []).append(day)
+    return {ref: sorted(days) for ref, days in found.items()}
+
+
+def placed(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """Where the lines with these ids stand; neither copies in managed blocks nor bank/opinions.md."""
+    return [entry for entry in by_refs(index, refs) if entry.block is None and entry.path != OPINIONS]
+
+
+def forgotten_refs(index: Index, refs: Iterable[str]) -> set[str]:
+    """Those of some ids that a tombstone says were forgotten on purpose."""
+    sql = "SELECT ref FROM entry WHERE block = 'forgotten' AND ref IN ({keys})"
+    return {ref for (ref,) in index.rows_in(sql, refs)}
+
+
+def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:
+    """The path of the page that bears each of these keys as its own name; names without a page are left out."""
+    sql = "SELECT entity.key, page.path FROM entity JOIN page ON page.id = entity.page WHERE entity.key IN ({keys})"
+    found: dict[str, str] = {}
+    for key, path in sorted(index.rows_in(sql, map(entity_key, names))):
+        found.setdefault(key, path)
+    return found

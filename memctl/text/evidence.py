@@ -1,0 +1,134 @@
+"""One piece of evidence: the sub-bullet under a belief with its day, verdict, resulting confidence, citation and id."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from functools import cache
+from posixpath import relpath
+from typing import NamedTuple
+
+from ..facts import Citation
+from .grammar import one_line
+
+__all__ = ["OPINIONS", "Bullet", "code_of", "parse_bullet", "render_bullet"]
+
+OPINIONS = "bank/opinions.md"
+_WORDS = {"weakly ": 0.5, "faintly ": 0.25, "": 1.0}
+_DASH = "·"
+
+
+class Bullet(NamedTuple):
+    """One piece of evidence. `number` is what was stated or set, `after` the confidence shown behind it.
+
+    `strength` is 1 for explicit evidence, less for what was found by its words; `gone` names the page of a source
+    line that is no more: such a bullet stays as a trace and counts for nothing.
+    """
+
+    day: date
+    verdict: str
+    strength: float = 1.0
+    number: float | None = None
+    guessed: bool = False
+    after: float | None = None
+    citation: Citation | None = None
+    reason: str = ""
+    ref: str | None = None
+    gone: str | None = None
+
+
+# A person writes a verdict as they speak; reflect writes it in English.
+_VERDICTS = {"за": "for", "против": "against", "支持": "for", "反对": "against"}
+_NUMBER = r"[01]?\.\d+|[01]"
+
+
+@cache
+def _bullet() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
+        rf"(?:(?P<plain>superseded|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
+        rf"|(?P<how>weakly |faintly )?(?P<side>(?:for|against|за|против)(?![\w-])|支持|反对))"
+        rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
+        r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?",
+        re.DOTALL | re.IGNORECASE,
+    )
+
+
+@cache
+def _link() -> re.Pattern[str]:
+    return re.compile(r"\[(?P<shown>(?:[^\]\\]|\\.)+)\]\([^)]*\)(?:\s*·\s*)?")
+
+
+def parse_bullet(content: str) -> Bullet | None:
+    """The evidence that the text of a sub-bullet spells, None if it is something else.
+
+    What a person types is understood too: `2025-12-05 against: said so on the phone`.
+    """
+    content = content.strip()
+    match = _bullet().fullmatch(content) if content[:4].isdigit() else None
+    if not match:
+        return None
+    try:
+        day = date(*map(int, match["day"].split("-")))
+    except ValueError:
+        return None
+    rest, citation, gone = match["rest"].strip(), None, None
+    if link := _link().match(rest):
+        citation = Citation.parse(re.sub(r"\\(.)", r"\1", link["shown"]))
+        rest = rest[link.end() :] if citation else rest
+    elif rest.startswith("gone from "):
+        gone, _, rest = rest.removeprefix("gone from ").partition(f" {_DASH} ")
+    verdict = (match["side"] or match["plain"].split()[0]).lower()
+    number = match["stated"] or match["set"]
+    return Bullet(
+        day,
+        _VERDICTS.get(verdict, verdict),
+        _WORDS[(match["how"] or "").lower()],
+        _share(number),
+        bool(match["guess"]),
+        _share(match["after"]),
+        citation,
+        rest.strip(),
+        match["ref"],
+        gone,
+    )
+
+
+def _share(written: str | None) -> float | None:
+    return min(1.0, float(written)) if written else None
+
+
+def render_bullet(bullet: Bullet, page: str = OPINIONS) -> str:
+    """The text of a sub-bullet on `page`, whose folder links are relative to."""
+    how = next(word for word, strength in _WORDS.items() if strength == bullet.strength)
+    head = (how if bullet.verdict in ("for", "against") else "") + bullet.verdict
+    if bullet.number is not None:
+        head += f" {'~' if bullet.guessed else ''}{bullet.number:.2f}"
+    if bullet.after is not None:
+        head += f" → {bullet.after:.2f}"
+    parts = [str(bullet.day), head]
+    if bullet.citation:
+        parts.append(_cited(bullet.citation, page))
+    elif bullet.gone:
+        parts.append(f"gone from {one_line(bullet.gone)}")
+    if reason := one_line(bullet.reason.replace(_DASH, ",")):
+        parts.append(reason)
+    return f" {_DASH} ".join(parts) + (f" ^{bullet.ref}" if bullet.ref else "")
+
+
+def _cited(citation: Citation, page: str) -> str:
+    """The citation as a link. A file may be called anything; on this line it opens nothing and breaks nothing."""
+    path = relpath(citation.path, page.rpartition("/")[0] or ".")
+    address = re.sub(r"[\s\x00-\x1f\x7f#%?()<>\\]", lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), path)
+    lines = str(citation)[len(citation.path) :]
+    shown = re.sub(r"[\[\]\\]", r"\\\g<0>", one_line(str(citation)))
+    return f"[{shown}]({address}{lines})"
+
+
+def code_of(bullet: Bullet) -> str:
+    """How a mark spells a piece of evidence."""
+    if bullet.verdict in ("for", "against"):
+        return f"{'+' if bullet.verdict == 'for' else '-'}{round(bullet.strength * 4)}"
+    if bullet.verdict == "stated":
+        return "s" if bullet.number is None else f"s{bullet.number:.2f}"
+    return {"superseded": "x"}.get(bullet.verdict, "=")

@@ -1,0 +1,140 @@
+"""Text and links inside Markdown that memctl writes: what a person wrote is data there, and never structure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from ..facts import Span
+from .page import is_retain
+
+__all__ = ["Source", "heading", "link", "literal", "quoted", "relative", "sources"]
+
+
+class Source(NamedTuple):
+    """What a link that memctl wrote points at: lines of a page (None: the block with this id), and the fact's id."""
+
+    path: str
+    lines: Span | None
+    ref: str
+
+
+# -- text as data -----------------------------------------------------------------------------------------------------
+
+
+def quoted(text: str, struck: bool = False) -> str:
+    """`text` on one line of Markdown, as little escaped as can be: what it shows by itself it shows there, and no more.
+
+    Emphasis, code and links stay; what is unpaired, raw HTML, pictures, strikes and what opens a block become letters.
+    With `struck` it may stand between `~~`.
+    """
+    line = _one_line(text)
+    alone = line.count("~") == 1
+
+    def disarmed(match: re.Match[str]) -> str:
+        if match.lastgroup == "url":
+            return _in_urls().sub(lambda found: found[0] if is_calm(found) else f"%{ord(found[0]):X}", match[0])
+        kept = match.lastgroup == "kept" or is_calm(match)
+        return match[0] if kept else "".join(f"\\{char}" for char in match[0])
+
+    def is_calm(match: re.Match[str]) -> bool:
+        """A tilde alone strikes nothing («3~5 дней»), nor do those that can only open (`~/notes`)."""
+        return match[0] == "~" and not struck and (match.lastgroup == "opener" or alone)
+
+    return _escape_opening(_specials().sub(disarmed, line))
+
+
+@cache
+def _specials() -> re.Pattern[str]:
+    """What may need a backslash, from left to right: escapes, code spans and links in angle brackets need none."""
+    return re.compile(
+        r"(?P<kept>\\[!-/:-@\[-`{-~]|(?P<ticks>`++)[^`]*+(?:(?!(?P=ticks)(?!`))`++[^`]*+)*+(?P=ticks)(?!`)"
+        r"|<(?:https?|ftp)://[^\s<>]*+>)"
+        r"|(?P<url>(?:(?<![A-Za-z])(?:https?|ftp)://|(?<![^\s*_~(])www\.)\S++)"
+        r"|(?P<opener>(?<!\S)~(?!~)|(?<=[/(])~(?=[^\W_]))"
+        r"|`++|<(?=[A-Za-z/!?])|~|!(?=\[)|(?<=\])\((?=\s*<)|%%++|\$\$++|\\\Z"
+    )
+
+
+@cache
+def _in_urls() -> re.Pattern[str]:
+    """On GitHub a bare link goes on to the next space, backslashes and all: there only a percent sign can disarm."""
+    return re.compile(r"(?P<opener>(?<=/)~(?=[^\W_]))|[~<`]|(?<=!)\[|\\\Z")
+
+
+def _one_line(text: str) -> str:
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()
+
+
+def literal(name: str) -> str:
+    """`name` as letters and nothing else, for a label or between markers of ours."""
+    return _escape_opening(re.sub(r"([\\`*~\[\]<$%]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;))", r"\\\1", _one_line(name)))
+
+
+def _escape_opening(line: str) -> str:
+    """`line` so that nothing in it is a marker of a block, when it comes first in a list item or a heading."""
+    return re.sub(
+        r"^(?:(?=#{1,6}(?:\s|$)|[-+*](?:\s|$)|>|\[[ xX]\]\s|\[[^\[\]]+\]:)|([0-9]{1,9})(?=[.)](?:\s|$)))", r"\1\\", line
+    )
+
+
+def heading(name: str) -> str:
+    """A name as the text of a heading. One that would open a section of facts («Retain») is put in quotes."""
+    shown = re.sub(r"(?<!\S)(#+)$", r"\\\1", quoted(name))
+    return f"“{shown}”" if is_retain(shown) else shown or "?"
+
+
+# -- links ------------------------------------------------------------------------------------------------------------
+
+
+def link(shown: str, target: str, title: str = "") -> str:
+    """A Markdown link; `shown` and `target` must be escaped already (`literal`, `relative`)."""
+    return f'[{shown}]({target} "{title}")' if title else f"[{shown}]({target})"
+
+
+def relative(path: str, page: str) -> str:
+    """The path from the folder of `page`, percent-encoded where Markdown needs it; other scripts stay readable."""
+    here, there = page.split("/")[:-1], path.split("/")
+    shared = 0
+    while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
+        shared += 1
+    return _UNSAFE.sub(_percent, "/".join([".."] * (len(here) - shared) + there[shared:]))
+
+
+_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\"#%&'()*:<>?\[\\\]^`{|}!$~\ud800-\udfff]|\s")
+
+
+def _percent(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
+
+
+def sources(body: str, page: str) -> Iterator[Source]:
+    """What the links of a body that stands on `page` point at, in order: lines by number, beliefs by id."""
+    for match in _links().finditer(body):
+        path = _absolute(re.sub(r"(?:%[0-9A-F]{2})+", _unpercent, match["path"]), page)
+        if match["id"]:
+            yield Source(path, None, match["id"])
+        else:
+            first = int(match["line"])
+            yield Source(path, Span(first, int(match["end"] or first)), match["ref"] or "")
+
+
+@cache
+def _links() -> re.Pattern[str]:
+    return re.compile(
+        r"\]\((?P<path>[^()<>\s#]+\.md)#(?:L(?P<line>[0-9]{1,9})(?:-L(?P<end>[0-9]{1,9}))?|\^(?P<id>[A-Za-z0-9-]+))"
+        r"(?: \"(?P<ref>[^\"]*)\")?\)"
+    )
+
+
+def _unpercent(match: re.Match[str]) -> str:
+    return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogateescape")
+
+
+def _absolute(relative: str, page: str) -> str:
+    parts = page.split("/")[:-1]
+    for part in relative.split("/"):
+        parts = parts[:-1] if part == ".." else [*parts, part]
+    return "/".join(parts)

@@ -1,0 +1,369 @@
+"""The rules of stance: from what two clauses share to a verdict with its reason."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..facts import Fact
+from .names import is_han
+from .stance_bond import WORTH, Bond, is_thing, loose, same_thing, sign_of
+from .stance_items import TIMES, Item
+from .stance_reading import Clause
+from .stance_subject import BESIDE, PREDICATES, WHOSE
+from .stance_units import Unit, is_verb
+from .stance_values import Quantity, agree
+from .stance_words import stem_word
+
+__all__ = ["View", "judge"]
+
+
+class View(NamedTuple):
+    """One reading of a pair of clauses: the verdict with the weight of its bond."""
+
+    verdict: str
+    bond: float
+    reason: str
+    hedged: bool = False
+    reversal: bool = False
+    place: int = 0
+
+
+def judge(belief: Clause, clause: Clause, mine: frozenset[str], fact: Fact, key: str = "") -> View:
+    """How a clause of `fact` speaks of a clause of a belief; `key` is the slot that both stand in, if they do."""
+    bond = Bond(belief, clause, mine, key)
+    reversal = "reversal" in clause.flags
+    for rule in (_by_key, _by_attitude, _by_number, _by_slot, _by_choice, _by_scale, _by_sign):
+        view = rule(bond, belief, clause, fact)
+        if view:
+            return view._replace(reversal=reversal)
+    words = ", ".join(dict.fromkeys(one.word for one, _ in bond.pairs)) or "nothing in common"
+    return View("neither", bond.weight, f"in common only: {words}" if bond.pairs else words)
+
+
+def _by_key(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """In one slot, the same value or another one; a slot has one value at a time."""
+    if not bond.key or _numbers(belief, clause):
+        return None
+    old, new = (_values(items) for items in (bond.belief, bond.fact))
+    shared = [pair for pair in bond.pairs if pair[0] in old]
+    if shared and not bond.apart and not any(s < 0 for _, _, s in bond.scales):
+        return View("for", bond.weight + 1, f"{bond.key}: {shared[0][1].word}")
+    if shared or not old or not new or not _comparable(old[0], new[0]):
+        return None
+    if all(sign_of(item, bond.wish) > 0 for item in (*old, *new)):
+        return View("against", bond.weight + 1, f"{bond.key}: {old[0].word} against {new[0].word}")
+    return None
+
+
+def _values(items: list[Item]) -> list[Item]:
+    """What a line in a slot names: its names, else its things."""
+    things = [item for item in items if not (item.light or item.axes)]
+    return [item for item in things if item.name] or things
+
+
+def _comparable(one: Item, other: Item) -> bool:
+    """False for names in two scripts: nobody knows whether Рига is Riga."""
+    return _script(one.word) == _script(other.word)
+
+
+def _script(word: str) -> str:
+    first = next((char for char in word if char.isalpha()), "a")
+    return "han" if is_han(first) else "latin" if first < "\u0370" else "other"
+
+
+def _numbers(belief: Clause, clause: Clause) -> list[tuple[Quantity, Quantity, bool]]:
+    """The numbers of two clauses that measure the same, and whether both can be right."""
+    return [
+        (one, other, equal != other.denied)
+        for one in belief.quantities
+        for other in clause.quantities
+        if (equal := agree(one, other)) is not None and (equal or not other.denied)
+    ]
+
+
+def _by_attitude(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """The very same attitude ("allergic", «доволен») beside the same thing, denied by neither."""
+    felt = {unit.key for unit in belief.units if unit.sections & {"like", "dislike"}}
+    again = [unit for unit in clause.units if unit.key in felt]
+    denied = any(b.att > 0 or b.no < 0 for _, b in bond.apart) or any(
+        unit.sections & {"not", "stop", "untrue", "no", "never"} for c in (belief, clause) for unit in c.units
+    )
+    if (
+        again
+        and bond.nouns >= 1
+        and not denied
+        and bond.coverage >= 0.5
+        and not any(sign < 0 for _, _, sign in bond.scales)
+    ):
+        return View("for", bond.weight + 0.5, f"same words: {again[0].word}, {bond.pairs[0][1].word}")
+    return None
+
+
+def _by_number(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """Equal or different numbers, times or dates of the same thing."""
+    found = _numbers(belief, clause)
+    if not found:
+        return None
+    about = {b.segment for _, b in bond.pairs}
+    found = [pair for pair in found if clause.segments[pair[1].at] in about] or found
+    equal = [pair for pair in found if pair[2] and not pair[1].denied]
+    one, other, _ = (equal or found)[0]
+    tied = one.dimension == "age" or bond.key or sum(item.weight for item in bond.belief) < 1
+    acts = any(i.verb for i in bond.left) and any(i.verb for i in bond.over) and "change" not in clause.flags
+    named = any(i.name for i in bond.left) and any(i.name for i in bond.over)
+    if not tied and (bond.weight < 1 or bond.coverage < 0.5 or ((acts or named) and not equal)):
+        return None
+    if equal and (bond.apart or any(sign < 0 for _, _, sign in bond.scales)):
+        return None
+    if equal and not bond.pairs and _denies(belief) != _denies(clause):
+        return View("against", bond.weight + 1, f"denied: {other.text}")
+    if equal:
+        return View("for", bond.weight + 1, f"{other.text} as {one.text}")
+    said = f"denied: {other.text}" if other.denied else f"{one.text} against {other.text}"
+    return View("against", bond.weight + 1, said)
+
+
+def _denies(clause: Clause) -> bool:
+    """True when a clause with nothing but a number turns it down."""
+    return any(unit.sections & {"not", "no", "dislike", "refuse", "stop"} for unit in clause.units)
+
+
+def _by_slot(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """Another value of a relation that has one at a time."""
+    for name, at in belief.slots:
+        for same, place in clause.slots:
+            if name != same:
+                continue
+            old, new = (_value(items, n, name == "place") for items, n in ((bond.belief, at), (bond.fact, place)))
+            known = any(same_thing(a, b, True) for a in old for b in bond.fact) or any(
+                same_thing(a, b, True) for a in new for b in bond.belief
+            )
+            if not old or not new or known or not _comparable(old[0], new[0]):
+                continue
+            if all(sign_of(item, False) > 0 for item in (*old, *new)):
+                return View("against", bond.weight + 1, f"{old[0].word} against {new[0].word}")
+    return None
+
+
+def _value(items: list[Item], at: int, any_noun: bool) -> list[Item]:
+    """What stands right after a relation: names, and for places any noun."""
+    found = [item for item in items if at < item.at <= at + 4 and not item.light]
+    return [
+        item
+        for item in found
+        if item.segment == found[0].segment
+        and (item.name or any_noun or is_han(item.word[0]))
+        and not item.axes
+        and not any(name in ("weekday", "daypart") for name, _ in item.choices)
+    ]
+
+
+def _by_choice(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """Another of several of which only one holds: morning and evening for the same meeting."""
+    for one in bond.left:
+        for name, value in one.choices:
+            if not _one_at_a_time(name, bond, clause, fact):
+                continue
+            named = [(o, v) for o in bond.fact for same, v in o.choices if same == name]
+            if not named or any(v == value for _, v in named) or sign_of(one, bond.wish) < 0:
+                continue
+            others = [o for o, _ in named if sign_of(o, bond.wish) > 0 and not any(o.ids & b.ids for b in bond.belief)]
+            if others:
+                return View("against", bond.weight + 0.5, f'"{one.word}" against "{others[0].word}"')
+    return None
+
+
+def _one_at_a_time(name: str, bond: Bond, clause: Clause, fact: Fact) -> bool:
+    """True when a choice excludes another: said of the same thing, or said to be so now; never for a single day."""
+    if name == "maindb":
+        return bool(bond.pairs)
+    changed = "change" in clause.flags
+    if not changed and (name in _MANY or any(unit.key in _ONCE for unit in clause.units)):
+        return False
+    return (bond.coverage >= 0.5 and bond.nouns >= 1) or (changed and bool(bond.pairs) and len(bond.left) <= 2)
+
+
+_MANY = frozenset(("weekday", "month", "colour", "drink", "season", "level"))
+_ONCE = frozenset(stem_word(word) for word in ("today", "yesterday", "once", "сегодня", "вчера", "однажды")) | {
+    "今天", "昨天", "这次", "昨晚", "今早", "今晚", "有一次",
+}  # fmt: skip
+
+
+def _by_scale(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """The same or opposite ends of a scale, said of the same thing."""
+    fit = [pair for pair in bond.scales if _about_the_same(bond, pair[0], pair[1])]
+    if not fit:
+        return None
+    apart = [pair for pair in bond.scales if pair[2] < 0]
+    if len(apart) > 1:
+        return View("neither", bond.weight, f'another thing: "{apart[0][1].word}", not "{apart[0][0].word}"')
+    one, other, sign = next((pair for pair in fit if pair[2] < 0), fit[0])
+    if bond.nouns < 1 and (loose(bond.left) or _strange_subject(bond, belief, clause, other)):
+        return None
+    crossed = not {name for name, _ in one.axes} & {name for name, _ in other.axes}
+    if (sign < 0 and crossed and fact.outcome == "ok") or bond.reach(one) < (0.6 if crossed else 0.45):
+        return None
+    if sign < 0:
+        return View("against", bond.weight + 1, f'"{one.word}" against "{other.word}"')
+    if any(b.segment != other.segment for _, b in bond.apart):
+        return None
+    return View("for", bond.weight, f'"{other.word}" as "{one.word}"')
+
+
+def _strange_subject(bond: Bond, belief: Clause, clause: Clause, item: Item) -> bool:
+    """True when a segment is about another thing: "the train was late" says nothing of who is punctual.
+
+    A belief that names its bearer ("The CI is flaky") is about a thing, and parts of it speak for it.
+    """
+    if any(unit.key in bond.mine or unit.word.casefold() in bond.mine for unit in belief.units):
+        return False
+    things = {
+        i.at for i in bond.over if i.segment == item.segment and not (i.light or i.axes or i.verb) and not i.ids & TIMES
+    }
+    for at, unit in enumerate(clause.units):
+        if clause.segments[at] != item.segment:
+            continue
+        if at >= item.at or unit.key in bond.mine or unit.word.casefold() in bond.mine:
+            return False
+        if "own" in unit.sections and unit.word.casefold() not in WHOSE:
+            return False
+        if at in things:
+            return not _beside(clause.units, at)
+        if unit.sections & PREDICATES or any(i.verb and i.at == at for i in bond.fact):
+            return False
+    return False
+
+
+def _beside(units: tuple[Unit, ...], at: int) -> bool:
+    """True for a circumstance before the predicate: "at the barbecue", «за год», 聚餐时."""
+    before = [unit.word.casefold() for unit in units[max(0, at - 2) : at]]
+    after = units[at + 1].word if at + 1 < len(units) else ""
+    return bool(BESIDE.intersection(before)) or after in (
+        "时",
+        "的时候",
+        "前",
+        "后",
+        "以后",
+        "之后",
+        "之前",
+        "里",
+        "上",
+        "期间",
+    )
+
+
+def _about_the_same(bond: Bond, one: Item, other: Item) -> bool:
+    """False when an adjective stands right before a noun that the other text does not have."""
+    for item, items, side in ((one, bond.belief, 0), (other, bond.fact, 1)):
+        head = next(
+            (i for i in items if i.at == item.at + 1 and i.segment == item.segment and not i.light and not i.axes), None
+        )
+        if head is not None and not any(pair[side] is head for pair in bond.pairs):
+            return False
+    return True
+
+
+def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """The same things, affirmed by both or denied by one."""
+    if not bond.pairs:
+        return None
+    words = ", ".join(dict.fromkeys(other.word for _, other in bond.pairs if not other.light)) or bond.pairs[0][1].word
+    if not bond.apart:
+        return _alike(bond, belief, clause, fact, words)
+    if bond.nouns < 1 and loose(bond.left):
+        return None
+    apart = bond.apart
+    if any(sign > 0 and other.att and other.segment != apart[0][1].segment for _, other, sign in bond.scales):
+        return None
+    denies = sign_of(apart[0][1], bond.wish) < 0
+    texts = bond.fact if denies else bond.belief
+    segments = {pair[1 if denies else 0].segment for pair in apart}
+    no = [item for item in texts if item.segment in segments and sign_of(item, bond.wish) < 0 and not item.excess]
+    others = bond.belief if denies else bond.fact
+    total = sum(_part(item) for item in no) + (_limits(bond, clause, segments) if denies else 0)
+    met = [item for item in no if any(same_thing(item, o, True) or same_thing(o, item, True) for o in others)]
+    share = sum(map(_part, met)) / total if total else 0
+    if not denies and bond.wish and not any(_embraces(bond, other) for _, other in apart):
+        return None
+    ended = denies and "reversal" in clause.flags
+    if not denies and any(a.fewer and not b.att for a, b in apart):
+        return None
+    if share >= 0.7 and bond.coverage >= (0.4 if ended else 0.5) and bond.weight >= 1:
+        return View("against", bond.weight, f"denied: {words}")
+    return None
+
+
+def _limits(bond: Bond, clause: Clause, segments: set[int]) -> float:
+    """The weight of what a denial is limited to: "no coffee after noon" leaves the morning's coffee alone."""
+    if "reversal" in clause.flags or not any(i.no < 0 and i.segment in segments for i in bond.fact):
+        return 0
+    marks = [
+        (clause.segments[at], is_han(unit.word[0])) for at, unit in enumerate(clause.units) if "when" in unit.sections
+    ]
+    limited = {at + 1 for at, han in marks if not han and at in segments} | {
+        at for at, han in marks if han and at + 1 in segments
+    }
+    clocks = [q for q in clause.quantities if q.dimension == "clock" and clause.segments[q.at] in segments | limited]
+    added = [i for i in bond.fact if i.segment in limited and not any(same_thing(b, i, True) for b in bond.belief)]
+    return sum(max(1.0, _part(item)) for item in added) + len(clocks)
+
+
+def _part(item: Item) -> float:
+    """The weight of an item in a denial; a time counts in full, for it limits what is denied."""
+    return 1.0 if item.ids & TIMES else item.weight
+
+
+def _embraces(bond: Bond, item: Item) -> bool:
+    """True when a thing is wanted or taken: by a verb that does not say what became of it, nobody knows."""
+    if item.att > 0 or item.verb:
+        return True
+    here = [unit for at, unit in enumerate(bond.units) if bond.segments[at] == item.segment]
+    return any("light" in unit.sections or unit.word.casefold() in ("had", "has") for unit in here)
+
+
+def _acts(bond: Bond, item: Item) -> bool:
+    """True when a thing is wanted or something is done with it, not only named."""
+    if item.att > 0 or item.verb:
+        return True
+    here = [(at, unit) for at, unit in enumerate(bond.units) if bond.segments[at] == item.segment]
+    named = any(
+        unit.key in bond.mine or unit.word.casefold() in bond.mine or "own" in unit.sections for _, unit in here
+    )
+    return any(is_verb(unit) and (at < item.at or (named and "light" in unit.sections)) for at, unit in here)
+
+
+def _alike(bond: Bond, belief: Clause, clause: Clause, fact: Fact, words: str) -> View | None:
+    """For, when enough is shared and nothing stands against it; for a taste, something must have been done."""
+    if any(sign < 0 for _, _, sign in bond.scales) or any("receive" in unit.sections for unit in clause.units):
+        return None
+    segments = {b.segment for _, b in bond.pairs}
+    only = {clause.segments[at] for at, unit in enumerate(clause.units) if unit.word.casefold() in _ONLY}
+    limited = any(i.segment in only and any(same_thing(b, i, False) for b in bond.belief) for i in bond.fact)
+    if limited and "only" not in bond.flags:
+        return None
+    bad = [
+        i
+        for i in bond.over
+        if i.segment in segments and any(n in WORTH and s * sign_of(i, False) < 0 for n, s in i.axes)
+    ]
+    if not bond.wish and bad and not any(n in WORTH for item in bond.belief for n, _ in item.axes):
+        return None
+    things = [b for a, b in bond.pairs if is_thing(a) and not b.light]
+    if bond.wish and things and fact.outcome != "ok" and not any(b.att or b.no < 0 or _acts(bond, b) for b in things):
+        return None
+    helped = fact.outcome == "ok" and any(n in _GOOD and s > 0 for item in bond.left for n, s in item.axes)
+    left = [item for item in bond.left if item.axes and not (helped and any(n in _GOOD for n, _ in item.axes))]
+    if belief.quantities and bond.coverage < 0.9:  # a number is the point of a line that has one
+        return None
+    enough = bond.weight >= 1 and bond.coverage >= (
+        0.5 if bond.wish or bond.weight >= 2 or fact.outcome == "ok" else 0.6
+    )
+    if (enough and not left) or (bond.weight >= 2 and bond.coverage >= 0.7):
+        return View("for", bond.weight, f"same words: {words}")
+    return None
+
+
+_ONLY = frozenset(
+    ("only", "exclusively", "solely", "только", "лишь", "исключительно", "只", "仅", "只有", "只会", "只肯")
+)
+_GOOD = frozenset(("useful", "success", "quality", "speed", "reliability"))

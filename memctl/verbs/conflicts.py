@@ -1,0 +1,236 @@
+"""Conflicts: pairs of standing facts that disagree, each read again from disk, with the rule that found them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import chain
+
+from ..core.conflicts import Pair, in_slots, marks_of, pairs_worth, values_differ
+from ..core.disagreements import Statement, disagreement
+from ..core.hits import Hit
+from ..facts import Fact, is_trusted
+from ..store.heal import with_index
+from ..store.index import Index
+from ..store.questions import Stored, by_ids, keys_of
+from ..store.questions_conflicts import Told, bearers, facts_about, side_by_side, slots_filled, weighed
+from ..store.reread import reread
+from ..store.workspace import Workspace
+from ..text.grammar import parse
+from ..text.lines import Role, content_of
+from ..text.names import entity_key
+from ..text.stance import Stance, stance
+from ..text.terms import terms
+from .known import KnownNames
+from .recall import hit_of
+from .sync import Progress, freshen, silent
+from .truth import Judgement, judge
+
+__all__ = ["Conflict", "conflicts", "conflicts_in"]
+
+_MOST_FACTS = 20_000  # of one entity, the newest
+_MOST_PAIRS = 4_000  # of one entity that are read word by word, the likeliest: some 2 s
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two hits that disagree, the older first; what is not trusted stands second. `about`: whom both are about."""
+
+    sides: tuple[Hit, Hit]
+    rule: str
+    reason: str
+    about: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """One line for a list of findings: "opposite: “male” against “female”: memory/…#L1 and memory/…#L2"."""
+        reason = f": {self.reason}" if self.reason else ""
+        return f"{self.rule}{reason}: {' and '.join(str(hit.source) for hit in self.sides)}"
+
+
+def conflicts(
+    workspace: Workspace,
+    today: date,
+    about: str | None = None,
+    tell: Callable[[str], None] = silent,
+    progress: Progress = lambda done, total: None,
+) -> tuple[Conflict, ...]:
+    """Every pair of facts that disagree today, the newest first; with `about`, those about the bearer of that name.
+
+    Left out: what is superseded, expired or retracted, copies in managed blocks, observations, pairs that a line names
+    as compatible, and pairs of which neither side is trusted. `tell` hears where there was too much to compare.
+    """
+
+    def job(index: Index) -> tuple[Conflict, ...]:
+        freshen(workspace, index, tell)
+        with index.reading():
+            return conflicts_in(workspace, index, today, about, tell, progress)
+
+    return with_index(workspace, job)
+
+
+def conflicts_in(
+    workspace: Workspace,
+    index: Index,
+    today: date,
+    about: str | None = None,
+    tell: Callable[[str], None] = silent,
+    progress: Progress = lambda done, total: None,
+) -> tuple[Conflict, ...]:
+    """The same from an index as it stands."""
+    keys = keys_of(index, about.removeprefix("@")) if about is not None else None
+    groups = bearers(index) if keys is None else {keys[0]: set(keys)}
+    pairs = _slot_pairs(index, today, keys)
+    cut: list[str] = []
+    for done, (name, group) in enumerate(sorted(groups.items())):
+        pairs += [Pair(one, other, "") for one, other in _worth(index, name, group, cut)]
+        progress(done + 1, len(groups))
+    if cut:
+        more = f" and {len(cut) - 3} more" if len(cut) > 3 else ""
+        tell(f"too many lines are alike to compare them all; the likeliest were, about {', '.join(cut[:3])}{more}")
+    if keys and not any(facts_about(index, group, 1) for group in groups.values()):
+        tell(f"no fact names {about}")
+    return tuple(_found(workspace, index, today, list(dict.fromkeys(pairs))))
+
+
+# -- which pairs ------------------------------------------------------------------------------------------------------
+
+
+def _slot_pairs(index: Index, today: date, names: Sequence[str] | None) -> list[Pair]:
+    """Pairs in the slots that have more than one value."""
+    values: dict[tuple[str, str], set[int]] = {}
+    members: dict[tuple[str, str], list[int]] = {}
+    first: dict[str, str] = {}
+    for key, name, entry, same in slots_filled(index, names):
+        if name not in first:
+            first[name] = keys_of(index, name)[0] if name else ""
+        values.setdefault((key, first[name]), set()).add(same)
+        members.setdefault((key, first[name]), []).append(entry)
+    varied = chain.from_iterable(members[slot] for slot, found in values.items() if len(found) > 1)
+    verdict = judge(index, by_ids(index, varied).values(), today)
+    return in_slots(verdict.claims.values(), verdict.standings, today)
+
+
+def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of facts about one entity that may disagree by their words, the older first; `cut` gets a name with too many."""
+    told = facts_about(index, keys, _MOST_FACTS + 1)
+    if len(told) < 2:
+        return
+    newest = told[:_MOST_FACTS][::-1]
+    words = frozenset(term for key in keys for term in terms(key))
+    marks = [marks_of(fact.own, words) for fact in newest]
+    pairs, total = pairs_worth(marks, lambda i, j: _together(newest[i], newest[j]), _MOST_PAIRS)
+    if total > len(pairs) or len(told) > len(newest):
+        cut.append(name)
+    for one, other in ((newest[i], newest[j]) for i, j in pairs):
+        if one.content_key != other.content_key and (is_trusted(one.origin) or is_trusted(other.origin)):
+            yield one.id, other.id
+
+
+def _together(one: Told, other: Told) -> bool:
+    return one.day == other.day or one.day is None or other.day is None
+
+
+# -- which of them disagree -------------------------------------------------------------------------------------------
+
+
+def _found(workspace: Workspace, index: Index, today: date, pairs: Sequence[Pair]) -> list[Conflict]:
+    entries = by_ids(index, chain.from_iterable((pair.first, pair.second) for pair in pairs))
+    verdict = judge(index, entries.values(), today)
+    pairs = [pair for pair in pairs if _stands(pair, entries, verdict, today)]
+    refs = {entries[i].ref for pair in pairs for i in pair[:2]}
+    compatible, ledger = side_by_side(index, refs), weighed(index, refs)
+    pairs = [
+        pair
+        for pair, one, other in ((pair, entries[pair.first], entries[pair.second]) for pair in pairs)
+        if not _linked(one, other, compatible) and not _is_evidence(one.ref, other.ref, ledger)
+    ]
+    close = _Close(workspace, index, {i: entries[i] for pair in pairs for i in pair[:2]}, verdict, today)
+    found: dict[tuple[int, ...], Conflict] = {}
+    for pair in pairs:
+        twins = tuple(sorted(entries[i].content_key for i in pair[:2]))
+        if twins not in found and (conflict := close.compared(pair)):
+            found[twins] = conflict
+    return sorted(found.values(), key=_newest_first)
+
+
+def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
+    days = [date.fromisoformat(hit.day).toordinal() for hit in conflict.sides if hit.day]
+    one, other = conflict.sides
+    return -max(days, default=0), str(one.source), str(other.source)
+
+
+def _stands(pair: Pair, entries: Mapping[int, Stored], verdict: Judgement, today: date) -> bool:
+    """Both sides are there and count; in a slot, the rule has seen to that."""
+    if pair.first not in entries or pair.second not in entries:
+        return False
+    return bool(pair.rule) or all(verdict.standings[i].holds(today) for i in pair[:2])
+
+
+def _linked(one: Stored, other: Stored, compatible: Mapping[str, set[int]]) -> bool:
+    """An author related the two: one replaces, corrects, supports or refutes the other, or a line speaks for both."""
+    named = ((a.links.split("\n"), b.ref) for a, b in ((one, other), (other, one)) if a.links)
+    direct = any(line.split(" ", 1)[1] == ref for lines, ref in named for line in lines)
+    return direct or bool(compatible.get(one.ref, set()) & compatible.get(other.ref, set()))
+
+
+def _is_evidence(one: str, other: str, ledger: Mapping[str, set[str]]) -> bool:
+    """True where a belief already weighs one of the two: its confidence says what the other one did to it."""
+    pairs = ((ledger.get(a, ()), ledger.get(b, ())) for a, b in ((one, other), (other, one)))
+    return any("stated" in first and "weighed" in second for first, second in pairs)
+
+
+class _Close:
+    """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
+
+    def __init__(
+        self, workspace: Workspace, index: Index, entries: Mapping[int, Stored], verdict: Judgement, today: date
+    ) -> None:
+        self._index, self._entries, self._verdict, self._today = index, entries, verdict, today
+        self._seen = reread(workspace, entries.values())
+        self._known = KnownNames(index)
+        self._facts: dict[int, Fact | None] = {}
+        self._names: dict[str, frozenset[str]] = {}
+
+    def compared(self, pair: Pair) -> Conflict | None:
+        """The conflict that a pair is, if it is one; what is not trusted stands second."""
+        one, other = (self._fact(i) for i in pair[:2])
+        if one is None or other is None:
+            return None
+        if pair.rule:
+            found = (pair.rule, one.key or "") if values_differ(one, other, pair.rule) else None
+        elif one.outcome and other.outcome:
+            found = None  # two attempts
+        else:
+            names = frozenset(chain.from_iterable(map(self._terms, (*one.entities, *other.entities))))
+            found = disagreement(
+                self._statement(pair.first, one), self._statement(pair.second, other), names, self._weigh
+            )
+        if not found:
+            return None
+        sides = sorted(map(self._hit, pair[:2]), key=lambda hit: not is_trusted(hit.origin))
+        about = tuple(name for name in sides[0].entities if name in sides[1].entities)
+        return Conflict((sides[0], sides[1]), found[0], found[1], about)
+
+    def _fact(self, number: int) -> Fact | None:
+        if number not in self._facts:
+            read = parse(content_of(Role.FACT, self._seen[number].raw)) if number in self._seen else None
+            self._facts[number] = read if isinstance(read, Fact) else None
+        return self._facts[number]
+
+    def _statement(self, number: int, fact: Fact) -> Statement:
+        day = self._entries[number].day
+        return Statement(fact, self._verdict.standings[number].valid, date.fromisoformat(day) if day else None)
+
+    def _terms(self, name: str) -> frozenset[str]:
+        """The search terms of every name of somebody."""
+        if name not in self._names:
+            self._names[name] = frozenset(chain.from_iterable(map(terms, (name, *keys_of(self._index, name)))))
+        return self._names[name]
+
+    def _weigh(self, one: Fact, other: Fact) -> Stance:
+        return stance(one, other, canonical=lambda name: entity_key(self._known.known_as(name)))
+
+    def _hit(self, number: int) -> Hit:
+        entry = self._entries[number]
+        return hit_of(self._index, entry, self._seen[number], self._verdict, self._today, self._known)

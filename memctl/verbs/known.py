@@ -1,0 +1,34 @@
+"""Who is meant by a name: on a line, or without a mark in its text."""
+
+from __future__ import annotations
+
+from ..core.known_names import Listed, find_names, heads
+from ..store.index import Index
+from ..store.questions import has_entities, listed_names, resolve
+
+__all__ = ["KnownNames"]
+
+
+class KnownNames:
+    """Looks names up as they come, each once: plain mentions in texts, and the bearers of written names."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._any = has_entities(index)
+        self._pages: dict[str, str] = {}
+        self._listed: dict[str, list[Listed]] = {}
+
+    def in_text(self, text: str) -> tuple[str, ...]:
+        """The entities that a text names without marking them."""
+        if not self._any:
+            return ()
+        fresh = {head for head in heads(text) if head not in self._listed}
+        self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
+        return find_names(text, self._listed)
+
+    def known_as(self, name: str) -> str:
+        """The name that its bearer's page gives; the name itself without a page, or with several bearers."""
+        if name not in self._pages:
+            found = resolve(self._index, name) if self._any else []
+            self._pages[name] = found[0].name if len(found) == 1 else name
+        return self._pages[name]

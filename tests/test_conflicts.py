@@ -1,0 +1,425 @@
+"""Conflicts and resolve: both sides cited, the rule named, settled by a line that survives the index (contract, 4)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from datetime import date
+from pathlib import Path
+
+import pytest
+from face_helpers import TODAY, ask, call, fixture_copy, snapshot, write_pages
+
+from memctl.errors import NothingFound, OutsideWorkspace, Refused, Usage
+from memctl.store.workspace import Workspace
+from memctl.verbs.conflicts import Conflict, conflicts
+from memctl.verbs.fact import get_fact
+from memctl.verbs.resolve import resolve
+
+
+def told(root: Path, *lines: str) -> Workspace:
+    """A workspace of logs: `11-03 W @X: text` is a line of 2025-11-03, `bank/x.md W: …` one of that page."""
+    pages: dict[str, str] = {}
+    for line in lines:
+        place, _, fact = line.partition(" ")
+        path = place if "/" in place or place.endswith(".md") else f"memory/2025-{place}.md"
+        pages[path] = pages.get(path, "") + f"- {fact}\n"
+    return write_pages(root, pages)
+
+
+def found(workspace: Workspace, about: str | None = None) -> list[Conflict]:
+    """What disagrees today."""
+    return list(conflicts(workspace, TODAY, about))
+
+
+def pairs(workspace: Workspace) -> set[frozenset[str]]:
+    """The ids of every pair that disagrees."""
+    return {frozenset(hit.ref for hit in conflict.sides) for conflict in found(workspace)}
+
+
+AB = {frozenset(("aa", "bb"))}
+
+
+# -- the fixture ------------------------------------------------------------------------------------------------------
+
+
+def test_the_fixture_has_its_two_conflicts_and_no_other(tmp_path: Path) -> None:
+    workspace = Workspace(fixture_copy(tmp_path))
+    nets, sex = found(workspace)
+    assert [hit.ref for hit in nets.sides] == ["nets-11", "nets-12"]
+    assert (nets.rule, nets.reason) == ("two numbers on one day", "11 nets against 12 nets")
+    assert [str(hit.source) for hit in nets.sides] == ["memory/2025-11-18.md#L14", "memory/2025-11-18.md#L15"]
+    assert [hit.ref for hit in sex.sides] == ["sex-bill", "sex-dna"]
+    assert (sex.rule, sex.reason) == ("opposite", '"female" against "male"')
+    assert sex.sides[1].origin == "import:lab"
+    assert sex.about == ("Dumpling",)
+    assert found(workspace, "K-417") == [sex]
+    assert found(workspace, "Curlew") == []
+
+
+# -- slots ------------------------------------------------------------------------------------------------------------
+
+SAME_DAY = [
+    ("11-03 W(key=city) @A: Lives in Berlin. ^aa", "11-03 W(key=city) @A: Lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: A lives in Leipzig. ^bb"),
+    ("11-03 W(key=город) @А: Живёт в Твери. ^aa", "11-03 W(key=город) @А: Живёт в Туле. ^bb"),
+    ("11-03 W @А: Живёт в Твери. ^aa", "11-03 W @А: Живёт в Туле. ^bb"),
+    ("11-03 W(key=城市) @晓: 住在南京。 ^aa", "11-03 W(key=城市) @晓: 住在无锡。 ^bb"),
+    ("11-03 W @晓: 住在南京。 ^aa", "11-03 W @晓: 住在无锡。 ^bb"),
+    ("11-03 W(key=phone) @A: Extension 311. ^aa", "11-03 W(key=phone) @A: Extension 402. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "memory/2025-11-03-evening.md W @A: Lives in Leipzig. ^bb"),
+]
+
+
+@pytest.mark.parametrize("lines", SAME_DAY)
+def test_two_values_on_one_day_disagree(tmp_path: Path, lines: tuple[str, str]) -> None:
+    (conflict,) = found(told(tmp_path, *lines))
+    assert {hit.ref for hit in conflict.sides} == {"aa", "bb"}
+    assert conflict.rule == "same slot, same day, other value"
+
+
+IN_ORDER = [
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-05 W @A: Lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Now lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Actually lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W(supersedes=aa) @A: Lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W(corrects=aa) @A: Lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Berlin, in Mitte. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Germany. ^bb"),
+    ("11-03 W(key=city) @A: Lives in Berlin. ^aa", "11-03 W(key=city) @A: Живёт в Берлине. ^bb"),
+    ("11-03 W(key=city,t=2020..2021) @A: Lives in Berlin. ^aa", "11-03 W(key=city) @A: Lives in Leipzig. ^bb"),
+    ("11-03 W @A: Lives in Berlin. ^aa", "11-03 W @B: Lives in Leipzig. ^bb"),
+    ("11-03 W(key=editor) @A: Uses Vim. ^aa", "11-03 W(key=editor) @A: Uses Vim with tmux. ^bb"),
+    ("11-03 W(key=city,until=2025-11-10) @A: In Berlin. ^aa", "11-03 W(key=city,until=2025-11-10) @A: In Rome. ^bb"),
+]
+
+
+@pytest.mark.parametrize("lines", IN_ORDER)
+def test_what_time_or_words_put_in_order_does_not(tmp_path: Path, lines: tuple[str, str]) -> None:
+    assert found(told(tmp_path, *lines)) == []
+
+
+def test_aliases_are_one_bearer(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "11-03 W @Alice: Lives in Berlin. ^aa", "11-03 W @爱丽丝: Lives in Rome. ^bb")
+    assert pairs(workspace) == set()
+    workspace = write_pages(tmp_path, {"bank/entities/Alice.md": "---\naliases: [爱丽丝]\n---\n# Alice\n"})
+    assert pairs(workspace) == AB
+
+
+def test_a_pinned_line_and_a_newer_one_disagree(tmp_path: Path) -> None:
+    (conflict,) = found(told(tmp_path, "11-03 W(i=1.0) @A: Lives in Berlin. ^aa", "11-05 W @A: Lives in Rome. ^bb"))
+    assert conflict.rule == "pinned against newer"
+    root = tmp_path / "root"
+    workspace = told(root, "memory.md W @A: Lives in Berlin. ^aa", "11-05 W @A: Lives in Rome. ^bb")
+    assert pairs(workspace) == AB
+
+
+def test_what_comes_from_outside_stands_second_and_never_wins(tmp_path: Path) -> None:
+    lines = "11-05 W(src=web) @A: Lives in Rome. ^bb", "11-03 W @A: Lives in Berlin. ^aa"
+    workspace = told(tmp_path, *lines)
+    (conflict,) = found(workspace)
+    assert [(hit.ref, hit.origin) for hit in conflict.sides] == [("aa", "owner"), ("bb", "web")]
+    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["aa"]
+
+
+def test_two_voices_from_outside_are_nobodys_conflict(tmp_path: Path) -> None:
+    assert not pairs(
+        told(tmp_path, "11-03 W(src=web) @A: Eats fish. ^aa", "11-05 W(src=tool) @A: Does not eat fish. ^bb")
+    )
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+DISAGREE = [
+    ("10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb", "negated"),
+    ("10-30 W @А: Ест грибы. ^aa", "11-16 W @А: Грибы не ест. ^bb", "negated"),
+    ("10-30 W @康: 吃海鲜。 ^aa", "11-16 W @康: 不吃海鲜。 ^bb", "negated"),
+    ("11-01 W @flat: The bedroom is quiet. ^aa", "11-19 W @flat: The bedroom is noisy. ^bb", "opposite"),
+    ("11-01 W @дом: Спальня тихая. ^aa", "11-19 W @дом: Спальня шумная. ^bb", "opposite"),
+    ("11-01 W @房: 卧室很安静。 ^aa", "11-19 W @房: 卧室很吵。 ^bb", "opposite"),
+    ("11-01 W @flat: Is quiet. ^aa", "11-19 W @flat: Is noisy. ^bb", "opposite"),
+    ("11-14 W @oak: The table seats 12 people. ^aa", "11-14 W @oak: The table seats 8 people. ^bb", "two numbers on one day"),
+    ("11-14 W @зал: В зале пять дверей. ^aa", "11-14 W @зал: В зале семь дверей. ^bb", "two numbers on one day"),
+    ("11-14 W @桌: 能坐十二个人。 ^aa", "11-14 W @桌: 能坐八个人。 ^bb", "two numbers on one day"),
+    (
+        "11-20 B @pay: Checked with Lee: pay uses MongoDB as its database. ^aa",
+        "11-20 B @pay: Saw in the file that pay uses PostgreSQL as its database. ^bb",
+        "two values on one day",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other", "rule"), DISAGREE)
+def test_words_that_disagree(tmp_path: Path, one: str, other: str, rule: str) -> None:
+    (conflict,) = found(told(tmp_path, one, other, "11-21 W @A @flat @oak: Something else was said. ^cc"))
+    assert [hit.ref for hit in conflict.sides] == ["aa", "bb"]
+    assert conflict.rule == rule
+    assert conflict.reason
+
+
+AGREE = """
+other entity      | 11-04 W @Tom: Eats meat.                  | 11-05 W @Timo: Does not eat meat.
+other thing       | 11-04 W @A: Does not eat meat.            | 11-05 W @A: Eats fish.
+other time        | 11-10 W(t=2014) @A: Had no driving licence. | 11-10 W @A: Has a driving licence.
+another day       | 11-10 B @A: The deploy failed.            | 11-11 B @A: The deploy did not fail.
+a change          | 10-30 W @A: Eats fish.                    | 11-16 W @A: No longer eats fish.
+a plan            | 11-01 W @A: Plans to sell the van.        | 11-26 W @A: Did not sell the van.
+a question        | 10-30 W @A: Eats fish.                    | 11-16 W @A: Does A not eat fish?
+a condition       | 10-30 W @A: Eats fish.                    | 11-16 W @A: If it is old, A does not eat fish.
+a hedge           | 10-30 W @A: Eats fish.                    | 11-16 W @A: Maybe does not eat fish.
+hardly held       | 10-30 W @A: Eats fish.                    | 11-16 O(0.3) @A: Does not eat fish.
+quoted            | 10-30 W @A: Eats fish.                    | 11-16 W @A @Mona: Mona claims: "A does not eat fish."
+somebody's words  | 10-30 W @A: Eats fish.                    | 11-16 W @A @Bob: Bob says that A does not eat fish.
+somebody else     | 10-30 W @A: Eats fish.                    | 11-16 W @A: Her brother does not eat fish.
+many values       | 11-07 W @A: Speaks French.                | 11-07 W @A: Speaks German.
+two aspects       | 11-17 W @A: The tripod weighs 5 kg.       | 11-17 W @A: The tripod is 40 cm long.
+two things        | 11-17 W @A: Box 3 is full.                | 11-17 W @A: Box 4 is full.
+two events        | 11-17 B @A: Caught 12 birds.              | 11-17 B @A: Caught 9 birds.
+a new measurement | 11-17 W @A: The water is 24 degrees warm. | 11-20 W @A: The water is 27 degrees warm.
+evidence          | 10-30 W @A: Eats fish. ^aa                | 11-16 W(against=aa) @A: Does not eat fish.
+два дела          | 11-07 W @А: Любит длинные прогулки.       | 11-22 W @А: Не любит длинные совещания.
+чужие слова       | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Боря говорит, что А не ест рыбу.
+перемена          | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Больше не ест рыбу.
+догадка           | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Возможно, не ест рыбу.
+别人              | 10-30 W @安: 吃牛肉。                     | 11-16 W @田: 不吃牛肉。
+引语              | 10-30 W @安: 吃鱼。                       | 11-16 W @安 @莫莉: 莫莉说：“安不吃鱼。”
+可能              | 10-30 W @安: 吃鱼。                       | 11-16 W @安: 可能不吃鱼。
+变化              | 10-30 W @安: 吃鱼。                       | 11-16 W @安: 不再吃鱼。
+"""
+
+
+@pytest.mark.parametrize(
+    ("why", "one", "other"), [[c.strip() for c in line.split("|")] for line in AGREE.strip().split("\n")]
+)
+def test_words_that_only_seem_to(tmp_path: Path, why: str, one: str, other: str) -> None:
+    assert [str(conflict) for conflict in found(told(tmp_path, one, other))] == [], why
+
+
+def test_what_no_longer_stands_disagrees_with_nothing(tmp_path: Path) -> None:
+    fish, none = "10-30 W{} @A: Eats fish. ^aa", "11-16 W{} @A: Does not eat fish. ^bb"
+    assert pairs(told(tmp_path / "0", fish.format(""), none.format(""))) == AB
+    for number, (one, other) in enumerate(
+        [
+            ("", "(supersedes=aa)"),
+            ("", "(corrects=aa)"),
+            ("(until=2025-11-10)", ""),
+            ("", "(ttl=3d)"),
+            ("(t=2026..)", ""),
+        ],
+        1,
+    ):
+        assert not pairs(told(tmp_path / str(number), fish.format(one), none.format(other)))
+
+
+def test_copies_observations_and_belief_heads_are_no_sides(tmp_path: Path) -> None:
+    block = "<!-- memctl:begin x sha=00000000 -->\n- W @A: Does not eat fish.\n<!-- memctl:end x -->\n"
+    workspace = write_pages(
+        tmp_path,
+        {
+            "memory/2025-10-30.md": "- W @A: Eats fish.\n- S @A: Does not eat fish.\n",
+            "bank/world.md": f"# World\n\n{block}",
+            "bank/opinions.md": "# Opinions\n\n- O(c=0.9) @A: Does not eat fish. ^o-1\n",
+        },
+    )
+    assert found(workspace) == []
+
+
+def test_twins_are_listed_once(tmp_path: Path) -> None:
+    fish = [f"{day} W @A: Eats fish." for day in ("10-30", "11-02", "11-05")]
+    assert len(found(told(tmp_path, *fish, "11-16 W @A: Does not eat fish."))) == 1
+
+
+def test_private_lines_and_the_index_make_no_difference(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W(private) @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    before = [str(c) for c in found(workspace)]
+    shutil.rmtree(workspace.memory)
+    assert [str(c) for c in found(workspace)] == before != []
+
+
+def test_a_line_that_moved_is_cited_where_it_stands(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    page = tmp_path / "memory/2025-10-30.md"
+    page.write_text("# A day\n\nMuch was said.\n\n" + page.read_text())
+    (conflict,) = found(workspace)
+    assert str(conflict.sides[0].source) == "memory/2025-10-30.md#L7"
+
+
+# -- resolve ----------------------------------------------------------------------------------------------------------
+
+
+def current(workspace: Workspace, words: str) -> list[str]:
+    """What recall says, current truth first."""
+    return [hit.content for hit in ask(workspace, words).hits if not (hit.superseded_by or hit.retracted)]
+
+
+@pytest.mark.parametrize("pair", [*SAME_DAY[:7], *(entry[:2] for entry in DISAGREE)])
+@pytest.mark.parametrize("chosen", ["aa", "bb"])
+def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str, str], chosen: str) -> None:
+    workspace = told(tmp_path, *pair)
+    assert pairs(workspace) == AB
+    before = snapshot(tmp_path)
+    resolve(workspace, chosen, "bb" if chosen == "aa" else "aa", TODAY, because="asked again")
+    after = snapshot(tmp_path)
+    assert {path: after[path] for path in before} == before
+    assert set(after) - set(before) == {"memory/2025-11-30.md"}
+    shutil.rmtree(workspace.memory)
+    assert found(workspace) == []
+
+
+def test_recall_follows_what_was_resolved(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    resolve(workspace, "bb", "aa", TODAY, because="she said so")
+    hits = ask(workspace, "fish").hits
+    assert hits[0].content == "Does not eat fish."
+    (lost,) = (hit for hit in hits if hit.content == "Eats fish.")
+    assert lost.retracted
+    assert "why=she said so" in (tmp_path / "memory/2025-11-30.md").read_text()
+
+
+def test_the_slot_holds_what_was_resolved_and_its_history_stays(tmp_path: Path) -> None:
+    lines = "11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Leipzig. ^bb"
+    workspace = told(tmp_path, *lines)
+    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["bb"]
+    resolve(workspace, "aa", "bb", TODAY)
+    (now,) = get_fact(workspace, "city", "A", TODAY)
+    assert now.content == "Lives in Berlin."
+    assert str(now.valid.first) == "2025-11-03"  # it was true all the time
+    workspace = told(tmp_path / "later", *lines, "11-20 W @A: Lives in Porto. ^cc")
+    resolve(workspace, "aa", "bb", TODAY)
+    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["cc"]
+
+
+def test_the_loser_was_true_until_then(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    resolve(workspace, "bb", "aa", TODAY, since=date(2025, 11, 10))
+    assert found(workspace) == []
+    (lost,) = (hit for hit in ask(workspace, "fish").hits if hit.content == "Eats fish.")
+    assert not lost.retracted
+    assert str(lost.valid) == "2025-10-30..2025-11-09"
+
+
+def test_two_lines_may_hold_side_by_side(tmp_path: Path) -> None:
+    workspace = Workspace(fixture_copy(tmp_path))
+    resolve(workspace, "nets-11", "memory/2025-11-18.md#L15", TODAY, both=True, because="one is Bosun's")
+    assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
+    shutil.rmtree(workspace.memory)
+    assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
+    hits = {hit.ref: hit for hit in ask(workspace, "how many nets has the station").hits}
+    assert not hits["nets-11"].superseded_by and not hits["nets-12"].superseded_by
+
+
+def test_choosing_what_came_from_outside_makes_it_the_owners(tmp_path: Path) -> None:
+    workspace = Workspace(fixture_copy(tmp_path))
+    resolve(workspace, "sex-dna", "sex-bill", TODAY)
+    line = next(hit for hit in ask(workspace, "bird male DNA").hits if hit.content.startswith("The bird is a male"))
+    assert line.day == "2025-11-30"
+    assert line.origin == "owner"
+    assert line.content.startswith("The bird is a male")
+    assert not [text for text in current(workspace, "is the bird a female") if "judging by the bill" in text]
+
+
+def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    first = resolve(workspace, "bb", "aa", TODAY)
+    once = snapshot(tmp_path)
+    again = resolve(workspace, "bb", "aa", TODAY)
+    assert snapshot(tmp_path) == once
+    assert again.kept[0].already and again.kept[0].citation == first.kept[0].citation
+
+
+def test_a_dry_run_writes_nothing_and_says_what_it_would(tmp_path: Path) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    before = snapshot(tmp_path)
+    done = resolve(workspace, "^bb", "memory/2025-10-30.md#L3", TODAY, dry_run=True)
+    assert snapshot(tmp_path) == before
+    assert "+- W(t=2025-11-16..,corrects=aa) @A: Does not eat fish." in done.diff
+
+
+@pytest.mark.parametrize(
+    ("chosen", "other", "options", "error"),
+    [
+        ("aa", "zz", {}, NothingFound),
+        ("zz", "aa", {}, NothingFound),
+        ("aa", "aa", {}, Usage),
+        ("aa", "memory/2025-10-30.md#L3", {}, Usage),
+        ("aa", "memory/2025-10-30.md#L99", {}, NothingFound),
+        ("aa", "../secret.md#L1", {}, OutsideWorkspace),
+        ("aa", "bb", {"both": True, "since": TODAY}, Usage),
+        ("aa", "bb", {"because": "key sk-ant-api03-" + "Ab1" * 30}, Refused),
+    ],
+)
+def test_what_cannot_be_resolved(
+    tmp_path: Path, chosen: str, other: str, options: dict[str, object], error: type[Exception]
+) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    before = snapshot(tmp_path)
+    with pytest.raises(error):
+        resolve(workspace, chosen, other, TODAY, **options)  # type: ignore[arg-type]
+    assert snapshot(tmp_path) == before
+
+
+# -- the commands -----------------------------------------------------------------------------------------------------
+
+
+def test_the_command_lists_both_sides_with_their_citations(tmp_path: Path) -> None:
+    root = fixture_copy(tmp_path)
+    done = call(["conflicts"], root)
+    assert done.code == 0
+    assert done.out == (
+        "1. two numbers on one day: 11 nets against 12 nets\n"
+        "   memory/2025-11-18.md#L14 · 2025-11-18 · world · Gull Spit, Irina Volkova ^nets-11\n"
+        "      The station has 11 nets; Irina has run them since 2009.\n"
+        "   memory/2025-11-18.md#L15 · 2025-11-18 · world · Gull Spit, Alex Petrov ^nets-12\n"
+        "      The station has 12 nets; Petrov counted them with a clicker.\n"
+        '2. opposite: "female" against "male"\n'
+        "   memory/2025-07-08.md#L19 · 2025-07-08 · world · Dumpling, Irina Volkova ^sex-bill\n"
+        "      The bird is a female, judging by the bill of 92 mm; Irina is sure.\n"
+        "   memory/2025-11-14.md#L11 · 2025-11-14 · world · Dumpling [untrusted: import:lab] ^sex-dna\n"
+        "      The bird is a male, by DNA from one feather; report 25-1190.\n"
+    )
+    assert "memctl resolve nets-11 --over nets-12" in done.err
+    assert call(["conflicts", "--about", "Curlew"], root).code == 1
+    listed = json.loads(call(["conflicts", "--json"], root).out)["conflicts"]
+    assert [side["id"] for side in listed[0]["sides"]] == ["nets-11", "nets-12"]
+    assert listed[1]["sides"][1]["trusted"] is False
+
+
+def test_the_command_resolves(tmp_path: Path) -> None:
+    root = fixture_copy(tmp_path)
+    dry = call(["resolve", "nets-11", "--over", "nets-12", "--because", "hooks", "--dry-run"], root)
+    assert dry.code == 0
+    assert (
+        "+- W(t=2009-01-01..,why=hooks,corrects=nets-12) @Gull-Spit @Irina-Volkova: The station has 11 nets" in dry.out
+    )
+    done = call(["resolve", "nets-11", "--over", "nets-12", "--because", "hooks"], root)
+    assert done.out.startswith("memory/2025-11-30.md#L")
+    assert call(["resolve", "sex-bill", "sex-dna", "--both"], root).code == 0
+    gone = call(["conflicts"], root)
+    assert (gone.code, gone.out, gone.err) == (1, "", "nothing disagrees\n")
+    assert call(["resolve", "nets-11"], root).code == 2
+    assert call(["resolve", "nets-11", "nets-12"], root).code == 2
+    assert call(["resolve", "nets-11", "--over", "nets-12", "--from", "2025-11-20", "-n"], root).code == 0
+    assert call(["resolve", "nets-11", "--over", "nets-12", "--from", "whenever"], root).code == 2
+    assert call(["resolve", "nets-11", "--over", "f-nowhere1"], root).code == 1
+
+
+# -- size -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_entity_with_thousands_of_lines_takes_seconds(tmp_path: Path) -> None:
+    syllables = ("ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu")
+    words = [f"{a}{b}n" for a in syllables for b in syllables]
+    lines = [
+        f"- W @Hub: The {words[n % 20]} {'does not accept' if n % 3 else 'accepts'} {words[n // 20 % 20 + 40]} parcels "
+        f"near post {n // 400}.\n"
+        for n in range(4000)
+    ]
+    workspace = write_pages(tmp_path, {"memory/2025-11-01.md": "".join(lines)})
+    heard: list[str] = []
+    conflicts(workspace, TODAY, "Nobody")  # the index is made here
+    start = time.perf_counter()
+    listed = conflicts(workspace, TODAY, None, heard.append)
+    assert time.perf_counter() - start < 30  # some 3 s
+    assert len(listed) > 1000
+    assert heard == ["too many lines are alike to compare them all; the likeliest were, about hub"]

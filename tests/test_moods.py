@@ -1,0 +1,77 @@
+"""How a line is meant: corrections retract, changes end, plans are over when their day is past (algorithms.md, Truth, 4)."""
+
+from __future__ import annotations
+
+import pytest
+
+from memctl.core.rows import rows_of
+from memctl.text.moods import is_change, is_correction, is_past, is_plan
+
+CORRECTIONS = [
+    "Actually, she lives in Lisbon.", "Correction: the tag weighs 9.5 g, not 5.9 g.", "Not Bob but Carol owns it.",
+    "The digits were swapped: 9.5 g.", "I was wrong, it is PostgreSQL.", "На самом деле живёт в Риге.", "Поправка: 9,5 г.",
+    "Базой управляет не Боря, а Зоя.", "其实住在里斯本。", "不是五号，而是六号。", "更正：9.5克。",
+]  # fmt: skip
+CHANGES = [
+    "Now lives in Lisbon.", "No longer lives in Berlin.", "Moved to Lisbon.", "Has been the owner since May.",
+    "Теперь живёт в Риге.", "Больше не пьёт кофе.", "Переехала в Ригу.", "现在住在里斯本。", "不再喝咖啡。", "改为每周一次。",
+]  # fmt: skip
+PLAIN = ["Lives in Lisbon.", "Not only Bob, Carol too.", "Живёт в Риге.", "Не только чай.", "住在里斯本。"]
+PLANS = [
+    "The move is planned for 2025-12-14.", "Will leave on 2025-12-14.", "Plans to leave on 2025-12-14.",
+    "Переезд запланирован на 2025-12-14.", "Собирается уехать 2025-12-14.", "计划2025-12-14搬家。",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CORRECTIONS)
+def test_a_correction(text: str) -> None:
+    assert is_correction(text)
+
+
+@pytest.mark.parametrize("text", CHANGES)
+def test_a_change_is_no_correction(text: str) -> None:
+    assert is_change(text)
+    assert not is_correction(f"Actually {text}")
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_line_is_neither(text: str) -> None:
+    assert not (is_correction(text) or is_change(text) or is_plan(text))
+
+
+@pytest.mark.parametrize("text", PLANS)
+def test_a_plan_is_over_when_its_day_is_past(text: str) -> None:
+    assert is_plan(text)
+    (row,) = (
+        row for row in rows_of("memory/2025-11-27.md", f"## Retain\n\n- W @A: {text}\n").rows if row.role == "fact"
+    )
+    assert (row.first, row.last) == ("2025-11-27", "2025-12-14")
+
+
+def test_will_in_the_middle_is_a_plan_and_will_in_front_a_person() -> None:
+    assert is_plan("Ann will leave")
+    assert not is_plan("Will left")
+
+
+@pytest.mark.parametrize(
+    ("text", "past"),
+    [
+        ("The gateway froze.", True), ("Did not sell the van.", True), ("Restarted the box.", True), ("Шлюз завис, починили.", True),
+        ("Сеть упала ночью.", True), ("昨天坏了。", True), ("The gate is locked.", False), ("Isn't allowed to sign.", False),
+        ("Зеркало проверяет подписи.", False), ("Журнал на столе.", False), ("大门晚上锁。", False), ("了解情况", False),
+    ],
+)  # fmt: skip
+def test_what_happened_is_told_from_what_is(text: str, past: bool) -> None:
+    assert is_past(text) is past
+
+
+def test_a_correction_in_words_marks_its_row_and_so_does_a_pin() -> None:
+    def marked(path: str, line: str) -> int:
+        return next(row.marked for row in rows_of(path, f"## Retain\n\n- {line}\n").rows if row.role == "fact")
+
+    log = "memory/2025-11-27.md"
+    assert marked(log, "W @A: Lives in Berlin.") == 0
+    assert marked(log, "W @A: Actually lives in Berlin.") == 1
+    assert marked(log, "W(i=1.0) @A: Lives in Berlin.") == 2
+    assert marked("memory.md", "W(key=city) @A: Actually, Berlin.") == 3
+    assert marked(log, "W(i=1.0) @A: Likes Berlin.") == 0

@@ -1,0 +1,365 @@
+"""Other names for an entity, and two entities as one: what the pages say, what the index makes of it, and the way back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from face_helpers import TODAY, ask, call, contents, snapshot, write_pages
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memctl.core.rows import rows_of
+from memctl.errors import MemctlError, NothingFound, PageChanged, PageUnreadable, Refused, Usage
+from memctl.faces.cli import load
+from memctl.store.workspace import Workspace
+from memctl.text.names import entity_key
+from memctl.verbs import naming
+from memctl.verbs.entity import list_entities, show_entity
+from memctl.verbs.fact import get_fact
+from memctl.verbs.naming import alias, merge, page_path
+
+PETROV = "---\naliases: [Петров, 彼得罗夫] # both used\ntype: person\n---\n\n# Alex Petrov\n\nRadio officer.\n"
+BOSUN = "\ufeff---\r\ntype: person # once\r\n---\r\n\r\n# Bosun\r\n\r\nNobody knows.\r\n"
+LOG = """## Retain
+
+- W(key=city) @Bosun: Lives in Porto.
+- W @Петров: Built the first box.
+- W(key=city) @[[Alex Petrov]]: Lives in Lisbon.
+""".replace("@[[", "[[")
+
+
+def workspace(root: Path, **more: str) -> Workspace:
+    """A log about two people, their pages, and whatever else."""
+    pages = {"bank/entities/Alex-Petrov.md": PETROV, "bank/entities/Bosun.md": BOSUN, "memory/2025-11-27.md": LOG}
+    return write_pages(root, {path: text for path, text in (pages | more).items() if text})
+
+
+def aliases(space: Workspace, name: str) -> tuple[str, ...]:
+    """The other names of an entity, as the index has them."""
+    return show_entity(space, name, TODAY).line.aliases
+
+
+def names(space: Workspace) -> set[str]:
+    """Every entity and every name without one."""
+    return {line.name for line in list_entities(space)}
+
+
+# -- aliases ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_alias_is_a_line_of_front_matter(tmp_path: Path) -> None:
+    """The list grows where it stands; the name works at once, and can be taken away again."""
+    space = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    done = alias(space, "alex petrov", ["Лёша", "@Sparks", "Петров"])
+    text = (tmp_path / "bank/entities/Alex-Petrov.md").read_text("utf-8")
+    assert text == PETROV.replace("彼得罗夫]", "彼得罗夫, Лёша, Sparks]")
+    assert (done.entity, done.added, done.pages) == (
+        "Alex Petrov",
+        ("Лёша", "Sparks"),
+        ("bank/entities/Alex-Petrov.md",),
+    )
+    assert done.notes == ["Петров is a name of Alex Petrov already"]
+    assert "Lives in Lisbon." in contents(ask(space, "@Sparks"))
+    assert alias(space, "Sparks", ["ЛЁША", "sparks"], remove=True).removed == ("Лёша", "Sparks")
+    assert snapshot(tmp_path) == before
+
+
+def test_a_page_is_made_for_a_new_name(tmp_path: Path) -> None:
+    """With the name as its heading; a name that no file can have stands among the aliases."""
+    space = workspace(tmp_path)
+    assert alias(space, "Чаячья коса", ["Gull Spit"]).path == "bank/entities/Чаячья-коса.md"
+    assert (tmp_path / "bank/entities/Чаячья-коса.md").read_text("utf-8") == (
+        "---\naliases: [Gull Spit]\n---\n\n# Чаячья коса\n"
+    )
+    assert aliases(space, "чаячья КОСА") == ("Gull Spit",)
+    alias(space, "[[C#]]".strip("[]"), ["C Sharp"])
+    assert show_entity(space, "C#", TODAY).line.path == show_entity(space, "c sharp", TODAY).line.path
+
+
+def test_names_that_share_a_slug_get_pages_of_their_own(tmp_path: Path) -> None:
+    """On a disk that knows no case too; and none is called as Windows forbids."""
+    space = workspace(tmp_path)
+    paths = {name: alias(space, name, [f"{name} 1"]).path for name in ("C", "C#", "c?", "Con", "NUL")}
+    assert len({path.casefold() for path in paths.values()}) == 5
+    assert not {"con.md", "nul.md"} & {path.rpartition("/")[2].casefold() for path in paths.values()}
+    for name, path in paths.items():
+        assert show_entity(space, name, TODAY).line.path == path
+    assert page_path("名" * 80, []).endswith(".md") and len(page_path("𠀀" * 80, []).encode()) < 270
+    assert page_path("Ann", ["bank/entities/ANN.md"]) == "bank/entities/Ann~2.md"
+
+
+def test_a_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
+    """And the message says whose it is; nothing is written."""
+    space = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    with pytest.raises(Refused, match="Петров is already a name of Alex Petrov"):
+        alias(space, "Bosun", ["Sparks", "Петров"])
+    with pytest.raises(Refused, match="Bosun is already a name of Bosun"):
+        alias(space, "Newcomer", ["Bosun"])
+    with pytest.raises(NothingFound, match="no alias of Bosun"):
+        alias(space, "Bosun", ["Петров"], remove=True)
+    with pytest.raises(NothingFound) as error:
+        alias(space, "Bosun", ["bosun"], remove=True)
+    assert "rename the page" in error.value.cure
+    with pytest.raises(NothingFound, match="no alias of Nobody"):
+        alias(space, "Nobody", ["Petrov"], remove=True)
+    assert snapshot(tmp_path) == before
+
+
+def test_a_name_that_fits_two_is_refused(tmp_path: Path) -> None:
+    """A first name finds people when reading; when writing, it must be said who is meant."""
+    space = workspace(tmp_path)
+    with pytest.raises(Usage, match="nobody is called just 'Alex', but Alex Petrov"):
+        alias(space, "Alex", ["Sparks"])
+    twin = PETROV.replace("Alex Petrov", "Petrov Junior").replace("彼得罗夫", "x")
+    space = workspace(tmp_path, **{"bank/entities/Petrov-Junior.md": twin})
+    with pytest.raises(Usage, match="may be Alex Petrov or Petrov Junior"):
+        alias(space, "Петров", ["Sparks"])
+
+
+@pytest.mark.parametrize("name", ["", " ", "@", "a\nb", "a\x1bb", "x" * 201, "[[ ]]"])
+def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
+    """On either side."""
+    space = workspace(tmp_path)
+    for job in (
+        lambda: alias(space, "Bosun", [name]),
+        lambda: alias(space, name, ["x"]),
+        lambda: merge(space, name, "x"),
+    ):
+        with pytest.raises(MemctlError, match="no name"):
+            job()
+
+
+def test_a_secret_is_no_name(tmp_path: Path) -> None:
+    """Names end in files, as facts do."""
+    with pytest.raises(Refused, match="looks like"):
+        alias(workspace(tmp_path), "Bosun", ["ghp_9XkQ2mV7tRb4Ls8wYc3Zn6Jd1Hf5Gp0AeUoi"])
+
+
+@pytest.mark.parametrize(
+    "front", ["aliases: [a", "a: b: c", "- a", "{aliases: [a]}", "aliases: {a: b}", "aliases: |\n  a"]
+)
+def test_front_matter_that_is_no_yaml_is_refused(tmp_path: Path, front: str) -> None:
+    """Exit code 13, and the page is whole."""
+    space = workspace(tmp_path, **{"bank/entities/Bosun.md": f"---\n{front}\n---\n# Bosun\n"})
+    before = snapshot(tmp_path)
+    for job in (lambda: alias(space, "Bosun", ["Sparks"]), lambda: merge(space, "Alex Petrov", "Bosun")):
+        with pytest.raises(PageUnreadable) as error:
+            job()
+        assert error.value.exit_code == 13 and "bank/entities/Bosun.md" in error.value.what
+    assert snapshot(tmp_path) == before
+
+
+# -- merges -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:
+    """Both names find the same lines and the same slots; undone, the pages are as before, byte for byte."""
+    space = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    done = merge(space, "Bosun", "Alex Petrov")
+    after = snapshot(tmp_path)
+    assert after["bank/entities/Alex-Petrov.md"].decode() == PETROV.replace("彼得罗夫]", "彼得罗夫, Bosun]")
+    assert after["bank/entities/Bosun.md"].decode() == BOSUN.replace("once\r\n", "once\r\nmerged_into: Alex Petrov\r\n")
+    assert (done.entity, done.added) == ("Alex Petrov", ("Bosun",))
+    assert names(space) == {"Alex Petrov"}
+    for name in ("Bosun", "Alex Petrov", "彼得罗夫"):
+        assert {"Lives in Porto.", "Lives in Lisbon.", "Built the first box."} <= set(
+            contents(ask(space, f"@[[{name}]]", k=20))
+        )
+        assert [hit.content for hit in get_fact(space, "city", name, TODAY)] == ["Lives in Lisbon."]
+    assert show_entity(space, "bosun", TODAY).line.path == "bank/entities/Alex-Petrov.md"
+    assert merge(space, "Bosun", "Alex Petrov").pages == ()
+    merge(space, "bosun", "Петров", undo=True)
+    assert snapshot(tmp_path) == before
+    assert [hit.content for hit in get_fact(space, "city", "Bosun", TODAY)] == ["Lives in Porto."]
+
+
+def test_names_without_pages_merge_too(tmp_path: Path) -> None:
+    """A name that is only mentioned becomes an alias; a page is made for whom it is merged into."""
+    space = workspace(tmp_path, **{"bank/entities/Bosun.md": ""})
+    before = snapshot(tmp_path)
+    assert merge(space, "Bosun", "Alex Petrov").pages == ("bank/entities/Alex-Petrov.md",)
+    assert names(space) == {"Alex Petrov"}
+    merge(space, "Bosun", "Alex Petrov", undo=True)
+    assert snapshot(tmp_path) == before
+    merge(space, "Bosun", "Boatswain")
+    assert aliases(space, "Boatswain") == ("Bosun",)
+    with pytest.raises(NothingFound, match="not merged"):
+        merge(space, "Sparks", "Boatswain", undo=True)
+    with pytest.raises(NothingFound, match="not merged"):
+        merge(space, "Bosun", "Nobody", undo=True)
+
+
+def test_chains_and_cycles_are_refused(tmp_path: Path) -> None:
+    """Each with the way out."""
+    space = workspace(tmp_path, **{"bank/entities/Sparks.md": "# Sparks\n"})
+    merge(space, "Bosun", "Sparks")
+    with pytest.raises(Refused, match="Bosun is merged into Sparks") as error:
+        merge(space, "Sparks", "Alex Petrov")
+    assert '"Bosun" "Sparks" --undo' in error.value.cure
+    with pytest.raises(Refused, match="Bosun is merged into Sparks"):
+        merge(space, "Sparks", "Bosun")
+    with pytest.raises(Usage, match="Bosun is merged into Sparks"):
+        merge(space, "Bosun", "Alex Petrov")
+    alias(space, "Sparks", ["Spark"])
+    with pytest.raises(Usage, match="Spark is an alias of Sparks"):
+        merge(space, "Spark", "Alex Petrov")
+    alias(space, "Sparks", ["Spark"], remove=True)
+    with pytest.raises(Usage, match="one name"):
+        merge(space, "sparks", "Sparks")
+    with pytest.raises(Usage, match="Bosun is merged into Sparks"):
+        merge(space, "Bosun", "Alex Petrov", undo=True)
+    with pytest.raises(Refused, match="has a page"):
+        alias(space, "Sparks", ["Bosun"], remove=True)
+    merge(space, "Alex Petrov", "Sparks")
+    assert names(space) == {"Sparks"}
+    assert aliases(space, "Sparks") == ("Alex Petrov", "Bosun", "Петров", "彼得罗夫")
+
+
+def test_what_stood_there_before_a_merge_stays(tmp_path: Path) -> None:
+    """An alias that both had, and what was added after the merge by hand."""
+    shared = PETROV.replace("彼得罗夫]", "Bo]")
+    space = workspace(
+        tmp_path,
+        **{"bank/entities/Alex-Petrov.md": shared, "bank/entities/Bosun.md": "---\naliases: [Bo, Bos]\n---\n# Bosun\n"},
+    )
+    merge(space, "Bosun", "Alex Petrov")
+    page = tmp_path / "bank/entities/Alex-Petrov.md"
+    assert "[Петров, Bo, Bosun, Bos]" in page.read_text("utf-8")
+    page.write_text(page.read_text("utf-8").replace("Bos]", "Bos, Sparks]") + "More.\n", "utf-8")
+    merge(space, "Bosun", "Alex Petrov", undo=True)
+    assert page.read_text("utf-8") == shared.replace("Bo]", "Bo, Sparks]") + "More.\n"
+
+
+@pytest.mark.parametrize("undo", [False, True])
+def test_a_merge_cut_off_half_way_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undo: bool) -> None:
+    """Only one of the two pages was written: the same call again writes the other."""
+    space = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    merge(space, "Bosun", "Alex Petrov")
+    whole = snapshot(tmp_path)
+    merge(space, "Bosun", "Alex Petrov", undo=True)
+    if undo:
+        merge(space, "Bosun", "Alex Petrov")
+    written: list[str] = []
+    real = naming.replace
+
+    def once(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
+        if written:
+            raise PageChanged(path)
+        written.append(path)
+        real(space, path, expected, data)
+
+    monkeypatch.setattr(naming, "replace", once)
+    with pytest.raises(PageChanged):
+        merge(space, "Bosun", "Alex Petrov", undo=undo)
+    monkeypatch.setattr(naming, "replace", real)
+    assert snapshot(tmp_path) not in (before, whole)
+    merge(space, "Bosun", "Alex Petrov", undo=undo)
+    assert snapshot(tmp_path) == (before if undo else whole)
+
+
+def test_a_dry_run_shows_the_diff(tmp_path: Path) -> None:
+    """Of both pages, and of one that would be made; nothing is written, not even a lock."""
+    space = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    done = merge(space, "Bosun", "Alex Petrov", dry_run=True)
+    assert "+aliases: [Петров, 彼得罗夫, Bosun] # both used\n" in done.diff
+    assert "+merged_into: Alex Petrov" in done.diff and "+++ b/bank/entities/Bosun.md" in done.diff
+    assert "--- /dev/null\n+++ b/bank/entities/Sparks.md" in alias(space, "Sparks", ["Spark"], dry_run=True).diff
+    assert alias(space, "Alex Petrov", ["Петров"], dry_run=True).diff == ""
+    assert snapshot(tmp_path) == before
+    assert not list((tmp_path / ".memory").glob("reflect*"))
+
+
+def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An editor that saves between our look and our write wins."""
+    space = workspace(tmp_path)
+    page = tmp_path / "bank/entities/Bosun.md"
+    real = naming.replace
+
+    def late(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
+        page.write_text("# Bosun\n\nMine.\n", "utf-8")
+        real(space, path, expected, data)
+
+    monkeypatch.setattr(naming, "replace", late)
+    with pytest.raises(PageChanged):
+        alias(space, "Bosun", ["Bo"])
+    assert page.read_text("utf-8") == "# Bosun\n\nMine.\n"
+
+
+def test_the_command_line(tmp_path: Path) -> None:
+    """JSON has all of it; pages and notes go to stderr, where `--quiet` is heard."""
+    load(["entity"])
+    workspace(tmp_path)
+    done = call(["entity", "alias", "Bosun", "Bo", "bosun", "--json"], tmp_path)
+    told = json.loads(done.out)
+    assert (told["schema"], told["entity"], told["added"], told["removed"], told["dry_run"]) == (
+        1,
+        "Bosun",
+        ["Bo"],
+        [],
+        False,
+    )
+    assert told["pages"] == [told["path"]] == ["bank/entities/Bosun.md"] and "+aliases:" in told["diff"]
+    done = call(["entity", "merge", "Bosun", "Alex Petrov"], tmp_path)
+    assert done.out == "Alex Petrov + Bosun\nAlex Petrov + Bo\n" and "bank/entities/Bosun.md" in done.err
+    assert call(["entity", "merge", "Bosun", "Alex Petrov", "-q"], tmp_path).both == ""
+    done = call(["entity", "merge", "Bosun", "Alex Petrov", "--undo", "-n"], tmp_path)
+    assert done.code == 0 and "-merged_into: Alex Petrov" in done.out
+    assert call(["entity", "merge", "Nobody", "Alex Petrov", "--undo"], tmp_path).code == 1
+    assert call(["entity", "alias", "Alex", "x"], tmp_path).code == 2
+    assert call(["entity", "alias", "Bosun"], tmp_path).code == 2
+
+
+def test_other_pages_with_the_word_do_not_matter(tmp_path: Path) -> None:
+    """`merged_into` in a text, in a log, in front matter that is no YAML."""
+    odd = {"bank/entities/Odd.md": "---\nmerged_into: [\n---\n# Odd\n", "bank/x.md": "---\nmerged_into: Bosun\n---\n"}
+    space = workspace(tmp_path, **odd, **{"bank/entities/Sparks.md": "# Sparks\n\nmerged_into: Alex Petrov\n"})
+    merge(space, "Bosun", "Alex Petrov")
+    merge(space, "Bosun", "Alex Petrov", undo=True)
+    assert names(space) == {"Alex Petrov", "Bosun", "Sparks", "Odd"}
+
+
+FRONTS = st.sampled_from(
+    [
+        b"",
+        b"---\ntype: person\n---\n",
+        b"---\naliases: []\n---\n\n",
+        b"---\naliases:\n---\n",
+        b"---\naliases: [P, 'Q r']\ntype: x\n---\n",
+        b"---\r\naliases:\r\n  - P\r\n# c\r\n---\r\n",
+        b"---\naliases:\n- P # c\n\n---\n",
+        b"\xef\xbb\xbf---\nx: {y: z}\n---\n",
+        b"---\nx: \xff\n---\n\xfe",
+        b"---\n# only a comment\n---\n",
+        b"\xef\xbb\xbf",
+        b"\n\n",
+    ]
+)
+
+
+@settings(max_examples=40)
+@given(one=FRONTS, other=FRONTS, body=st.binary(max_size=30).filter(lambda data: b"\0" not in data))
+def test_undo_gives_both_pages_back_byte_for_byte(
+    tmp_path_factory: pytest.TempPathFactory, one: bytes, other: bytes, body: bytes
+) -> None:
+    """Whatever their front matter, their line ends and the bytes below."""
+    root = tmp_path_factory.mktemp("merge")
+    space = write_pages(root, {"memory/2025-11-27.md": LOG})
+    (root / "bank/entities").mkdir(parents=True)
+    pages = {"Alpha": one.replace(b"P", b"A") + b"# Alpha\n" + body, "Beta": other + body}
+    for name, data in pages.items():
+        (root / f"bank/entities/{name}.md").write_bytes(data)
+    merge(space, "Alpha", "Beta")
+    texts = {name: (root / f"bank/entities/{name}.md").read_bytes() for name in pages}
+    assert all(data.endswith(body) for data in texts.values())
+    beta = rows_of("bank/entities/Beta.md", texts["Beta"].decode("utf-8", "replace")).entity
+    assert beta and "alpha" in map(entity_key, beta.aliases)
+    assert rows_of("bank/entities/Alpha.md", texts["Alpha"].decode("utf-8", "replace")).entity is None
+    merge(space, "Alpha", "Beta", undo=True)
+    assert {name: (root / f"bank/entities/{name}.md").read_bytes() for name in pages} == pages

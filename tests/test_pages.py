@@ -1,0 +1,466 @@
+"""The bodies of managed blocks: what an entity page, world.md, experience.md and lessons.md look like, line by line."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import random
+import re
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from strategies import fact_texts, names, texts
+
+from memctl.core.lessons import Outcome, lessons
+from memctl.core.pages import (
+    About,
+    Held,
+    Line,
+    entity_body,
+    experience_body,
+    lessons_body,
+    world_body,
+)
+from memctl.facts import Citation, Fact, Kind, Period, Span
+from memctl.text.blocks import find_blocks
+from memctl.text.lines import split_lines
+from memctl.text.page import parse_page
+from memctl.text.quoting import Source, heading, quoted, sources
+
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "workspace"
+PAGE = "bank/entities/Irina-Volkova.md"
+
+
+def on(day: str, line: int = 12) -> Citation:
+    return Citation(f"memory/{day}.md", line, line)
+
+
+def line(text: str, day: str = "2025-11-27", at: int = 12, ref: str = "f-1", **more: Any) -> Line:
+    more = {"valid": Period(date.fromisoformat(day[:10])), "kind": Kind.WORLD, "citation": on(day, at)} | more
+    return Line(text, day[:10], ref=ref, **more)
+
+
+def since(first: str | None, last: str | None = None) -> Period:
+    return Period(*(date.fromisoformat(day) if day else None for day in (first, last)))
+
+
+# -- what it looks like -----------------------------------------------------------------------------------------------
+
+RIGA = line(
+    "Lives in Riga, in a flat with a balcony.", "2025-07-04", 15, "f-053f2755",
+    valid=since("2025-06-01"), entities=("Irina Volkova",), slot="city",
+)  # fmt: skip
+TARTU = line(
+    "До переезда в Ригу жила в Тарту.", "2025-11-12", 11, "f-e9aa3fab", valid=since("2022-09-01", "2025-05-31")
+)
+NETS = line("The station has 11 nets.", "2025-11-18", 14, "nets-11", entities=("Gull Spit", "Irina Volkova"))
+TEA = line("Впервые налила чаю.", "2025-10-20", 13, "f-002194dd", entities=("Irina Volkova", "Alex Petrov"))
+REST = line("夜鹰继续听。", "2025-11-25", 15, "f-77aa0011", valid=since("2025-12-01", "2026-06-30"))
+SHORT = Held("Prefers a short night report.", 0.87, "rising", False, on("x"), "o-5qjx2mtd", 3)
+JOKE = Held("Шутит про одиннадцать строк.", 0.4, "falling", True, on("x"), "o-c6rt4yhe", 1, 2)
+
+IRINA = About(
+    "Irina Volkova", [("city", RIGA)], [JOKE, SHORT], [REST], [NETS, TEA, RIGA, TARTU],
+    [("Alice", None, 2), ("Gull Spit", "bank/entities/Gull-Spit.md", 14)], ["Irina Volkov"],
+)  # fmt: skip
+
+EXPECTED = """\
+## Now
+
+- **city**: Lives in Riga, in a flat with a balcony. · since 2025-06-01 · [2025-07-04#L15](../../memory/2025-07-04.md#L15 "f-053f2755")
+
+## Beliefs
+
+- 0.87 ↗ · Prefers a short night report. · 3 for · [why](../../memory/x.md#^o-5qjx2mtd)
+- 0.40 ↘ · Шутит про одиннадцать строк. · contested · 1 for, 2 against · [why](../../memory/x.md#^o-c6rt4yhe)
+
+## Plans
+
+- 2025-12-01..2026-06-30 · 夜鹰继续听。 · [2025-11-25#L15](../../memory/2025-11-25.md#L15 "f-77aa0011")
+
+## Timeline
+
+- 2022-09-01..2025-05-31 · До переезда в Ригу жила в Тарту. · [2025-11-12#L11](../../memory/2025-11-12.md#L11 "f-e9aa3fab")
+- 2025-06-01 · Lives in Riga, in a flat with a balcony. · [2025-07-04#L15](../../memory/2025-07-04.md#L15 "f-053f2755")
+- 2025-10-20 · Впервые налила чаю. · with Alex Petrov · [L13](../../memory/2025-10-20.md#L13 "f-002194dd")
+- 2025-11-18 · [Gull Spit](Gull-Spit.md): The station has 11 nets. · [L14](../../memory/2025-11-18.md#L14 "nets-11")
+
+## Related
+
+- [Gull Spit](Gull-Spit.md) · 10+
+- Alice · 2
+
+## Maybe the same
+
+- Irina Volkov · `memctl entity merge "Irina Volkov" "Irina Volkova"`"""
+
+
+def test_an_entity_page_reads_like_this() -> None:
+    assert entity_body(IRINA, PAGE) == EXPECTED
+
+
+def test_a_section_with_nothing_to_tell_is_left_out() -> None:
+    assert entity_body(About("Irina Volkova"), PAGE) == ""
+    assert entity_body(About("Irina Volkova", timeline=[TEA]), PAGE).startswith("## Timeline\n\n- 2025-10-20 · ")
+    assert world_body([], "bank/world.md") == experience_body([], "bank/experience.md") == lessons_body([], "x") == ""
+
+
+def test_the_world_strikes_what_no_longer_holds_and_leads_to_what_does() -> None:
+    moved = on("2025-10-15", 11)
+    lines = [
+        line("In production on PostgreSQL 16.4.", "2025-10-15", 11, "f-b", slot="db"),
+        line("~~Keeps~~ sightings in MongoDB 7.0.", "2025-07-10", 9, "f-a", slot="db", valid=since("2025-07-10", "2025-10-14"), replaced_by=moved),
+        line("The tag weighs 5.9 g.", "2025-07-08", 20, "tag-light", retracted=True, replaced_by=on("2025-09-29", 11)),
+        line("标签是蓝色的。", "2025-07-09", 8, "f-c", retracted=True),
+    ]  # fmt: skip
+    assert world_body(lines, "bank/world.md").split("\n") == [
+        '- ~~The tag weighs 5.9 g.~~ · never true, see [2025-09-29#L11](../memory/2025-09-29.md#L11) · [2025-07-08#L20](../memory/2025-07-08.md#L20 "tag-light")',
+        '- ~~标签是蓝色的。~~ · never true · [2025-07-09#L8](../memory/2025-07-09.md#L8 "f-c")',
+        '- **db**: ~~\\~\\~Keeps\\~\\~ sightings in MongoDB 7.0.~~ · 2025-07-10..2025-10-14 · → [2025-10-15#L11](../memory/2025-10-15.md#L11) · [2025-07-10#L9](../memory/2025-07-10.md#L9 "f-a")',
+        '- **db**: In production on PostgreSQL 16.4. · [2025-10-15#L11](../memory/2025-10-15.md#L11 "f-b")',
+    ]  # fmt: skip
+
+
+def test_experience_is_led_by_its_day_and_names_its_twins() -> None:
+    twins = tuple(on(f"2025-08-{day}", 3) for day in ("20", "05", "11", "01"))
+    lines = [
+        line("Replayed the queue.", "2025-07-29", 21, "f-r", also=twins),
+        line("Guessed.", "2025-07-01-late", 4, "f-o", kind=Kind.OPINION, valid=Period()),
+        line("Long ago.", "2025-07-02", valid=since(None, "2009-06-30"), citation=Citation("bank/world.md", 5, 6)),
+    ]
+    assert experience_body(lines, "bank/experience.md").split("\n") == [
+        '- until 2009-06-30 · Long ago. · [world.md#L5-L6](world.md#L5-L6 "f-1")',
+        '- 2025-07-01 · Guessed. · opinion · [2025-07-01-late#L4](../memory/2025-07-01-late.md#L4 "f-o")',
+        '- 2025-07-29 · Replayed the queue. · [L21](../memory/2025-07-29.md#L21 "f-r"), also [2025-08-05#L3](../memory/2025-08-05.md#L3), '
+        "[2025-08-11#L3](../memory/2025-08-11.md#L3), [2025-08-20#L3](../memory/2025-08-20.md#L3) and 1 more",
+    ]
+
+
+def test_versions_of_a_slot_stand_together_after_what_has_none() -> None:
+    lines = [
+        line("1.0", "2025-11-01", slot="version"),
+        line("Riga", "2025-10-01", slot="city"),
+        line("0.9", "2025-09-01", slot="version"),
+        line("It rains.", "2025-12-01"),
+    ]
+    told = [one.split(" · ")[0] for one in world_body(lines, "bank/world.md").split("\n")]
+    assert told == ["- It rains.", "- **city**: Riga", "- **version**: 0.9", "- **version**: 1.0"]
+
+
+def test_since_a_new_year_long_ago_is_since_that_year() -> None:
+    """`t=2009..` names no day; the log of a new year's day does."""
+    lines = [
+        line("Ringing goes on.", valid=since("2009-01-01")),
+        line("Frost.", "2026-01-01", ref="f-2", valid=since("2026-01-01")),
+    ]
+    assert [one.split(" · ")[1] for one in world_body(lines, "x.md").split("\n")] == [
+        "since 2009",
+        '[2026-01-01#L12](memory/2026-01-01.md#L12 "f-2")',
+    ]
+    assert [one.split(" · ")[0] for one in experience_body(lines, "x.md").split("\n")] == ["- 2009", "- 2026-01-01"]
+
+
+def test_others_are_named_unless_the_text_does() -> None:
+    told = [
+        line("Alex Chen trusts Irina.", entities=("Irina Volkova", "Alex Chen", "Dumpling")),
+        line("看到饺子了。", ref="f-2", entities=("Irina Volkova", "饺子", "爱丽丝")),
+        line("Налила Петрову чаю.", ref="f-3", entities=("Irina Volkova", "Пётр Петров", "Анна")),
+    ]
+    shown = [one.split(" · ")[1] for one in world_body(told, "x.md", "Irina Volkova").split("\n")]
+    assert shown == ["with Dumpling", "with 爱丽丝", "with Анна"]
+
+
+def test_others_are_named_in_a_list_of_one_entity() -> None:
+    told = [NETS, TEA, RIGA]
+    pages = {"Gull Spit": "bank/entities/Gull-Spit.md"}
+    body = world_body(told, "bank/world.md", "irina-volkova", pages)
+    assert "- [Gull Spit](entities/Gull-Spit.md): The station has 11 nets." in body
+    assert "чаю. · with Alex Petrov · [" in body and "Lives in Riga" in body and "Irina Volkova" not in body
+
+
+def test_lessons_read_like_this() -> None:
+    def tried(ok: bool, day: str, text: str, why: str | None = None) -> Outcome:
+        return Outcome("unstick the gateway", ok, text, why, ("Nightjar",), day, on(day), f"f-{day[5:]}")
+
+    outcomes = [
+        tried(True, f"2025-08-0{day}", f"Replayed the queue from the SD card; {day} packets.") for day in range(1, 7)
+    ]
+    outcomes += [tried(False, "2025-07-29", "Power-cycled the gateway; all forgotten.", "a restart empties the list")]
+    outcomes += [tried(False, "2025-09-12", "Power-cycled the gateway.", "дело не в питании")]
+    outcomes += [tried(False, "2025-09-13", "Power-cycled the gateway.", "Дело  не в питании")]
+    assert lessons_body(lessons(outcomes), "bank/lessons.md").split("\n") == [
+        "### unstick the gateway",
+        "",
+        '- **reliable** · Replayed the queue from the SD card · 6 ok · [2025-08-04#L12](../memory/2025-08-04.md#L12 "f-08-04"), '
+        '[2025-08-05#L12](../memory/2025-08-05.md#L12 "f-08-05"), [2025-08-06#L12](../memory/2025-08-06.md#L12 "f-08-06") and 3 more',
+        '- **recurring failure** · Power-cycled the gateway · 3 failed · [2025-07-29#L12](../memory/2025-07-29.md#L12 "f-07-29"), '
+        '[2025-09-12#L12](../memory/2025-09-12.md#L12 "f-09-12"), [2025-09-13#L12](../memory/2025-09-13.md#L12 "f-09-13")',
+        '  - failed: a restart empties the list · [2025-07-29#L12](../memory/2025-07-29.md#L12 "f-07-29")',
+        '  - failed: Дело  не в питании · [2025-09-13#L12](../memory/2025-09-13.md#L12 "f-09-13")',
+    ]
+
+
+# -- calm diffs -------------------------------------------------------------------------------------------------------
+
+
+def path_of(name: bytes) -> str:
+    """A path that can stand on a disk, bytes that are no UTF-8 included."""
+    return f"memory/{re.sub('[/.]', ' ', os.fsdecode(name)).strip() or 'x'}.md"
+
+
+DAYS = st.dates(date(2024, 1, 1), date(2026, 12, 31))
+PATHS = st.one_of(
+    DAYS.map(lambda day: f"memory/{day}.md"),
+    texts(3).map(lambda text: path_of(text.encode("utf-8", "ignore"))),
+    st.binary(max_size=4).map(lambda raw: path_of(raw)),
+    st.sampled_from(["bank/world.md", "bank/a (b)/c#d%20[e].md", "заметки/Имя 1.md", "javascript:x.md", "memory/2025-07-01-é&amp;.md"]),
+)  # fmt: skip
+CITATIONS = st.builds(
+    lambda path, at, more: Citation(path, at, at + more), PATHS, st.integers(1, 9999), st.sampled_from([0, 0, 3])
+)
+REFS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9-]{0,20}", fullmatch=True)
+PERIODS = st.one_of(
+    st.just(Period()), st.builds(Period, DAYS), st.builds(lambda pair: Period(*sorted(pair)), st.tuples(DAYS, DAYS)), st.builds(lambda day: Period(None, day), DAYS)
+)  # fmt: skip
+LINES = st.builds(
+    Line, fact_texts(), st.none() | DAYS.map(str), PERIODS, CITATIONS, REFS, st.sampled_from(list(Kind)),
+    entities=st.lists(names(), max_size=3).map(tuple), slot=st.none() | texts(2), replaced_by=st.none() | CITATIONS,
+    retracted=st.booleans(), also=st.lists(CITATIONS, max_size=5).map(tuple),
+)  # fmt: skip
+BELIEFS = st.builds(
+    Held, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), CITATIONS, REFS,
+    st.integers(0, 20), st.integers(0, 20),
+)  # fmt: skip
+RELATED = st.tuples(names(), st.none() | PATHS, st.integers(1, 999))
+ABOUTS = st.builds(
+    About, names(), st.lists(st.tuples(texts(2), LINES), max_size=3), st.lists(BELIEFS, max_size=3), st.lists(LINES, max_size=2),
+    st.lists(LINES, max_size=4), st.lists(RELATED, max_size=3, unique_by=lambda one: one[0].casefold()), st.lists(names(), max_size=2),
+)  # fmt: skip
+
+
+@given(ABOUTS, st.randoms(use_true_random=False))
+@settings(max_examples=80, deadline=None)
+def test_the_order_of_arrival_does_not_matter(about: About, rng: random.Random) -> None:
+    mixed = About(about.name, *(rng.sample(list(part), len(part)) for part in about[1:-1]), about.pages)
+    assert entity_body(mixed, PAGE) == entity_body(about, PAGE)
+
+
+@given(st.lists(LINES, min_size=1, max_size=6), st.data())
+@settings(max_examples=80, deadline=None)
+def test_one_fact_more_is_one_line_more(lines: list[Line], data: st.DataObject) -> None:
+    """The other lines stay as they were, in their order."""
+    new = data.draw(st.sampled_from(lines))
+    without = [one for one in lines if one != new]
+    for body in (world_body, experience_body):
+        before, after = (body(some, "bank/world.md").split("\n") if some else [] for some in (without, lines))
+        added = [one for one in after if one not in before]
+        assert len(added) <= 1
+        assert [one for one in after if one not in added] == before
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [(1, "1"), (4, "4"), (5, "5+"), (9, "5+"), (10, "10+"), (19, "10+"), (20, "20+"), (49, "20+"), (50, "50+"), (199, "100+"), (2345, "2000+")],
+)  # fmt: skip
+def test_counts_change_seldom(count: int, shown: str) -> None:
+    assert entity_body(About("x", related=[("Alice", None, count)]), PAGE).endswith(f"- Alice · {shown}")
+
+
+def test_one_more_shared_fact_moves_no_line() -> None:
+    def body(first: int, second: int) -> str:
+        return entity_body(About("x", related=[("Alice", None, first), ("Bosun", None, second)]), PAGE)
+
+    assert body(12, 19) == body(13, 10) != body(12, 20)
+
+
+def test_a_belief_keeps_its_line_while_its_number_moves() -> None:
+    def texts_of(first: float, second: float) -> list[str]:
+        held = [SHORT._replace(confidence=first), JOKE._replace(confidence=second)]
+        return [one.split(" · ")[1] for one in entity_body(About("x", beliefs=held), PAGE).split("\n")[2:]]
+
+    assert texts_of(0.6, 0.9) == texts_of(0.9, 0.6) == texts_of(0.9, 0.5) == [SHORT.text, JOKE.text]
+    assert texts_of(0.49, 0.9) == [JOKE.text, SHORT.text]  # what is doubted comes last
+
+
+# -- text is data -----------------------------------------------------------------------------------------------------
+
+RENDERED = MarkdownIt("commonmark").enable(["strikethrough", "table"])
+CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+AS_DATA = MarkdownIt("commonmark", {"html": False}).disable(["image", "autolink"])
+
+
+def visible(tokens: Sequence[Token]) -> str:
+    """What a reader sees of inline tokens; `<` and `>` left out, because a link in them shows without."""
+    return "".join(token.content for token in tokens).translate({ord("<"): None, ord(">"): None})
+
+
+def shown_alone(text: str, between: str = "") -> str:
+    """What a text shows as a paragraph of its own, or between two marks of punctuation."""
+    found = AS_DATA.parseInline(between + CONTROLS.sub(" ", text).strip() + between)
+    return visible(found[0].children or []).strip(between or None) if found else ""
+
+
+def one_item(line: str) -> list[Token]:
+    """The inline tokens of a line that is the first of two list items, and nothing more."""
+    tokens = RENDERED.parse(f"{line}\n- next\n")
+    item = ["list_item_open", "paragraph_open", "inline", "paragraph_close", "list_item_close"]
+    assert [token.type for token in tokens] == ["bullet_list_open", *item, *item, "bullet_list_close"]
+    return tokens[3].children or []
+
+
+LOOSE = st.lists(
+    st.sampled_from(
+        ["a", "б", "爱", " ", " ", "*", "**", "_", "__", "~", "~~", "`", "``", "[", "]", "(", ")", "![", "<b>", "<!--", "-->", "\\", '"', "'", "# ",
+         "- ", "1. ", "> ", "|", "&amp;", "$$", "%%", "[a]: b", "[x] ", "~5 ", "x~y", "[a](b", '[a](b "c', "[a](<b", "!", "---", "***", "~~~", "```"]
+    ),
+    min_size=1, max_size=8,
+).map("".join)  # fmt: skip
+
+
+def is_plain(text: str) -> bool:
+    """False for nothing to see, and for links whose target stands in `<>`: they are no links once that is text."""
+    return bool(CONTROLS.sub(" ", text).strip()) and not re.search(r"\]\(\s*<", text)
+
+
+@given((fact_texts() | LOOSE).filter(is_plain), st.booleans())
+@settings(max_examples=600, deadline=None)
+def test_any_text_stays_one_item_and_shows_what_it_says(text: str, struck: bool) -> None:
+    tokens = one_item(world_body([line(text, retracted=struck)], "bank/world.md"))
+    kinds = [token.type for token in tokens]
+    assert kinds[-3:] == ["link_open", "text", "link_close"] and tokens[-3].attrs["title"] == "f-1"
+    rest = " · never true · " if struck else " · "
+    assert visible(tokens[:-3]).endswith(rest)
+    assert visible(tokens[:-3]).removesuffix(rest).strip(" …") == shown_alone(text, "…" if struck else "").strip(" …")
+    assert not {"image", "html_inline"} & set(kinds)
+    strikes = [at for at, kind in enumerate(kinds) if kind.startswith("s_")]
+    assert strikes == ([0, len(kinds) - 5] if struck else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped", "struck"),
+    [
+        ("[a](<b)", r"[a]\(\<b)", r"[a]\(\<b)"), ("`a", r"\`a", r"\`a"), ("`` `a` `", r"\`\` `a` \`", r"\`\` `a` \`"),
+        ("<!-- memctl:end world -->", r"\<!-- memctl:end world -->", r"\<!-- memctl:end world -->"), ("~~a~~", r"\~\~a\~\~", r"\~\~a\~\~"),
+        ("3~5 天", "3~5 天", r"3\~5 天"), ("~5 and 3~4", r"~5 and 3\~4", r"\~5 and 3\~4"), ("![a](b)", r"\![a](b)", r"\![a](b)"),
+        ("C:\\", "C:\\\\", "C:\\\\"), ("# a", r"\# a", r"\# a"), ("9. Mai", r"9\. Mai", r"9\. Mai"), ("[x] done", r"\[x] done", r"\[x] done"),
+        ("%%a", r"\%\%a", r"\%\%a"), ("http://h/a~b~~", "http://h/a%7Eb%7E%7E", "http://h/a%7Eb%7E%7E"),
+        ("http://h/<b>`", "http://h/%3Cb>%60", "http://h/%3Cb>%60"), ("http://h/~a", "http://h/~a", "http://h/%7Ea"),
+    ],
+)  # fmt: skip
+def test_what_would_be_structure_is_escaped(text: str, escaped: str, struck: str) -> None:
+    assert (quoted(text), quoted(text, struck=True)) == (escaped, struck)
+
+
+def test_a_text_without_a_letter_is_no_fence() -> None:
+    """Four tildes would open a code block that swallows the rest of the page."""
+    assert (
+        world_body([line("\x00", retracted=True)], "x.md")
+        == '- never true · [2025-11-27#L12](memory/2025-11-27.md#L12 "f-1")'
+    )
+
+
+@given(names(), texts(2))
+@settings(max_examples=150, deadline=None)
+def test_names_and_slots_are_letters(name: str, slot: str) -> None:
+    about = About("x", related=[(name, "bank/entities/y.md", 1)], now=[(slot, line("text"))])
+    for item in entity_body(about, PAGE).split("\n"):
+        if item.startswith("- "):
+            tokens = one_item(item)
+            kinds = {token.type for token in tokens}
+            assert kinds <= {"text", "link_open", "link_close", "strong_open", "strong_close", "text_special"}
+    shown = " ".join(CONTROLS.sub(" ", name).split()) or "?"
+    assert " ".join("".join(token.content for token in tokens).split()) == f"{shown} · 1"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Replies in <1500 characters.", "3~5 天", "~/.config/nvim and ~/bin", "a < b > c", "5 * 3 = 15", "snake_case __init__.py", "*Numenius* is **it**",
+     "`<b>` and `~~`", "C:\\Users", "Что-то — «важное»…", "100 %", "$5", "#tag", "[[Gull Spit]] [x](y.md)", "https://host/~user/a", "R&D", "a|b", "-5 °C",
+     "2025-11-27: ok", "1.5 km", "!important"],
+)  # fmt: skip
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert quoted(text) == text
+
+
+def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
+    facts = [
+        entry.content
+        for path in sorted(FIXTURE.rglob("*.md"))
+        for entry in parse_page(path.read_text("utf-8")).entries
+        if entry.fact
+    ]
+    assert len(facts) > 100 and [quoted(text) for text in facts] == facts
+
+
+@given(ABOUTS, st.lists(LINES, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_no_body_forges_structure(about: About, lines: list[Line]) -> None:
+    """One block, one entry a line, no section of facts; each link leads where its fact stands."""
+    body = "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, PAGE, about.name)))) or "-"
+    text = f"<!-- memctl:begin entity -->\n{body}\n<!-- memctl:end entity -->\n"
+    assert split_lines(body) == body.split("\n")
+    assert [(block.name, block.begin) for block in find_blocks(split_lines(text))] == [("entity", 1)]
+    page = parse_page(text)
+    assert not [entry for entry in page.entries if entry.fact or entry.problem]
+    assert all(entry.span.line == entry.span.end_line for entry in page.entries)
+    assert all(one.startswith(("- ", "## ")) for one in body.split("\n") if one and one != "-")
+    told = set(sources(body, PAGE))
+    cited = [
+        *(one.citation for _, one in about.now),
+        *(one.citation for one in (*about.plans, *about.timeline, *lines)),
+    ]
+    assert {(one.path, Span(one.line, one.end_line)) for one in cited} <= {(one.path, one.lines) for one in told}
+    assert {Source(one.citation.path, None, one.ref) for one in about.beliefs} <= told
+
+
+@given(CITATIONS, st.sampled_from([PAGE, "bank/world.md", "top.md", "memory/x/y.md", "a b/c.md"]))
+@settings(max_examples=300, deadline=None)
+def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None:
+    body = experience_body([line("text", citation=citation)], page)
+    assert list(sources(body, page)) == [Source(citation.path, Span(citation.line, citation.end_line), "f-1")]
+    target = str(next(token for token in one_item(body) if token.type == "link_open").attrs["href"])
+    lines = str(citation).removeprefix(f"{citation.path}#")
+    if citation.path.isprintable():  # markdown-it replaces bytes that are no UTF-8
+        assert (
+            posixpath.normpath(posixpath.join("/", posixpath.dirname(page), unquote(target)))
+            == f"/{citation.path}#{lines}"
+        )
+
+
+@pytest.mark.parametrize("name", ["Retain", "  RETAIN: ", "保留", "Запомнить:"])
+def test_no_heading_opens_a_section_of_facts(name: str) -> None:
+    outcome = Outcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1")
+    text = lessons_body(lessons([outcome]), "bank/lessons.md") + f"\n\n## {heading(name)}\n\n- W: forged\n"
+    assert not any(isinstance(entry.fact, Fact) for entry in parse_page(text).entries)
+
+
+@given(fact_texts())
+@settings(max_examples=200, deadline=None)
+def test_a_heading_is_one_line_with_its_name(name: str) -> None:
+    tokens = RENDERED.parse(f"### {heading(name)}\n")
+    assert [token.type for token in tokens] == ["heading_open", "inline", "heading_close"]
+    blank = not CONTROLS.sub(" ", name).strip()
+    assert visible(tokens[1].children or []).strip(" “”") == ("?" if blank else shown_alone(name).strip(" “”"))
+
+
+def test_a_command_is_offered_only_for_names_that_every_shell_takes() -> None:
+    body = entity_body(About("Alex Chen", maybe_same=["陈立", 'a"; rm -rf ~', "$HOME", "`x`"]), PAGE)
+    assert body.split("\n")[2:] == [
+        "- \\$HOME", "- \\`x\\`", '- a"; rm -rf \\~', '- 陈立 · `memctl entity merge "陈立" "Alex Chen"`',
+    ]  # fmt: skip
+
+
+def test_long_and_loose_text_is_quoted_in_time_in_proportion_to_it() -> None:
+    """Unpaired marks by the thousand; a quadratic scan would take minutes."""
+    for piece in ("`" * 3 + "a", "~", "<a", "[", "https://x/~", "\\", "![", "%%"):
+        assert len(quoted(piece * (200_000 // len(piece)))) >= 190_000
+    ladder = " ".join("`" * size for size in range(1, 180))
+    assert quoted(ladder).count("\\`") == ladder.count("`")

@@ -1,0 +1,443 @@
+"""Proposals for memory.md: which facts are due, what the diff says, and that a person alone applies one."""
+
+from __future__ import annotations
+
+import random
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from face_helpers import TODAY, fixture_copy, snapshot, write_pages
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memctl.core.proposals import (
+    AT_ONCE,
+    BLOCK,
+    Candidate,
+    Proposal,
+    accept,
+    diff_of,
+    is_due,
+    proposals,
+    proposals_body,
+    read_proposals,
+    refuse,
+    refused_in,
+    says,
+)
+from memctl.core.rows import rows_of
+from memctl.errors import NothingFound, PageChanged, Refused
+from memctl.facts import Citation
+from memctl.store.workspace import Workspace
+from memctl.text.blocks import splice
+from memctl.verbs import proposals as verb
+
+CORE = """# Core
+
+I keep the log.
+
+## People
+
+- [[Irina Volkova]] runs the station. Decides about birds.
+  - since 2009
+- [[Alex Chen]] writes Curlew.
+
+Nobody is ever just "Alex".
+
+## Rules
+
+1. Nest locations never leave this machine.
+"""
+
+
+def candidate(text: str = "Prefers tea.", ref: str = "f-1a2b3c4d", **more: object) -> Candidate:
+    """One that is due, unless said otherwise."""
+    usual = Candidate(
+        text, ref, Citation("memory/2025-07-04.md", 12, 12), ("Irina Volkova",), "W", date(2025, 7, 4), 0.9, days=4,
+        citations=3,
+    )  # fmt: skip
+    return usual._replace(**more)
+
+
+def propose(*items: Candidate, core: str = CORE, refused: set[str] = frozenset()) -> tuple[Proposal, ...]:
+    """The proposals of today."""
+    return proposals(items, core, refused, TODAY)
+
+
+# -- the rule ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "due"),
+    [
+        ({}, True),
+        ({"importance": 0.79}, False),
+        ({"importance": None, "confidence": 0.85, "evidence": 3, "kind": "O"}, True),
+        ({"importance": None, "confidence": 0.99, "evidence": 2, "kind": "O"}, False),
+        ({"importance": None, "confidence": 0.84, "evidence": 9, "kind": "O"}, False),
+        ({"importance": None, "confidence": 0.9, "evidence": 5, "kind": "lesson"}, True),
+        ({"importance": None}, False),
+        ({"days": 2}, False),
+        ({"days": 3}, True),
+        ({"first_day": TODAY - timedelta(days=29)}, False),
+        ({"first_day": TODAY - timedelta(days=30)}, True),
+        ({"holds": False}, False),
+        ({"trusted": False}, False),
+        ({"private": True}, False),
+        ({"kind": "B"}, False),
+    ],
+)
+def test_what_is_due(more: dict[str, object], due: bool) -> None:
+    """True, important or firmly held, told again and again, for a month: each of them is needed."""
+    assert is_due(candidate(**more), TODAY) == due
+    assert bool(propose(candidate(**more))) == due
+
+
+@pytest.mark.parametrize(
+    ("core", "already"),
+    [
+        ("- [[Irina Volkova]] prefers tea.\n", True),
+        ("- Irina Volkova prefers black tea, and says so.\n", True),
+        ("- see `memory/2025-07-04.md#L12` ^f-1a2b3c4d\n", True),
+        ("- Irina Volkova does not prefer tea.\n", False),
+        ("- Alex Chen prefers tea.\n", False),
+        ("- Irina Volkova.\n- Somebody prefers tea.\n", False),
+        ("- f-1a2b3c4dd\n", False),
+        ("", False),
+    ],
+)
+def test_what_memory_md_says_already(core: str, already: bool) -> None:
+    """The same words about the same entity, or the id; a denial is not the same."""
+    assert says(core, candidate()) == already
+    assert bool(propose(candidate(), core=core)) != already
+
+
+def test_three_languages_and_numbers() -> None:
+    """Inflected words are the same words; other numbers are other facts."""
+    assert (
+        says("- Ирина Волкова предпочитает чай с лимоном.\n", candidate("Предпочла бы чай с лимонами", entities=()))
+        is False
+    )
+    assert says("- У Ирины любимый чай с лимоном\n", candidate("Любимый чай: с лимоном", entities=("Ирина",)))
+    assert not says("- Ирина не любит чай с лимоном\n", candidate("Любит чай с лимоном", entities=("Ирина",)))
+    assert says("- 伊琳娜喜欢喝红茶。\n", candidate("喜欢喝红茶", entities=("伊琳娜",)))
+    assert not says("- 伊琳娜不喜欢喝红茶。\n", candidate("喜欢喝红茶", entities=("伊琳娜",)))
+    assert not says("- Irina Volkova gets 14 stations.\n", candidate("Gets 15 stations."))
+
+
+def test_what_is_refused_is_never_proposed_again() -> None:
+    """Nor what another proposal says."""
+    one, twin, other = (
+        candidate(),
+        candidate(ref="f-twin0000", text="Prefers tea"),
+        candidate("Hates rain.", "o-other000"),
+    )
+    assert [p.ref for p in propose(one, twin, other)] == ["f-1a2b3c4d", "o-other000"]
+    assert [p.ref for p in propose(one, other, refused={"f-1a2b3c4d"})] == ["o-other000"]
+
+
+def test_the_order_of_arrival_does_not_matter() -> None:
+    """The oldest comes first; no more than a page can show."""
+    found = [
+        candidate(
+            f"Owns boat number {n}.",
+            f"f-{n:08}",
+            first_day=date(2025, 7, 1) + timedelta(days=n % 5),
+            importance=0.8 + n % 3 / 10,
+        )
+        for n in range(30)
+    ]
+    first = propose(*found)
+    assert len(first) == AT_ONCE and [p.number for p in first] == list(range(1, AT_ONCE + 1))
+    assert all("importance 1;" in p.reason for p in first)
+    for seed in range(20):
+        random.Random(seed).shuffle(found)
+        assert propose(*found) == first
+
+
+# -- the line ---------------------------------------------------------------------------------------------------------
+
+
+def added(core: str, **more: object) -> str:
+    """What a proposal adds to memory.md, with its link made short."""
+    (proposal,) = propose(candidate(**more), core=core)
+    after = accept(core, proposal)
+    assert accept(after, proposal) == after
+    return after.replace('[2025-07-04#L12](memory/2025-07-04.md#L12 "f-1a2b3c4d")', "[*]")
+
+
+def test_where_a_line_goes() -> None:
+    """Below the last bullet about its subject; under a heading of theirs; under "People"; at the end."""
+    assert added(CORE) == CORE.replace("2009\n", "2009\n- [[Irina Volkova]]: Prefers tea. [*]\n")
+    own = "# Core\n\n## irina volkova\n\nRuns it.\n\n## Rules\n"
+    assert added(own) == own.replace("it.\n", "it.\n\n- [[Irina Volkova]]: Prefers tea. [*]\n")
+    assert added(CORE, entities=("Ann",), person=True) == CORE.replace(
+        "Curlew.\n", "Curlew.\n- [[Ann]]: Prefers tea. [*]\n"
+    )
+    assert added(CORE, entities=("Ann",)) == CORE + "\n## From the logs\n\n- [[Ann]]: Prefers tea. [*]\n"
+    logs = CORE + "\n## Из журналов\n\n* a\n  * b\n\n## More\n"
+    assert added(logs, entities=("Ann",)) == logs.replace("  * b\n", "  * b\n* [[Ann]]: Prefers tea. [*]\n")
+    assert added("", entities=()) == "## From the logs\n\n- Prefers tea. [*]\n"
+    assert added("\ufeff", entities=()) == "\ufeff## From the logs\n\n- Prefers tea. [*]\n"
+
+
+def test_a_second_line_goes_below_the_first() -> None:
+    """Both in the section that the first one made."""
+    first, second = propose(candidate(entities=("Ann",)), candidate("Hates rain.", "f-2ther000", entities=("Bob",)))
+    both = accept(accept(CORE, first), second)
+    assert both.endswith(
+        '"f-1a2b3c4d")\n- [[Bob]]: Hates rain. [2025-07-04#L12](memory/2025-07-04.md#L12 "f-2ther000")\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "line"),
+    [
+        ("Ann prefers tea.", ("Ann",), "Ann prefers tea. "),
+        ("Annual report is due.", ("Ann",), "[[Ann]]: Annual report is due. "),
+        ("喜欢爱丽丝的茶", ("爱丽丝",), "喜欢爱丽丝的茶 "),
+        ("Any\nline <b> ~~x", (), r"Any line \<b> \~\~x "),
+        ("# not a heading", (), r"\# not a heading "),
+        ("x", ("a|b",), "a|b: x "),
+    ],
+)
+def test_the_text_stays_one_line_of_text(text: str, entities: tuple[str, ...], line: str) -> None:
+    """Its subject in front unless it is named; nothing in it opens a block."""
+    (proposal,) = propose(candidate(text, entities=entities))
+    assert proposal.line.startswith(line)
+    assert "\n" not in proposal.line
+
+
+BODIES = st.text(st.sampled_from("# \n-*\tabc`1.>[]|\r\ufeff\udc80"), max_size=60)
+
+
+@given(core=BODIES, subject=st.sampled_from(["", "a", "b", "Ann"]), person=st.booleans())
+def test_every_other_byte_of_memory_md_stays(core: str, subject: str, person: bool) -> None:
+    """Whatever it holds: the line stands there once, and what was before is before and behind it."""
+    found = propose(candidate("Zeta theta.", entities=(subject,) if subject else (), person=person), core=core)
+    after = accept(core, found[0])
+    start = after.index("Zeta theta.")
+    begin = next(at for at in range(start + 1) if core.startswith(after[:at]) and not core.startswith(after[: at + 1]))
+    kept = core[begin:]
+    assert after[:begin] + kept == core and after.endswith(kept)
+    assert len(after) - len(core) < 140
+    assert accept(after, found[0]) == after
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+def page(*items: Candidate, core: str = CORE, around: str = "# Proposals\n") -> str:
+    """bank/proposals.md as reflect writes it."""
+    return splice(around, BLOCK, proposals_body(propose(*items, core=core), core))
+
+
+def test_the_page_shows_reason_and_diff() -> None:
+    """A diff that `patch` would take, and from which the proposal can be read back."""
+    items = [
+        candidate(),
+        candidate(
+            "Use ````x```` fences.",
+            "o-fence000",
+            entities=("Ann",),
+            importance=None,
+            confidence=0.91,
+            evidence=5,
+            kind="O",
+            first_day=date(2025, 8, 1),
+        ),
+    ]
+    shown = page(*items)
+    assert (
+        "### 1. Irina Volkova\n\nImportance 0.9; told or cited on 4 days; true since 2025-07-04. Goes under “People”. `^f-1a2b3c4d`\n\n```diff\n--- a/memory.md\n+++ b/memory.md\n@@ -6,6 +6,7 @@\n"
+        in shown
+    )
+    assert '+- [[Irina Volkova]]: Prefers tea. [2025-07-04#L12](memory/2025-07-04.md#L12 "f-1a2b3c4d")\n' in shown
+    assert (
+        "Held at 0.91 by 5 pieces of evidence; told or cited on 4 days; true since 2025-08-01. `^o-fence000`\n\n`````diff\n"
+        in shown
+    )
+    back = read_proposals(shown)
+    for made, read in zip(propose(*items), back, strict=True):
+        assert read[:5] == made[:5]
+        assert diff_of(read, CORE) == diff_of(made, CORE)
+    assert proposals_body((), CORE) == ""
+    assert read_proposals("# Proposals\n") == ()
+
+
+def test_the_page_holds_no_copies_for_recall() -> None:
+    """All of it stands in the managed block, and no line bears the id of a fact."""
+    rows = rows_of("bank/proposals.md", page(candidate()))
+    assert all(row.block == BLOCK for row in rows.rows if row.role != "heading" or row.line > 1)
+    assert "f-1a2b3c4d" not in {row.ref for row in rows.rows}
+
+
+def test_an_id_below_the_block_is_refused_for_good() -> None:
+    """However a person writes it; ids within the block refuse nothing."""
+    shown = page(candidate())
+    assert refused_in(shown) == set()
+    assert refused_in(shown + "\nnever ^tag-light, nor f-0123abcd!\n") == {"tag-light", "f-0123abcd"}
+    (proposal,) = read_proposals(shown)
+    done = refuse(shown, proposal, TODAY)
+    assert done == shown + "\n## Refused\n\n- ^f-1a2b3c4d · refused 2025-11-30 · Irina Volkova\n"
+    assert refused_in(done) == {"f-1a2b3c4d"} and refuse(done, proposal, TODAY) == done
+    more = refuse(done, proposal._replace(ref="o-other000", subject=""), TODAY)
+    assert more == done + "- ^o-other000 · refused 2025-11-30\n"
+    assert page(candidate(), around=done) == done
+    assert splice(done, BLOCK, "").startswith("# Proposals\n\n## Refused")
+
+
+# -- accepting and refusing -------------------------------------------------------------------------------------------
+
+
+def workspace(root: Path, log: str = "", **pages: str) -> tuple[Workspace, str]:
+    """A workspace with one fact that is proposed; and the id of it."""
+    log = log or "# d\n\n## Retain\n\n- W(i=0.9) @Irina-Volkova: Prefers tea.\n- W @Irina-Volkova: Hates rain.\n"
+    row = next(row for row in rows_of("memory/2025-07-04.md", log).rows if row.role == "fact")
+    other = next(
+        (r.ref for r in rows_of("memory/2025-07-04.md", log).rows if r.role == "fact" and r.ref != row.ref),
+        "f-00000000",
+    )
+    cited = Citation("memory/2025-07-04.md", row.line, row.line)
+    shown = page(
+        candidate(ref=row.ref, citation=cited),
+        candidate("Hates rain.", other, citation=cited._replace(line=6, end_line=6)),
+    )
+    files = {"memory/2025-07-04.md": log, "memory.md": CORE, "bank/proposals.md": shown} | pages
+    return write_pages(root, {path: text for path, text in files.items() if text}), row.ref
+
+
+def test_accepting_writes_what_was_shown(tmp_path: Path) -> None:
+    """Once; and the second proposal can follow without another reflect."""
+    space, ref = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    shown = verb.accept(space, 1, TODAY, dry_run=True)
+    assert shown in before["bank/proposals.md"].decode()
+    assert snapshot(tmp_path) == before and not (tmp_path / ".memory/reflect.lock").exists()
+    assert verb.accept(space, 1, TODAY) == shown
+    assert f'Prefers tea. [2025-07-04#L5](memory/2025-07-04.md#L5 "{ref}")\n' in (tmp_path / "memory.md").read_text(
+        "utf-8"
+    )
+    assert verb.accept(space, 1, TODAY) == ""
+    assert "Hates rain." in verb.accept(space, 2, TODAY)
+    assert {path for path, data in snapshot(tmp_path).items() if data != before[path]} == {"memory.md"}
+
+
+def test_a_missing_memory_md_is_made(tmp_path: Path) -> None:
+    """With what was accepted and nothing else; the heading that the page names is not invented."""
+    space, _ = workspace(tmp_path, **{"memory.md": ""})
+    verb.accept(space, 1, TODAY)
+    assert (
+        (tmp_path / "memory.md")
+        .read_text("utf-8")
+        .startswith("## From the logs\n\n- [[Irina Volkova]]: Prefers tea. [")
+    )
+
+
+def test_a_person_may_reword_what_they_accept(tmp_path: Path) -> None:
+    """What stands in the diff is what is written."""
+    space, ref = workspace(tmp_path)
+    path = tmp_path / "bank/proposals.md"
+    path.write_text(
+        path.read_text("utf-8").replace("+- [[Irina Volkova]]: Prefers tea.", "+- [[Irina Volkova]] drinks tea only."),
+        "utf-8",
+    )
+    verb.accept(space, 1, TODAY)
+    assert f'\n- [[Irina Volkova]] drinks tea only. [2025-07-04#L5](memory/2025-07-04.md#L5 "{ref}")\n' in (
+        tmp_path / "memory.md"
+    ).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (("Prefers tea.", "Prefers cocoa."), "is gone"),
+        (("i=0.9", "i=0.9, private"), "is private"),
+        (("i=0.9", "i=0.9, src=web"), "comes from web"),
+        (("i=0.9", "i=0.9, until=2025-09-01"), "does not hold any more"),
+    ],
+)
+def test_what_no_longer_holds_is_not_accepted(tmp_path: Path, change: tuple[str, str], reason: str) -> None:
+    """The page is a proposal of yesterday: the fact is looked at again."""
+    space, ref = workspace(tmp_path)
+    log = tmp_path / "memory/2025-07-04.md"
+    log.write_text(log.read_text("utf-8").replace(*change), "utf-8")
+    before = snapshot(tmp_path)
+    with pytest.raises(Refused, match=rf"out of date: \^{ref} {reason}"):
+        verb.accept(space, 1, TODAY)
+    assert snapshot(tmp_path) == before
+
+
+def test_what_was_replaced_is_not_accepted(tmp_path: Path) -> None:
+    """A newer version of the slot, in another log."""
+    log = "## Retain\n\n- W(key=drink, i=0.9) @Irina-Volkova: Prefers tea.\n"
+    newer = "## Retain\n\n- W(key=drink) @Irina-Volkova: Prefers cocoa.\n"
+    space, _ = workspace(tmp_path, log, **{"memory/2025-11-01.md": newer})
+    with pytest.raises(Refused, match="does not hold"):
+        verb.accept(space, 1, TODAY)
+
+
+def test_a_belief_that_fell_is_not_accepted(tmp_path: Path) -> None:
+    """Its number stands in bank/opinions.md."""
+    space, _ = workspace(
+        tmp_path,
+        **{
+            "bank/opinions.md": "# Opinions\n\n- O(c=0.31) @Irina-Volkova: Prefers tea. ^o-7k3dq2ma\n",
+            "bank/proposals.md": page(candidate(ref="o-7k3dq2ma", kind="O")),
+        },
+    )
+    with pytest.raises(Refused, match=r"is held at 0\.31 only"):
+        verb.accept(space, 1, TODAY)
+
+
+def test_refusing_is_for_good(tmp_path: Path) -> None:
+    """It stands in the page, and the proposal cannot be accepted before it is taken out again."""
+    space, ref = workspace(tmp_path)
+    before = snapshot(tmp_path)
+    assert f"+- ^{ref} · refused 2025-11-30" in verb.refuse(space, 1, TODAY, dry_run=True)
+    assert snapshot(tmp_path) == before
+    verb.refuse(space, 1, TODAY)
+    assert verb.refuse(space, 1, TODAY) == ""
+    with pytest.raises(Refused, match="refused before"):
+        verb.accept(space, 1, TODAY)
+    assert (tmp_path / "memory.md").read_text("utf-8") == CORE
+    assert refused_in((tmp_path / "bank/proposals.md").read_text("utf-8")) == {ref}
+
+
+def test_only_what_is_shown_can_be_accepted(tmp_path: Path) -> None:
+    """Another number, and a workspace that never proposed anything."""
+    space, _ = workspace(tmp_path)
+    for job in (verb.accept, verb.refuse):
+        with pytest.raises(NothingFound, match="shows no proposal 3") as error:
+            job(space, 3, TODAY)
+        assert error.value.cure.startswith("it shows 1, 2; ")
+    bare = Workspace(fixture_copy(tmp_path).resolve())
+    with pytest.raises(NothingFound, match="shows no proposal 1"):
+        verb.accept(bare, 1, TODAY)
+
+
+def test_an_edit_of_memory_md_meanwhile_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of it is overwritten."""
+    space, _ = workspace(tmp_path)
+    real = verb.replace
+
+    def late(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
+        (tmp_path / "memory.md").write_text("# Mine\n", "utf-8")
+        real(space, path, expected, data)
+
+    monkeypatch.setattr(verb, "replace", late)
+    with pytest.raises(PageChanged):
+        verb.accept(space, 1, TODAY)
+    assert (tmp_path / "memory.md").read_text("utf-8") == "# Mine\n"
+
+
+def test_bytes_that_are_no_utf_8_survive(tmp_path: Path) -> None:
+    """And line ends of Windows."""
+    space, _ = workspace(tmp_path)
+    core = CORE.replace("\n", "\r\n").encode() + b"\xff\xfe"
+    (tmp_path / "memory.md").write_bytes(core)
+    verb.accept(space, 1, TODAY)
+    after = (tmp_path / "memory.md").read_bytes()
+    (line,) = [line for line in after.split(b"\r\n") if b"Prefers tea" in line]
+    assert after.replace(line + b"\r\n", b"") == core

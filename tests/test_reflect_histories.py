@@ -1,0 +1,304 @@
+"""Reflect is a function of the Markdown: histories of logs that arrive in any order, day by day, edited line by line.
+
+40 histories by default; MEMCTL_TORTURE=1 runs 500, each time others.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, timedelta
+from pathlib import Path
+
+from face_helpers import snapshot
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from memctl.core.held import Place, as_written
+from memctl.core.rows import rows_of
+from memctl.store.workspace import Workspace
+from memctl.text.blocks import body_of, live_blocks
+from memctl.text.lines import split_lines
+from memctl.text.opinions import read_entries, read_marks
+from memctl.text.quoting import sources
+from memctl.verbs.reflect import reflect
+from memctl.verbs.show import show
+
+TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
+ORDERS, WINDOWS = (500, 500) if TORTURE else (24, 16)
+FIRST, TODAY = date(2025, 11, 1), date(2025, 11, 30)
+HISTORIES = settings(
+    derandomize=not TORTURE, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
+)
+
+SAID = {
+    "Peter": [
+        "Prefers concise replies on WhatsApp", "Does not prefer concise replies on WhatsApp", "Prefers short replies on WhatsApp",
+        "No longer prefers concise replies on WhatsApp", "Wants long replies on WhatsApp", "Lives in Lisbon near the harbour",
+        "Asked Ирина for concise replies on WhatsApp again",
+    ],
+    "Ирина": [
+        "Любит чай с лимоном по утрам", "Не любит чай с лимоном по утрам", "Больше не любит чай с лимоном по утрам",
+        "Пьёт чай с лимоном каждый день", "Попросила у Peter чай с лимоном", "Терпеть не может чай с лимоном",
+    ],
+    "爱丽丝": ["喜欢简短的回复", "不喜欢简短的回复", "不再喜欢简短的回复", "要求简短的回复和表格", "讨厌简短的回复", "跟Atlas说了简短的回复"],
+    "Atlas": [
+        "Deployed blue green without downtime", "Deployed blue green, and it failed", "The nightly backup is slow",
+        "The nightly backup is fast", "Peter says the nightly backup is slow",
+    ],
+}  # fmt: skip
+
+
+@st.composite
+def lines(draw: st.DrawFn, number: int, last: int) -> str:
+    """A fact of any kind about one name or two, with the attributes that matter; `last` is the highest id it may name."""
+    who = draw(st.sampled_from(sorted(SAID)))
+    other = draw(st.sampled_from(["", "", "", *sorted(SAID)]))
+    kind = draw(st.sampled_from("OOOWWBBS"))
+    attributes = [draw(st.sampled_from(["", "0.9", "c=0.333", "0.55"]))] if kind == "O" else []
+    if kind in "WO" and draw(st.integers(0, 4)) == 0:
+        attributes.append(f"key={draw(st.sampled_from(['city', 'db']))}")
+    if kind == "B" and draw(st.booleans()):
+        attributes.append(
+            f"outcome={draw(st.sampled_from(['ok', 'fail']))},task={draw(st.sampled_from(['deploy', 'чай']))}"
+        )
+    if draw(st.integers(0, 3)) == 0:
+        relation = draw(st.sampled_from(["for", "against", "supersedes", "corrects"]))
+        attributes.append(f"{relation}=n{draw(st.integers(0, last))}")
+    usual = ["", "", "", "", ""]
+    attributes.append(
+        draw(st.sampled_from([*usual, "src=web:x.org", "src=tool", "src=agent", "private", "ttl=30d", "i=0.9"]))
+    )
+    names = f"@{who}" + (f" @{other}" if other not in ("", who) else "")
+    given_id = f" ^n{number}" if draw(st.booleans()) else ""
+    written = ",".join(filter(None, attributes))
+    return f"- {kind}{f'({written})' if written else ''} {names}: {draw(st.sampled_from(SAID[who]))}{given_id}"
+
+
+@st.composite
+def histories(draw: st.DrawFn, backwards: bool = False) -> dict[str, str]:
+    """Logs of five days, two a day at most. With `backwards`, lines point at earlier ones only, or at those of their day."""
+    count = draw(st.integers(2, 12))
+    days = [FIRST + timedelta(draw(st.integers(0, 4))) for _ in range(count)]
+    made: dict[str, list[str]] = {}
+    for number, day in enumerate(sorted(days) if backwards else days):
+        path = f"memory/{day}{draw(st.sampled_from(['', '', '-standup']))}.md"
+        made.setdefault(path, []).append(draw(lines(number, number if backwards else count - 1)))
+    return {path: "## Retain\n\n" + "\n".join(found) + "\n" for path, found in sorted(made.items())}
+
+
+@contextmanager
+def workspace(pages: Mapping[str, str] = {}) -> Iterator[Workspace]:
+    """An empty workspace, or one with these pages, for as long as it is needed."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = Workspace(Path(folder).resolve())
+        (made.root / "memory").mkdir()
+        for path, text in pages.items():
+            put(made, path, text)
+        yield made
+
+
+def put(made: Workspace, path: str, text: str) -> None:
+    """Save a page."""
+    (made.root / path).parent.mkdir(parents=True, exist_ok=True)
+    (made.root / path).write_bytes(text.encode())
+
+
+def bank(made: Workspace) -> dict[str, bytes]:
+    """The pages of bank/ by path. One that holds nothing but its title is as good as none: what it told was taken back."""
+    pages = {path: data for path, data in snapshot(made.root).items() if path.startswith("bank/")}
+    return {path: data for path, data in pages.items() if data.strip().count(b"\n") or not data.startswith(b"# ")}
+
+
+def difference(history: Mapping[str, str], expected: Mapping[str, bytes], got: Mapping[str, bytes]) -> str:
+    """What a person needs to see why two banks are not the same."""
+    shown = [f"--- {path}\n{text}" for path, text in history.items()]
+    for path in sorted({*expected, *got}):
+        sides = (expected.get(path, b"").decode().splitlines(), got.get(path, b"").decode().splitlines())
+        shown += difflib.unified_diff(*sides, f"expected/{path}", f"got/{path}", lineterm="", n=1)
+    return "\n".join(shown)
+
+
+def same(history: Mapping[str, str], expected: Mapping[str, bytes], got: Mapping[str, bytes]) -> None:
+    """Fails with the difference."""
+    assert expected == got, difference(history, expected, got)
+
+
+# -- 1. a function of the Markdown ------------------------------------------------------------------------------------
+
+
+@given(histories(), st.data())
+@settings(HISTORIES, max_examples=ORDERS)
+def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: st.DataObject) -> None:
+    """With reflects in between or not, with `.memory/` deleted at any moment; twice is as once."""
+    with workspace(history) as made:
+        reflect(made, today=TODAY)
+        expected = bank(made)
+        assert not reflect(made, today=TODAY).changed
+        shutil.rmtree(made.memory)
+        assert not reflect(made, today=TODAY).changed
+        same(history, expected, bank(made))
+        check_numbers(made)
+    with workspace() as made:
+        for path in data.draw(st.permutations(sorted(history))):
+            put(made, path, history[path])
+            if data.draw(st.booleans()):
+                reflect(made, today=TODAY)
+            if data.draw(st.integers(0, 3)) == 0:
+                shutil.rmtree(made.memory, ignore_errors=True)
+        reflect(made, today=TODAY)
+        same(history, expected, bank(made))
+
+
+@given(histories(backwards=True))
+@settings(HISTORIES, max_examples=WINDOWS)
+def test_a_window_after_every_day_is_the_whole_at_the_end(history: dict[str, str]) -> None:
+    """`reflect --since` that day, on that day, when the files come in the order of their days."""
+    with workspace(history) as made:
+        reflect(made, today=TODAY)
+        expected = bank(made)
+    with workspace() as made:
+        for day in sorted({path[7:17] for path in history}):
+            for path in (path for path in history if path[7:17] == day):
+                put(made, path, history[path])
+            reflect(made, today=date.fromisoformat(day), since=date.fromisoformat(day))
+            shutil.rmtree(made.memory)
+        same(history, expected, bank(made))
+        assert not reflect(made, today=TODAY).changed
+
+
+def check_numbers(made: Workspace) -> None:
+    """Every number on bank/opinions.md is what follows from the evidence beside it, within the bounds."""
+    page = made.root / "bank/opinions.md"
+    text = page.read_text("utf-8") if page.exists() else ""
+    places = {ref: Place(citation, origin) for ref, (citation, origin) in lines_of(made).items()}
+    for entry in read_entries(text)[0]:
+        belief = as_written(entry, read_marks(text).get(entry.ref or ""), places, today=TODAY)
+        assert belief is not None and entry.fact.confidence is not None
+        assert f"{entry.fact.confidence:.2f}" == belief.number, entry
+        numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]
+        assert numbers == [bullet.after for bullet in belief.items if bullet.after is not None]
+        assert all(0.02 <= number <= 0.98 for number in (*numbers, entry.fact.confidence))
+
+
+# -- 4. citations -----------------------------------------------------------------------------------------------------
+
+
+def lines_of(made: Workspace) -> dict[str, tuple[object, str]]:
+    """Where the line with each id stands, and its origin, from the files alone."""
+    from memctl.facts import Citation
+
+    found: dict[str, tuple[object, str]] = {}
+    for path, data in sorted(snapshot(made.root).items()):
+        if path.endswith(".md") and path != "bank/opinions.md":
+            for row in rows_of(path, data.decode()).rows:
+                if row.block is None:
+                    found.setdefault(row.ref, (Citation(path, row.line, row.end_line), row.origin))
+    return found
+
+
+def citations(made: Workspace) -> Iterator[tuple[str, str, tuple[int, int], str]]:
+    """Page, cited path, cited lines and id of everything that reflect cites anywhere in bank/."""
+    for page, data in snapshot(made.root).items():
+        if page.startswith("bank/") and page.endswith(".md"):
+            lines = split_lines(data.decode())
+            for block in live_blocks(lines):
+                for source in sources("\n".join(body_of(lines, block)), page):
+                    if source.lines:
+                        yield page, source.path, (source.lines.line, source.lines.end_line), source.ref
+            if page == "bank/opinions.md":
+                for entry in read_entries(data.decode())[0]:
+                    for _, bullet in entry.bullets:
+                        if bullet.citation:
+                            yield page, *cited(bullet)
+
+
+def cited(bullet: object) -> tuple[str, tuple[int, int], str]:
+    """The citation of a piece of evidence as `citations` gives it."""
+    citation = bullet.citation  # type: ignore[attr-defined]
+    return citation.path, (citation.line, citation.end_line), bullet.ref or ""  # type: ignore[attr-defined]
+
+
+def check_citations(made: Workspace) -> int:
+    """Every citation stands for a line with its id; returns how many there were."""
+    pages = {
+        path: rows_of(path, data.decode()).rows for path, data in snapshot(made.root).items() if path.endswith(".md")
+    }
+    count = 0
+    for page, path, span, ref in citations(made):
+        found = [row for row in pages.get(path, ()) if (row.line, row.end_line) == span]
+        assert found, f"{page} cites {path}#L{span[0]}, which is no line"
+        assert not ref or ref in {row.ref for row in found}, (
+            f"{page} cites {path}#L{span[0]} as ^{ref}, not {found[0].ref}"
+        )
+        count += 1
+    there = lines_of(made)
+    for entry in read_entries((made.root / "bank/opinions.md").read_text("utf-8"))[0]:
+        for _, bullet in entry.bullets:
+            assert not (bullet.gone and bullet.ref in there), bullet
+    return count
+
+
+def edit_a_log(made: Workspace, chance: random.Random, number: int) -> None:
+    """Insert, delete, move, swap or reword a line of a log; now and then a line goes to another day, or a file goes."""
+    logs = sorted((made.root / "memory").glob("*.md"))
+    page = chance.choice(logs)
+    found = page.read_text("utf-8").split("\n")
+    what = chance.choice(["insert", "insert", "prose", "delete", "move", "reword", "elsewhere", "swap"])
+    facts = [n for n, line in enumerate(found) if line.startswith("- ")]
+    if what == "prose" or not facts:
+        found.insert(chance.randint(0, 2), f"Words {number}, чай, 茶.\n")
+    elif what == "insert":
+        who = chance.choice(sorted(SAID))
+        kind = chance.choice(["O", "O(0.9)", "W", "B", "W(key=city)", "B(outcome=ok,task=deploy)"])
+        given_id = f" ^e{number}" if chance.random() < 0.3 else ""
+        found.insert(chance.choice(facts), f"- {kind} @{who}: {chance.choice(SAID[who])}{given_id}")
+    else:
+        at = chance.choice(facts)
+        line = found.pop(at)
+        if what == "move":
+            found.insert(chance.choice(facts), line)
+        elif what == "swap":
+            found.append(line)
+        elif what == "reword":
+            text, _, given_id = line.partition(" ^")
+            found.insert(at, f"{text}, again" + (f" ^{given_id}" if given_id else ""))
+        elif what == "elsewhere":
+            other = chance.choice(logs)
+            if other != page:
+                other.write_bytes((other.read_text("utf-8").rstrip("\n") + f"\n{line}\n").encode())
+    page.write_bytes("\n".join(found).encode())
+
+
+def test_every_citation_resolves_after_a_thousand_edits() -> None:
+    """In batches, with a reflect behind each; evidence whose line is gone is marked so and moves nothing."""
+    chance = random.Random(None if TORTURE else 7)
+    with workspace() as made:
+        for day in range(8):
+            who = [chance.choice(sorted(SAID)) for _ in range(5)]
+            told = [
+                f"- {chance.choice(['O', 'O(0.8)', 'W', 'B'])} @{name}: {chance.choice(SAID[name])}" for name in who
+            ]
+            put(made, f"memory/{FIRST + timedelta(day)}.md", f"# Day {day}\n\n## Retain\n\n" + "\n".join(told) + "\n")
+        reflect(made, today=TODAY)
+        checked = gone = 0
+        for batch in range(20):
+            for number in range(50):
+                edit_a_log(made, chance, 50 * batch + number)
+            reflect(made, today=TODAY)
+            checked += check_citations(made)
+            check_numbers(made)
+            text = (made.root / "bank/opinions.md").read_text("utf-8")
+            gone = max(gone, text.count("gone from"))
+            if batch % 7 == 0:
+                assert not reflect(made, today=TODAY).changed
+                for _, path, (line, end), ref in list(citations(made))[:20]:
+                    spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
+                    assert show(made, f"{spelled} ^{ref}" if ref else spelled), spelled
+        print(f"reflect: {checked:,} citations after 1,000 edits, 0 that do not resolve; {gone} marked as gone")
+        assert checked > 1_000 and gone > 0

@@ -1,0 +1,140 @@
+"""Names that may mean the same: in three scripts, with the pairs that look alike and are not."""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memctl.core.similar_names import Names, is_slip, maybe_same, similarity
+from memctl.text.names import entity_key
+
+SAME = [
+    # in other letters
+    ("Ирина", "Irina"), ("Юлия Волкова", "Yulia Volkova"), ("Юлия", "Julia"), ("Алексей Петров", "Alexey Petrov"),
+    ("Щукин", "Shchukin"), ("Пётр", "Pyotr"), ("Татьяна", "Tatiana"), ("Хабаров", "Khabarov"), ("Цой", "Tsoi"),
+    ("Дмитрий", "Dmitry"), ("Елена Жукова", "Yelena Zhukova"), ("Чэнь Ли", "陈立"), ("陈立", "Chen Li"), ("王小明", "Wang Xiaoming"),
+    ("Xiaoming Wang", "王小明"), ("陳立", "陈立"), ("愛麗絲", "爱丽丝"), ("Максим", "Maxim"),
+    # another spelling, order, spacing, form
+    ("Irina Volkova", "Volkova Irina"), ("Irina Volkova", "Irina Volkowa"), ("Alexey", "Aleksei"), ("GullSpit", "Gull Spit"),
+    ("NJ-01", "NJ01"), ("Ирину", "Ирина"), ("Дашу Смирнову", "Даша Смирнова"), ("Волкова Ирина", "Irina Volkova"),
+    ("European Bank for Reconstruction and Development", "The European Bank for Reconstruction and Development"),
+    # slips
+    ("Nightjar", "Nigthjar"), ("Nightjar", "Nightjarr"), ("Dumpling", "Dumping"), ("Козодой", "Казодой"),
+    ("PostgreSQL", "PostgresSQL"), ("Irina Volkova", "Irina Vollkova"), ("Kubernetes", "Kubernets"), ("Нахимов", "Нахимоов"),
+    # a first name that fits one
+    ("Irina", "Irina Volkova"), ("Ирина", "Irina Volkova"), ("小明", "王小明"), ("Ира", "Ира Иванова"),
+]  # fmt: skip
+
+OTHERS = [
+    ("Alex Chen", "Alex Petrov"), ("NJ-01", "NJ-02"), ("Python 3.11", "Python 3.12"), ("Python", "Python 3"), ("v1.2", "v1.20"),
+    ("2025-11-27", "2025-11-28"), ("Plan A", "Plan B"), ("Apollo II", "Apollo III"), ("Gateway 1 backup 2", "Gateway 2 backup 1"),
+    ("Волков", "Волкова"), ("Александр", "Александра"), ("Евгений", "Евгения"), ("Валентин", "Валентина"),
+    ("Ивановский", "Ивановская"), ("Petrov", "Petrova"), ("Roberta", "Roberto"), ("Mario", "Maria"), ("Andrea", "Andreas"),
+    ("Marina", "Martina"), ("Hansen", "Hanson"), ("Stephan", "Stephen"), ("Christian", "Christina"), ("Daniel", "Daniela"),
+    ("Anna", "Hanna"), ("Alex", "Alec"), ("Michal", "Michel"), ("Planner", "Planter"), ("client", "clients"), ("Marina", "Karina"),
+    ("north gate station", "south gate station"), ("dev server", "prod server"), ("王小明", "王小红"), ("陈立", "陈力"), ("张伟", "张炜"),
+    ("Curlew", "Curlew API"), ("Nightjar", "nightjar-gw"), ("Atlas", "Atlas of the World"), ("Мария Петрова", "Марина Петрова"),
+    ("Ольга", "Олег"), ("New York", "York"), ("Jan Novak", "Jana Novak"), ("Игорь Смирнов", "Ирина Смирнова"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), SAME, ids=" ~ ".join)
+def test_what_may_be_the_same(one: str, other: str) -> None:
+    """From either side, with a reason."""
+    assert maybe_same(one, ["Somebody Else", other, "鸥嘴"]) == (other,)
+    assert maybe_same(other, [one]) == (one,)
+    (near,) = Names([(one, one), (other, other)]).near(one)
+    assert (near.bearer, near.name, near.other) == (other, one, other) and near.reason
+
+
+@pytest.mark.parametrize(("one", "other"), OTHERS, ids=" | ".join)
+def test_what_is_not(one: str, other: str) -> None:
+    """A wrong question to a person is worse than none."""
+    assert maybe_same(one, [other]) == () == maybe_same(other, [one])
+
+
+def test_a_first_name_must_fit_exactly_one() -> None:
+    """As in algorithms.md: Alex, where there are two, is nobody's."""
+    assert maybe_same("Alex", ["Alex Chen", "Alex Petrov"]) == ()
+    assert maybe_same("Alex", ["Alex Chen", "Irina Volkova"]) == ("Alex Chen",)
+    names = Names([("a", "Alex Chen"), ("a", "Alex C. Chen"), ("b", "Alex"), ("c", "Irina")])
+    assert [near.bearer for near in names.near("b")] == ["a"]
+    assert [near.bearer for near in names.near("a")] == ["b"]
+    assert maybe_same("Alex Chen", ["Alex", "Alex Petrov"]) == ()
+
+
+def test_names_of_one_bearer_are_never_compared() -> None:
+    """Nor are spellings that are one name to memctl."""
+    names = Names([("i", "Irina Volkova"), ("i", "Irina"), ("i", "Ирина"), ("x", "Ирину"), ("y", "IRINA volkova")])
+    assert [near.bearer for near in names.near("i")] == ["x"]
+    assert names.near("nobody") == ()
+    assert maybe_same("Gull-Spit", ["gull spit", "Gull Spit"]) == ()
+    assert maybe_same("x", []) == ()
+
+
+def test_pairs_are_those_that_near_finds() -> None:
+    """Each once."""
+    listed = sorted({name for pair in (*SAME, *OTHERS) for name in pair})
+    names = Names((name, name) for name in listed)
+    pairs = list(names.pairs())
+    assert {(one, near.bearer) for one, near in pairs} == {
+        (one, near.bearer) for one in listed for near in names.near(one) if one < near.bearer
+    }
+    assert len(pairs) > 20
+
+
+NAME = st.text(st.sampled_from("abcdeIrина́ёйЁ明王立 -_.12'’\u200d"), max_size=14)
+
+
+@given(st.lists(NAME, max_size=6), NAME)
+def test_any_names(others: list[str], name: str) -> None:
+    """Whatever they are: no crash, never over a number, the same from both sides, never a name with itself."""
+    found = maybe_same(name, others)
+    assert set(found) <= set(others)
+    for other in found:
+        assert entity_key(other) != entity_key(name)
+        digits = [[int(d) for d in "".join(c if c.isdigit() else " " for c in n).split()] for n in (name, other)]
+        assert digits[0] == digits[1]
+    if len(others) == 1:
+        assert bool(found) == bool(maybe_same(others[0], [name]))
+
+
+@given(st.text("abcdefgо", min_size=6, max_size=9), st.text("abcdefgо", min_size=6, max_size=9))
+def test_a_slip_is_symmetric(one: str, other: str) -> None:
+    """And no word is a slip of itself, nor of one with another beginning or end."""
+    assert is_slip(one, other) == is_slip(other, one)
+    if is_slip(one, other):
+        assert one != other and one[0] == other[0] and one[-1] == other[-1]
+
+
+def test_similarity_is_that_of_pg_trgm() -> None:
+    """Figures from PostgreSQL's manual and from counting by hand."""
+    assert similarity(["word"], ["two", "words"]) == pytest.approx(0.363636, abs=1e-6)
+    assert similarity(["cat"], ["cat"]) == 1
+    assert similarity(["cat"], ["dog"]) == 0
+
+
+def test_twenty_thousand_names() -> None:
+    """In about a second on an idle machine; the limit tells it from comparing all with all. Names that share a form by the thousand cost no more."""
+    rng = random.Random(7)
+    syllables = {"latin": "kamitoravelonopetugariladorbe", "cyrillic": "камиторавелонопетугаришадобе"}
+
+    def made(script: str) -> str:
+        pairs = re.findall("..", syllables[script])
+        return " ".join("".join(rng.choices(pairs, k=rng.randint(2, 5))).title() for _ in range(rng.randint(1, 3)))
+
+    names = {made("latin" if rng.random() < 0.6 else "cyrillic") for _ in range(18_000)} | {
+        f"NJ-{n:05}" for n in range(4_000)
+    }
+    names |= {f"Sensor {chr(97 + n % 26)}{n}" for n in range(2_000)}
+    start = time.perf_counter()
+    found = list(Names((name, name) for name in sorted(names)).pairs())
+    seconds = time.perf_counter() - start
+    print(f"{len(names):,} names, {len(found)} pairs in {seconds:.1f} s")
+    assert len(names) > 20_000 and found and seconds < 25
+    assert not any(one.startswith(("NJ", "Sensor")) for one, _ in found)

@@ -1,0 +1,189 @@
+"""Tombstones: their grammar, and that burying a line changes nothing else on its page."""
+
+from __future__ import annotations
+
+from datetime import date
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import DAYS, IDS, texts
+
+from memctl.core.additions import addition, spans_of
+from memctl.core.rows import rows_of
+from memctl.core.scrub import Target, bury_soundly
+from memctl.facts import Fact, Kind, Span
+from memctl.text.lines import Role, split_lines
+from memctl.text.page import Entry, parse_page
+from memctl.text.tombstones import BLOCK, Grave, Tombstone, bury, read_tombstone, render_tombstone
+
+DAY = date(2025, 11, 30)
+MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
+
+
+@st.composite
+def tombstones(draw: st.DrawFn) -> Tombstone:
+    """Every tombstone that there can be."""
+    parts = draw(st.integers(1, 40))
+    return Tombstone(draw(IDS), draw(DAYS), draw(st.integers(1, parts)), parts)
+
+
+@given(tombstones(), st.sampled_from(["", "- ", "  ", "> - ", "12. ", "\t", "| "]), st.sampled_from(["", " ", " | |"]))
+def test_what_is_written_is_read(tombstone: Tombstone, before: str, after: str) -> None:
+    """Whatever list, quote or table it stands in."""
+    assert read_tombstone(before + render_tombstone(tombstone) + after) == tombstone
+
+
+@given(texts(), st.sampled_from(["before", "behind"]))
+def test_a_line_that_says_anything_else_is_no_tombstone(text: str, where: str) -> None:
+    """No text can hide beside one."""
+    comment = render_tombstone(Tombstone("f-1a2b3c4d", DAY))
+    line = f"{text}{comment}" if where == "before" else f"{comment}{text}"
+    if any(char.isalpha() for char in text):
+        assert read_tombstone(line) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<!-- memctl:forgotten f-1a2b3c4d -->", "<!-- memctl:forgotten f-1a2b3c4d 2025-13-01 -->",
+        "<!-- memctl:forgotten f-1a2b3c4d 2025-11-30 3/2 -->", "<!-- memctl:forgotten f-1a2b3c4d 2025-11-30 1/1 -->",
+        "<!-- memctl:forgotten f-1a2b3c4d 2025-11-30 Peter -->", "- W: <!-- memctl:forgotten f-1a2b3c4d 2025-11-30 -->",
+        "<!--memctl:forgotten f-1a2b3c4d 2025-11-30-->", "", "<!-- memctl:begin forgotten -->",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_one(line: str) -> None:
+    """A typing slip is a line of the owner's, and is not taken for a grave."""
+    assert read_tombstone(line) is None
+
+
+PAGE = """\ufeff# 2025-11-27
+
+Dinner with Пётр
+and 爱丽丝.
+
+## Retain
+
+- W @Peter: Lives in Lisbon
+- B @Peter: Walked home
+  in the rain,
+    twice
+  - a remark below
+    - W: and one below that
+
+  A second paragraph.
+* W @爱丽丝: 喜欢简短的回复
+1. W: a numbered line
+
+| who | what |
+|---|---|
+| Пётр | чай |
+
+> - quoted
+
+- O(0.9) @Пётр: Любит чай ^tea
+  prose that belongs to it
+prose that does not
+"""
+
+
+def graves_of(text: str, facts_everywhere: bool = False) -> list[tuple[Entry, Grave]]:
+    """Every entry of a page that can be forgotten, with its grave."""
+    page = parse_page(text, facts_everywhere)
+    found = [entry for entry in page.entries if entry.role in MAY_GO and entry.block is None]
+    return [(entry, Grave(entry.span, f"f-{number:08}", entry.role)) for number, entry in enumerate(found)]
+
+
+def rest(text: str, without: set[int], facts_everywhere: bool = False) -> list[object]:
+    """What a page holds but for the entries that begin on some lines."""
+    page = parse_page(text, facts_everywhere)
+    kept = [entry for entry in page.entries if entry.span.line not in without and entry.block != BLOCK]
+    return [(e.role, e.span, e.content, e.heading, e.fact, e.block) for e in kept] + [page.ends_in_retain]
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("number", range(len(graves_of(PAGE))))
+def test_each_line_can_go_alone(number: int, ending: str) -> None:
+    """All others stay what they are and where they are, byte for byte; the page keeps its number of lines."""
+    text = PAGE.replace("\n", ending)
+    entry, grave = graves_of(text)[number]
+    buried = bury(text, [grave], DAY)
+    gone = range(grave.span.line, grave.span.end_line + 1)
+    before, after = split_lines(text), split_lines(buried)
+    assert [line for n, line in enumerate(after, 1) if n not in gone] == [
+        line for n, line in enumerate(before, 1) if n not in gone
+    ]
+    assert len(after) == len(before) and buried.count(ending) == text.count(ending)
+    assert all(read_tombstone(after[n - 1]) for n in gone)
+    assert rest(buried, set()) == rest(text, {grave.span.line})
+    (tomb,) = [e for e in parse_page(buried).entries if e.block == BLOCK]
+    assert (tomb.forgotten, tomb.span, tomb.content) == (grave.ref, entry.span, "")
+
+
+def test_all_lines_can_go() -> None:
+    """Nothing is left that can be recalled, but the headings; nothing is wrong with the page."""
+    buried = bury(PAGE, [grave for _, grave in graves_of(PAGE)], DAY)
+    page = parse_page(buried)
+    assert [e.content for e in page.entries if e.block != BLOCK] == ["2025-11-27", "Retain"]
+    assert page.problems == () and page.ends_in_retain
+    assert buried.startswith("\ufeff# 2025-11-27\n")
+    assert "| <!-- memctl:forgotten f-00000009 2025-11-30 --> | |" in buried
+
+
+def test_a_grave_on_the_first_line_keeps_the_byte_order_mark() -> None:
+    """It is no part of the text."""
+    assert bury("\ufeffA line", [Grave(Span(1, 1), "f-1", Role.TEXT)], DAY) == (
+        "\ufeff<!-- memctl:forgotten f-1 2025-11-30 -->"
+    )
+
+
+BULLETS = st.sampled_from(
+    [
+        "- W: a", "* O(0.9) @Пётр: чай", "+ W @爱丽丝: 茶", "- B: went on", "  over a line", "  - nested", "    - W: deeper", "\t- W: tab",
+        "", "", "prose", "  indented", "> quoted", "| a | b |", "|---|---|", "## Retain", "## Запомнить", "# Other", "1. one", "```", "<div>",
+        "<!-- memctl:begin x sha=00000000 -->", "<!-- memctl:end x -->", "- [ ] task", "-\tW: after a tab", "- - W: twice", "    code", "a | b",
+        "\\| x |", "- ", "---", "- W(ttl=3d): z ^id-1",
+    ]
+)  # fmt: skip
+
+
+@given(st.lists(st.one_of(BULLETS, texts(3)), max_size=14), st.randoms(use_true_random=False), st.booleans())
+def test_burying_changes_nothing_else(lines: list[str], random: Random, everywhere: bool) -> None:
+    """On any page, whichever lines go: all others stay what they are; one whose going would change others stays too."""
+    path = "bank/world.md" if everywhere else "memory/2025-11-27.md"
+    text = "\n".join(lines).encode("utf-8", "replace").decode()
+    rows = [
+        row for row in rows_of(path, text).rows if row.role in {role.value for role in MAY_GO} and row.block is None
+    ]
+    alone = len({row.digest for row in rows}) == len(rows)
+    moved = random.choice([0, 0, 1]) if alone else 0  # lines may have come in above since they were looked at
+    chosen = [row for row in rows if random.random() < 0.4]
+    targets = {Target(row.ref, row.digest, Span(row.line - moved, row.end_line - moved)) for row in chosen}
+    buried = bury_soundly(path, text, targets, DAY)
+    gone = {grave.span.line for grave in buried.done}
+    assert rest(buried.text, set(), everywhere) == rest(text, gone, everywhere)
+    assert gone | {grave.span.line for grave in buried.stuck} >= {row.line for row in chosen}
+    left = [target for target in targets if target.ref not in {grave.ref for grave in buried.stuck}]
+    assert not alone or bury_soundly(path, buried.text, left, DAY).text == buried.text
+
+
+def test_a_line_whose_going_would_change_another_stays() -> None:
+    """Without the bullet, the prose below it would be a heading; all others go."""
+    text = "- W: Above\nprose\n- \n\n- W: Other\n"
+    rows = rows_of("bank/world.md", text).rows
+    targets = [Target(row.ref, row.digest, Span(row.line, row.end_line)) for row in rows if row.role == "fact"]
+    buried = bury_soundly("bank/world.md", text, targets, DAY)
+    assert [grave.span.line for grave in buried.stuck] == [1] and [grave.span.line for grave in buried.done] == [5]
+    assert buried.text.startswith("- W: Above\nprose\n- \n\n- <!-- memctl:forgotten ")
+
+
+def test_the_same_line_can_be_retained_again() -> None:
+    """What stood there stands no more: it is news."""
+    fact = Fact(Kind.WORLD, "Lives in Lisbon", ("Peter",))
+    text = "## Retain\n\n- W @Peter: Lives in Lisbon\n"
+    assert addition(text, [fact], DAY).text == ""
+    buried = bury(text, [Grave(Span(3, 3), "f-1")], DAY)
+    added = addition(buried, [fact], DAY).text
+    assert added == "- W @Peter: Lives in Lisbon\n"
+    assert spans_of(parse_page(buried + added)) == {fact: Span(4, 4)}

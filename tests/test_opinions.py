@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -19,8 +23,9 @@ from hypothesis import strategies as st
 from strategies import IDS, facts, growth, pages, texts
 
 from memctl.core.held import Place, as_written
+from memctl.core.opinion_merge import settled
 from memctl.core.opinion_page import write_opinions
-from memctl.core.opinions import Replayed, Told, replayed
+from memctl.core.opinions import Replayed, Told, is_ours, replayed
 from memctl.facts import Citation, Fact, Kind
 from memctl.text.blocks import live_blocks, splice
 from memctl.text.grammar import parse, render
@@ -434,6 +439,75 @@ def test_an_edit_by_hand_is_respected(
     pages.append(run(pages[-1], [*history, *later]))
     assert pages[-2] == pages[-1]
     assert all(map(edit.holds, pages))
+
+
+# -- merges -----------------------------------------------------------------------------------------------------------
+
+
+def git_merged(base: str, ours: str, theirs: str) -> str:
+    """What git makes of the page, with its conflict markers."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("ours", "base", "theirs")]
+        for path, text in zip(paths, (ours, base, theirs), strict=True):
+            path.write_bytes(text.encode())
+        done = subprocess.run(["git", "merge-file", "-p", *map(str, paths)], capture_output=True, cwd=folder)
+    return done.stdout.decode()
+
+
+def settle(merged: str, ours: str, theirs: str, facts: Sequence[Told]) -> str | None:
+    """The page without its conflicts, given all facts; None where a person has a part in them."""
+    by_ref = {fact.ref: fact for fact in facts}
+    places = {fact.ref: Place(fact.citation, "owner") for fact in facts}
+    return settled(merged, (ours, theirs), lambda entry, mark: is_ours(entry, mark, by_ref, places, set()))
+
+
+git_wanted = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@git_wanted
+@given(tellings(), tellings(), tellings())
+@settings(max_examples=MANY // 4, deadline=None)
+def test_two_machines(common: list[Told], here: list[Told], there: list[Told]) -> None:
+    """Each reflects on its own facts; after a merge in git, the page is that of all facts, whatever git made of it."""
+    here, there = ([replace_ref(t, 100 * n + k) for k, t in enumerate(more)] for n, more in ((1, here), (2, there)))
+    base = run("", common)
+    ours, theirs = run(base, [*common, *here]), run(base, [*common, *there])
+    merged = git_merged(base, ours, theirs)
+    everything = [*common, *here, *there]
+    if "<<<<<<<" in merged:
+        done = settle(merged, ours, theirs, everything)
+        assert done is not None, merged
+        merged = done
+    assert run(merged, everything) == run("", everything)
+
+
+@git_wanted
+@given(st.data(), tellings(), tellings(), tellings())
+@settings(max_examples=MANY // 4, deadline=None)
+def test_two_machines_and_a_person(
+    data: st.DataObject, common: list[Told], here: list[Told], there: list[Told]
+) -> None:
+    """What was edited by hand on one of them before it reflected holds after the merge, or the conflict stays."""
+    here, there = ([replace_ref(t, 100 * n + k) for k, t in enumerate(more)] for n, more in ((1, here), (2, there)))
+    base = run("", common)
+    assume(read_entries(base)[0])
+    edit = by_hand(data.draw, base)
+    edited, plain = run(edit.text, [*common, *here]), run(base, [*common, *there])
+    ours, theirs = (edited, plain) if data.draw(st.booleans()) else (plain, edited)
+    merged = git_merged(base, ours, theirs)
+    everything = [*common, *here, *there]
+    if "<<<<<<<" in merged:
+        done = settle(merged, ours, theirs, everything)
+        if done is None:
+            return
+        merged = done
+    assert edit.holds(run(merged, everything))
+
+
+@pytest.mark.parametrize("text", ["", "# Opinions\n", "<<<<<<< HEAD\na\n", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> x\n"])
+def test_what_is_no_conflict_of_ours(text: str) -> None:
+    """A person's words, or nothing that git would write."""
+    assert settle(text, text, text, []) in (None, text)
 
 
 # -- where a new belief stands ----------------------------------------------------------------------------------------

@@ -1053,6 +1053,7 @@ def retained(root: Path, day: str, *lines: str) -> None:
 
 SAID_HERE = (
     "O(0.9) @Peter: Plays the tuba",
+    "W(for=concise) @Peter: Sent a telegram",
     "W(key=city) @Peter: Lives in Porto",
     "B(outcome=ok,task=deploy) @Atlas: Deployed blue green without downtime",
 )

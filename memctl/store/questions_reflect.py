@@ -79,12 +79,16 @@ def replacing_between(index: Index, since: date, until: date) -> list[Stored]:
 
 
 def naming(index: Index, names: Iterable[str], until: date) -> list[Stored]:
-    """Facts that count and may name one of these, marked or not, whenever they were written down."""
+    """Facts that count and may name one of these without marking it, whenever they were written down."""
     found: dict[int, Stored] = {}
     for name in names:
         named = condition_of(index, Query(), [name])
-        sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day <= ? AND {named.sql}"
-        found |= by_ids(index, [i for (i,) in index.rows(sql, (str(until), *named.values))])
+        sql = (
+            f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day <= ? AND {named.sql} "
+            "AND entry.id NOT IN (SELECT entry FROM mention WHERE name = ?)"
+        )
+        values = (str(until), *named.values, entity_key(name))
+        found |= by_ids(index, [i for (i,) in index.rows(sql, values)])
     return list(found.values())
 
 

@@ -73,7 +73,7 @@ class Gathering:
         return frozenset(map(entity_key, (*written, *self.known.in_text(fact.text))))
 
     def window(self, since: date | None, names: Iterable[str] = ()) -> list[Stored]:
-        """The facts written down from `since` on, and older ones that may name one of `names`."""
+        """The facts written down from `since` on, and older ones that may name one of `names` without marking it."""
         found = {entry.id: entry for entry in facts_between(self._index, since, self._today)}
         return list((found | {entry.id: entry for entry in naming(self._index, names, self._today)}).values())
 
@@ -87,10 +87,14 @@ class Gathering:
                 found.setdefault(hit.ref, told)
         return list(found.values())
 
-    def around(self, window: Sequence[Stored], since: date) -> Collection[Stored]:
-        """The facts of a window and all that was replaced in it: what may have to be shown otherwise now."""
+    def around(self, window: Sequence[Stored], since: date, names: Iterable[str]) -> Collection[Stored]:
+        """What may have to be shown otherwise now: what the window replaced, and what names one of `names`."""
         replacing = replacing_between(self._index, since, self._today)
-        return judge(self._index, [*window, *replacing], self._today).entries.values()
+        verdict = judge(self._index, replacing, self._today)
+        fresh = {entry.id for entry in (*window, *replacing)}
+        over = [i for i, standing in verdict.standings.items() if standing.replaced_by in fresh]
+        named = by_ids(self._index, [fact.id for name in names for fact in self.facts_of(name)])
+        return [*(verdict.entries[i] for i in over), *named.values()]
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and those of them that count no more: forgotten, taken back, made private."""

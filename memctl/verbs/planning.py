@@ -89,7 +89,7 @@ class Planner:
         self._workspace, self._index, self._today, self._since = workspace, index, today, since
         self._gathering = Gathering(workspace, index, today)
         self._window = self._gathering.window(since, new if since else ())
-        self._around = self._gathering.around(self._window, since) if since else ()
+        self._around = self._gathering.around(self._window, since, new) if since else ()
         self.plan = Plan()
 
     # -- pages --------------------------------------------------------------------------------------------------------
@@ -256,7 +256,8 @@ class Planner:
         names = {known.known_as(key) for key in keys}
         names |= {known.known_as(key) for belief in replay.beliefs for key in belief.names if belief.moved}
         names |= {known.known_as(key) for entry in replay.withdrawn for key in self._gathering.names_of(entry.fact)}
-        names |= {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
+        around = {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
+        names |= {name for name in around if pages_of_names(self._index, [name])}
         names |= {known.known_as(name) for name in self._named}
         if self._since is None:
             names |= {entity.name for entity in all_entities(self._index)}

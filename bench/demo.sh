@@ -26,4 +26,9 @@ show recall @Ирина kind:opinion since:60d -k 2
 show retain "Irina wants the night report in eight lines" --about Irina --confidence 0.8
 show recall "night report lines" -k 1
 show recall "chess tournament in Reykjavik"
+show reflect --since 150d --quiet
+show belief show o-n3wk7vfa
+show recall "do Petrov's battery estimates hold?" -k 1
+show conflicts
+show forget --id petrov-battery
 printf '\nThis was a copy of fixtures/workspace; it is gone now. Your own notes: memctl recall "…" --workspace DIR\n'

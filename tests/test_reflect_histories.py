@@ -24,6 +24,7 @@ from memctl.core.rows import rows_of
 from memctl.store.workspace import Workspace
 from memctl.text.blocks import body_of, live_blocks
 from memctl.text.lines import split_lines
+from memctl.text.names import spell
 from memctl.text.opinions import read_entries, read_marks
 from memctl.text.quoting import sources
 from memctl.verbs.reflect import reflect
@@ -53,12 +54,14 @@ SAID = {
     ],
 }  # fmt: skip
 
+LIKE = ["Petter", "Peter Smith"]  # maybe the same as Peter
+
 
 @st.composite
 def lines(draw: st.DrawFn, number: int, last: int) -> str:
     """A fact of any kind about one name or two, with the attributes that matter; `last` is the highest id it may name."""
     who = draw(st.sampled_from(sorted(SAID)))
-    other = draw(st.sampled_from(["", "", "", *sorted(SAID)]))
+    other = draw(st.sampled_from(["", "", "", *sorted(SAID), *LIKE]))
     kind = draw(st.sampled_from("OOOWWBBS"))
     attributes = [draw(st.sampled_from(["", "0.9", "c=0.333", "0.55"]))] if kind == "O" else []
     if kind in "WO" and draw(st.integers(0, 4)) == 0:
@@ -74,7 +77,7 @@ def lines(draw: st.DrawFn, number: int, last: int) -> str:
     attributes.append(
         draw(st.sampled_from([*usual, "src=web:x.org", "src=tool", "src=agent", "private", "ttl=30d", "i=0.9"]))
     )
-    names = f"@{who}" + (f" @{other}" if other not in ("", who) else "")
+    names = spell(who) + (f" {spell(other)}" if other not in ("", who) else "")
     given_id = f" ^n{number}" if draw(st.booleans()) else ""
     written = ",".join(filter(None, attributes))
     return f"- {kind}{f'({written})' if written else ''} {names}: {draw(st.sampled_from(SAID[who]))}{given_id}"
@@ -287,18 +290,18 @@ def test_every_citation_resolves_after_a_thousand_edits() -> None:
             put(made, f"memory/{FIRST + timedelta(day)}.md", f"# Day {day}\n\n## Retain\n\n" + "\n".join(told) + "\n")
         reflect(made, today=TODAY)
         checked = gone = 0
-        for batch in range(20):
-            for number in range(50):
-                edit_a_log(made, chance, 50 * batch + number)
+        for batch in range(10):
+            for number in range(100):
+                edit_a_log(made, chance, 100 * batch + number)
             reflect(made, today=TODAY)
             checked += check_citations(made)
             check_numbers(made)
             text = (made.root / "bank/opinions.md").read_text("utf-8")
             gone = max(gone, text.count("gone from"))
-            if batch % 7 == 0:
+            if batch % 3 == 0:
                 assert not reflect(made, today=TODAY).changed
                 for _, path, (line, end), ref in list(citations(made))[:20]:
                     spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
                     assert show(made, f"{spelled} ^{ref}" if ref else spelled), spelled
         print(f"reflect: {checked:,} citations after 1,000 edits, 0 that do not resolve; {gone} marked as gone")
-        assert checked > 1_000 and gone > 0
+        assert checked > 500 and gone > 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from ..text.blocks import Side, conflict_sides, edited, live_blocks, splice
 from ..text.lines import split_lines
-from ..text.opinions import LEDGER, Entered, Mark, marks_body, read_entries, read_marks
+from ..text.opinions import LEDGER, Entered, Mark, edit_lines, marks_body, read_entries, read_marks, removals
 
 __all__ = ["settled"]
 
@@ -20,52 +20,87 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entere
     a person's, so that it can be left out here and stated again by the facts.
     """
     sides = conflict_sides(text)
-    if sides is None or any(edited(page, LEDGER) for page in before or (side.text for side in sides)):
+    pages = before or (tuple(side.text for side in sides) if sides else ())
+    if sides is None or any(edited(page, LEDGER) for page in pages):
         return None
-    ours, theirs = (read_marks(page) for page in before or (side.text for side in sides))
+    ours, theirs = map(_told_by, pages)
     entries = [read_entries(side.text)[0] for side in sides]
-    if not (
-        _is_written(sides[0], entries[0], ours, theirs, is_ours)
-        and _is_written(sides[1], entries[1], theirs, ours, is_ours)
-    ):
+    if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
         return None
     kept = {entry.ref: entry for entry in entries[0] if entry.ref}
-    there = {entry.ref for entry in entries[1]}
-    left_out = [mark for ref, mark in theirs.items() if ref in there and ref not in kept]
-    if _took_out(ours, theirs) & (kept.keys() | there) or any("!" in mark.codes.values() for mark in left_out):
+    left_out = {entry.ref for entry in entries[1] if entry.ref} - kept.keys()
+    if any(
+        _is_refused(mark, kept.get(ref), ref in left_out) for marks in (ours, theirs) for ref, mark in marks.items()
+    ):
         return None
-    known = {ref for ref in (*ours, *theirs) if ref in kept or ref in ours or ref not in there}
-    return splice(sides[0].text, LEDGER, marks_body({ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in known}))
+    marks = {ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
+    # All that is reflect's alone goes, disputed or not: so both machines state it again in one order.
+    free = {
+        ref
+        for ref, e in kept.items()
+        if ref in marks and "!" not in marks[ref].codes.values() and is_ours(e, marks[ref])
+    }
+    gone = {ref for marks in (ours, theirs) for ref, mark in marks.items() if mark.head is None}
+    text = _without(
+        [entry for entry in entries[0] if entry.ref in free], sides[0].text, last=len(free) == len(entries[0])
+    )
+    return splice(
+        text, LEDGER, marks_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)})
+    )
 
 
-def _took_out(ours: _Marks, theirs: _Marks) -> set[str]:
-    """The beliefs that a person took out on one side only."""
-    first, second = ({ref for ref, mark in marks.items() if mark.head is None} for marks in (ours, theirs))
-    return first ^ second
+def _without(entries: list[Entered], text: str, last: bool) -> str:
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    bare = text.removeprefix(mark)
+    return mark + edit_lines(bare, removals(entries, split_lines(bare), last))
+
+
+def _told_by(page: str) -> dict[str, Mark]:
+    """The marks of a page, with what a person has taken out since: evidence, and whole beliefs (no head)."""
+    entries = {entry.ref: {bullet.ref for _, bullet in entry.bullets} for entry in read_entries(page)[0]}
+    return {
+        ref: Mark(
+            mark.head if ref in entries else None,
+            {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()},
+        )
+        for ref, mark in read_marks(page).items()
+    }
+
+
+def _is_refused(mark: Mark, entry: Entered | None, left_out: bool) -> bool:
+    """True if a person took out on one side what stands on the other, or what would be stated again."""
+    if mark.head is None:
+        return entry is not None or left_out
+    standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
+    refused = {fact for fact, code in mark.codes.items() if code == "!"}
+    return bool(refused & standing) or (left_out and bool(refused))
 
 
 def _is_written(
-    side: Side, entries: list[Entered], own: _Marks, others: _Marks, is_ours: Callable[[Entered, Mark], bool]
+    side: Side, entries: list[Entered], ours: _Marks, theirs: _Marks, is_ours: Callable[[Entered, Mark], bool]
 ) -> bool:
     """True if each disputed line of a side stands in the block, or in an entry that is reflect's alone."""
     lines = split_lines(side.text.removeprefix("\ufeff"))
     written = {n for b in live_blocks(lines) if b.name == LEDGER for n in range(b.begin, b.end + 1)}
     for entry in entries:
-        first, last = entry.span.line, entry.end
-        if not side.disputed.isdisjoint(range(first, last + 1)) and is_ours(
-            entry, _joined(entry.ref or "", own, others, entry)
-        ):
-            written |= set(range(first, last + 1))
+        inside = range(entry.span.line, entry.end + 1)
+        if not side.disputed.isdisjoint(inside) and is_ours(entry, _joined(entry.ref or "", ours, theirs, entry)):
+            written.update(inside)
     return side.disputed <= written
 
 
-def _joined(ref: str, own: _Marks, others: _Marks, entry: Entered | None) -> Mark:
-    """The marks of both sides for a belief: what stands under it now is there, what one of them took out is not."""
-    mine, yours = own.get(ref), others.get(ref)
-    codes = {**(yours.codes if yours else {}), **(mine.codes if mine else {})}
+def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: Entered | None) -> Mark:
+    """The marks of both sides for a belief as it stands on one of them, or has been taken out."""
+    marks = [marks[ref] for marks in (ours, theirs) if ref in marks]
     standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
-    for mark in filter(None, (mine, yours)):
-        codes |= {fact: code for fact, code in mark.codes.items() if (code == "!") is (fact not in standing)}
-    numbers = [mark.head for mark in (mine, yours) if mark]
-    shown = f"{entry.fact.confidence:.2f}" if entry and entry.fact.confidence is not None else None
+    codes = {
+        fact: code
+        for mark in reversed(marks)
+        for fact, code in mark.codes.items()
+        if (fact in standing) is (code != "!")
+    }
+    if entry is None:
+        return Mark(None, codes)
+    numbers = [mark.head for mark in marks if mark.head]
+    shown = f"{entry.fact.confidence:.2f}" if entry.fact.confidence is not None else None
     return Mark(shown if shown in numbers else next(iter(numbers), None), codes)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from ..text.blocks import edited, is_marker, live_blocks, splice
 from ..text.evidence import Bullet, render_bullet
 from ..text.grammar import render
-from ..text.lines import split_lines
+from ..text.lines import Role, split_lines
 from ..text.opinions import (
     LEDGER,
     Entered,
+    Mark,
     edit_lines,
     head_with,
     marks_body,
     read_entries,
+    removals,
 )
+from ..text.page import Page
 from .held import Belief
 from .opinions import Replayed
 
-__all__ = ["Written", "write_opinions"]
+__all__ = ["Written", "unread_heads", "write_opinions"]
 
 _TITLE = "# Opinions\n"
 _Edit = tuple[int, int, Sequence[str]]
@@ -52,7 +56,7 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     for belief in replayed.beliefs:
         if belief.entry:
             edits += _entry_edits(belief, belief.entry, lines)
-    edits += _withdrawals(replayed, lines)
+    edits += removals(replayed.withdrawn, lines, last=not replayed.beliefs)
     edits += _new_entries([b for b in replayed.beliefs if b.entry is None], replayed, lines)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     made = mark + edit_lines(text.removeprefix("\ufeff"), edits)
@@ -67,6 +71,18 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     if lost:
         return Written(text, _lines(text), "an open fence or comment would swallow the beliefs; close it")
     return Written(made, where)
+
+
+def unread_heads(page: Page, entries: Sequence[Entered], marks: Mapping[str, Mark]) -> dict[str, int]:
+    """The lines of bullets that end with the id of a belief which reflect knows, and are no belief: a slip of the pen."""
+    read = {entry.ref for entry in entries}
+    found: dict[str, int] = {}
+    for entry in page.entries:
+        ref = re.search(r"\s\^([A-Za-z0-9-]+)\s*$", page.lines[entry.span.end_line - 1])
+        known = ref is not None and ref[1] not in read and ref[1] in marks and marks[ref[1]].head is not None
+        if ref and known and entry.role is Role.ITEM and entry.block is None:
+            found.setdefault(ref[1], entry.span.line)
+    return found
 
 
 def _is_whole(text: str) -> bool:
@@ -123,14 +139,6 @@ def _body(belief: Belief, entry: Entered, lines: Sequence[str]) -> list[str]:
 
 def _key(bullet: Bullet) -> str:
     return bullet.ref or f"{bullet.day} {bullet.verdict} {bullet.reason}"
-
-
-def _withdrawals(replayed: Replayed, lines: Sequence[str]) -> Iterator[_Edit]:
-    """What reflect takes back; with the last belief goes the blank line that came with the first."""
-    for entry in replayed.withdrawn:
-        first = entry.span.line
-        gap = not replayed.beliefs and first > 2 and lines[first - 3].strip() and not lines[first - 2].strip()
-        yield (first - 1 if gap else first), entry.end, ()
 
 
 def _new_entries(new: Sequence[Belief], replayed: Replayed, lines: Sequence[str]) -> Iterator[_Edit]:

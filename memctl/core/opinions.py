@@ -68,15 +68,16 @@ def replayed(
     since: date | None,
     today: date,
     rule: str = "beta",
+    unread: Mapping[str, int] | None = None,
 ) -> Replayed:
     """The beliefs that the entries on the page and the facts of the window make.
 
     `told` are all trusted facts from `since` on; evidence older than that stays as it stands on the page. `places` says
     where every cited id is now; ids without a place are gone. `forgotten` are those that count no more
-    all the same, or were forgotten on purpose.
+    all the same, or were forgotten on purpose. `unread` are the lines of heads that do not parse: neither here nor gone.
     """
     run = _Run(dict(marks), {t.ref: t for t in told}, places, frozenset(forgotten), names_of, weigh, since, today)
-    run.take_entries(entries)
+    run.take_entries(entries, unread or {})
     for _, day in groupby(sorted(run.told.values(), key=lambda t: (t.day, t.ref)), key=lambda t: t.day):
         run.hear(list(day))
     for fact in run.told.values():
@@ -134,7 +135,7 @@ class _Run:
 
     # -- what stands on the page --------------------------------------------------------------------------------------
 
-    def take_entries(self, entries: Sequence[Entered]) -> None:
+    def take_entries(self, entries: Sequence[Entered], unread: Mapping[str, int]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
         seen: dict[str, Entered] = {}
         for entry in entries:
@@ -152,7 +153,11 @@ class _Run:
         for ref, mark in self.marks.items():
             stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
             if ref not in seen and not (stated and stated in self.forgotten):
-                self.taken_out[ref] = Mark(None, mark.codes)
+                self.taken_out[ref] = mark if ref in unread else Mark(None, mark.codes)
+                if ref in unread:
+                    self.notes.append(
+                        f"line {unread[ref]}: ^{ref} does not read as a belief; mend the line, or take the belief out"
+                    )
                 # What was said again of such a belief does not bring it back under another id.
                 self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import BadSettings, NoWorkspace, OutsideWorkspace, PageUnreadable
 
-__all__ = ["Found", "Settings", "Workspace", "find_workspace"]
+__all__ = ["SETTINGS", "Found", "Settings", "Workspace", "find_workspace"]
 
 SETTINGS = "memctl.toml"
 _SIGNS = (SETTINGS, ".memory", "memory")
@@ -24,13 +24,16 @@ _SKIPPED = {"node_modules", "__pycache__", "venv"}
 class Settings:
     """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
 
-    `page_from` is how many facts a name needs before reflect gives it a page.
+    `page_from` is how many facts a name needs before reflect gives it a page. `words` is a TOML file with more words for
+    stance, `nli` the folder of a model for inference.
     """
 
     ignore: tuple[str, ...] = ()
     sync_seconds: float = 2.0
     k: int = 10
     page_from: int = 2
+    words: str | None = None
+    nli: str | None = None
 
 
 class Found(NamedTuple):
@@ -172,16 +175,20 @@ def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
     ignore = read.pop("ignore", [])
     if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
         raise BadSettings(path, 'ignore is a list of globs, such as ["archive/*"]')
-    recall, reflect = _table(path, read, "recall"), _table(path, read, "reflect")
+    recall, reflect, stance = (_table(path, read, name) for name in ("recall", "reflect", "stance"))
     k = _whole_number(path, "recall.k", recall.pop("k", usual.k))
     page_from = _whole_number(path, "reflect.page_from", reflect.pop("page_from", usual.page_from))
     seconds = recall.pop("sync_seconds", usual.sync_seconds)
     if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:
         raise BadSettings(path, "recall.sync_seconds is a number from 0 to 3600")
-    unknown = [*read, *(f"recall.{name}" for name in recall), *(f"reflect.{name}" for name in reflect)]
+    words, nli = stance.pop("words", None), stance.pop("nli", None)
+    if not all(value is None or isinstance(value, str) for value in (words, nli)):
+        raise BadSettings(path, "stance.words and stance.nli are paths in the workspace")
+    tables = (("recall", recall), ("reflect", reflect), ("stance", stance))
+    unknown = [*read, *(f"{table}.{name}" for table, left in tables for name in left)]
     if unknown:
         raise BadSettings(path, f"unknown key {unknown[0]!r}")
-    return Settings(tuple(ignore), float(seconds), k, page_from)
+    return Settings(tuple(ignore), float(seconds), k, page_from, words, nli)
 
 
 def _table(path: Path, read: dict[str, Any], name: str) -> dict[str, Any]:

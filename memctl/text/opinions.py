@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
@@ -23,6 +23,7 @@ __all__ = [
     "marks_body",
     "read_entries",
     "read_marks",
+    "removals",
 ]
 
 LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
@@ -136,6 +137,14 @@ def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> st
             new[0] = "\r\n"  # or the two would become one line end
         kept[first - 1 : last] = new
     return "".join(kept)
+
+
+def removals(entries: Iterable[Entered], lines: Sequence[str], last: bool) -> Iterator[tuple[int, int, Sequence[str]]]:
+    """The edits that take entries away; with the `last` of a page goes the blank line that came with the first."""
+    for entry in entries:
+        first = entry.span.line
+        gap = last and first > 2 and lines[first - 3].strip() and not lines[first - 2].strip()
+        yield (first - 1 if gap else first), entry.end, ()
 
 
 # -- what reflect remembers of its own writing ------------------------------------------------------------------------

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from .stance_items import Item
 from .stance_reading import Clause
 
-__all__ = ["WORTH", "Bond", "is_thing", "loose", "same_thing", "sign_of"]
+__all__ = ["WORTH", "Bond", "View", "is_thing", "loose", "same_thing", "sign_of"]
 
 
 WORTH = frozenset(("quality", "truth", "success", "reliability", "useful"))
 """Scales on which one end is plainly better: bad estimates are wrong, good code works."""
+
+
+class View(NamedTuple):
+    """One reading of a pair of clauses: the verdict with the weight of its bond."""
+
+    verdict: str
+    bond: float
+    reason: str
+    hedged: bool = False
+    reversal: bool = False
+    place: int = 0
 
 
 class Bond:

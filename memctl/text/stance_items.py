@@ -240,7 +240,7 @@ def _leftwards(items: list[Item], pending: Iterable[_Pending]) -> list[Item]:
         for n in near or (range(end) if far else ()):
             item = items[n]
             if att and (not item.att or (item.demand and att < 0)):
-                items[n] = item._replace(att=att * (item.att or 1))
+                items[n] = item._replace(att=att * (item.att or 1) if segment >= 0 else att)
             elif no < 0 and not att:
                 items[n] = item._replace(no=-1)
     return items

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .stance_items import ATTITUDES, Item, items_of
-from .stance_units import CONTENT, Unit, is_barrier, units_of
+from .stance_units import CONTENT, OPERATORS, Unit, is_barrier, units_of
 from .stance_values import Quantity, quantities
 from .stance_words import Lexicon, stem_word, tokens
 
@@ -170,8 +170,8 @@ def _unquoted(units: list[Unit]) -> tuple[list[Unit], bool]:
         inside = units[at + 1 : end]
         if len(inside) <= 2 or _own_words(units[:at]):
             kept += inside
-        else:
-            quoted = True
+        elif not quoted:
+            quoted = not _stands_alone(units[:at] + units[end + 1 :])
         at = end + 1
     return kept, quoted
 
@@ -181,6 +181,13 @@ def _own_words(before: list[Unit]) -> bool:
     spoken = any("say" in unit.sections or "ask" in unit.sections for unit in before)
     strange = any(unit.sections & {"kin", "people", "source", "hearsay"} for unit in before)
     return spoken and not strange and not any(unit.word in ("a", "an", "the") for unit in before[:1])
+
+
+def _stands_alone(rest: list[Unit]) -> bool:
+    """True when what stands around a quote is a report of its own: somebody acted, and nobody else is cited."""
+    if any(unit.sections & {"source", "hearsay", "say", "by", "kin", "people", "mention", "wonder"} for unit in rest):
+        return False
+    return sum(1 for unit in rest if unit.kind in "wh" and (not unit.sections or unit.sections & OPERATORS)) >= 2
 
 
 _SINCE = frozenset(("since", "from", "с", "со", "自", "从", "by", "к", "после", "after"))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ..facts import Fact
 from .names import is_han
-from .stance_bond import WORTH, Bond, is_thing, loose, same_thing, sign_of
+from .stance_bond import WORTH, Bond, View, is_thing, loose, same_thing, sign_of
+from .stance_evidence import JUDGED, by_measure, by_worth, is_other_thing, is_other_use
 from .stance_items import TIMES, Item
 from .stance_reading import Clause
 from .stance_subject import BESIDE, PREDICATES, WHOSE
@@ -17,25 +16,17 @@ from .stance_words import stem_word
 __all__ = ["View", "judge"]
 
 
-class View(NamedTuple):
-    """One reading of a pair of clauses: the verdict with the weight of its bond."""
-
-    verdict: str
-    bond: float
-    reason: str
-    hedged: bool = False
-    reversal: bool = False
-    place: int = 0
-
-
 def judge(belief: Clause, clause: Clause, mine: frozenset[str], fact: Fact, key: str = "") -> View:
     """How a clause of `fact` speaks of a clause of a belief; `key` is the slot that both stand in, if they do."""
     bond = Bond(belief, clause, mine, key)
     reversal = "reversal" in clause.flags
-    for rule in (_by_key, _by_attitude, _by_number, _by_slot, _by_choice, _by_scale, _by_sign):
+    for rule in (_by_key, _by_attitude, _by_number, _by_slot, _by_choice, _by_scale, _by_worth, _by_sign):
         view = rule(bond, belief, clause, fact)
         if view:
             return view._replace(reversal=reversal)
+    view = by_measure(bond, belief, clause)
+    if view:
+        return view
     words = ", ".join(dict.fromkeys(one.word for one, _ in bond.pairs)) or "nothing in common"
     return View("neither", bond.weight, f"in common only: {words}" if bond.pairs else words)
 
@@ -111,6 +102,8 @@ def _by_number(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View |
     tied = one.dimension == "age" or bond.key or sum(item.weight for item in bond.belief) < 1
     acts = any(i.verb for i in bond.left) and any(i.verb for i in bond.over) and "change" not in clause.flags
     named = any(i.name for i in bond.left) and any(i.name for i in bond.over)
+    if not equal and any(is_other_thing(bond, b) for _, b in bond.pairs):
+        return None
     if not tied and (bond.weight < 1 or bond.coverage < 0.5 or ((acts or named) and not equal)):
         return None
     if equal and (bond.apart or any(sign < 0 for _, _, sign in bond.scales)):
@@ -218,7 +211,11 @@ def _strange_subject(bond: Bond, belief: Clause, clause: Clause, item: Item) -> 
     if any(unit.key in bond.mine or unit.word.casefold() in bond.mine for unit in belief.units):
         return False
     things = {
-        i.at for i in bond.over if i.segment == item.segment and not (i.light or i.axes or i.verb) and not i.ids & TIMES
+        i.at
+        for i in bond.over
+        if i.segment == item.segment
+        and not (((i.light or i.verb) and not _named_thing(clause.units, i.at)) or i.axes)
+        and not i.ids & TIMES
     }
     for at, unit in enumerate(clause.units):
         if clause.segments[at] != item.segment:
@@ -232,6 +229,11 @@ def _strange_subject(bond: Bond, belief: Clause, clause: Clause, item: Item) -> 
         if unit.sections & PREDICATES or any(i.verb and i.at == at for i in bond.fact):
             return False
     return False
+
+
+def _named_thing(units: tuple[Unit, ...], at: int) -> bool:
+    """True for a word after an article: "the train" is a noun, whatever else it may be."""
+    return at > 0 and units[at - 1].word.casefold() in ("the", "a", "an")
 
 
 def _beside(units: tuple[Unit, ...], at: int) -> bool:
@@ -263,6 +265,11 @@ def _about_the_same(bond: Bond, one: Item, other: Item) -> bool:
     return True
 
 
+def _by_worth(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """What a liked or disliked thing is called."""
+    return by_worth(bond, belief, clause)
+
+
 def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
     """The same things, affirmed by both or denied by one."""
     if not bond.pairs:
@@ -283,9 +290,14 @@ def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | N
     total = sum(_part(item) for item in no) + (_limits(bond, clause, segments) if denies else 0)
     met = [item for item in no if any(same_thing(item, o, True) or same_thing(o, item, True) for o in others)]
     share = sum(map(_part, met)) / total if total else 0
+    if not denies and all(is_other_thing(bond, other) or is_other_use(bond, other) for _, other in apart):
+        return None
     if not denies and bond.wish and not any(_embraces(bond, other) for _, other in apart):
         return None
     ended = denies and "reversal" in clause.flags
+    judged = any(name in JUDGED for item in bond.left for name, _ in item.axes)
+    if denies and judged and not bond.wish and not ended:  # the point of the belief is not what is denied
+        return None
     if not denies and any(a.fewer and not b.att for a, b in apart):
         return None
     if share >= 0.7 and bond.coverage >= (0.4 if ended else 0.5) and bond.weight >= 1:
@@ -317,8 +329,12 @@ def _embraces(bond: Bond, item: Item) -> bool:
     """True when a thing is wanted or taken: by a verb that does not say what became of it, nobody knows."""
     if item.att > 0 or item.verb:
         return True
-    here = [unit for at, unit in enumerate(bond.units) if bond.segments[at] == item.segment]
-    return any("light" in unit.sections or unit.word.casefold() in ("had", "has") for unit in here)
+    here = [(at, unit) for at, unit in enumerate(bond.units) if bond.segments[at] == item.segment]
+    return any(
+        ("light" in unit.sections or unit.word.casefold() in ("had", "has"))
+        and (at < item.at or not unit.word.isascii())
+        for at, unit in here
+    )
 
 
 def _acts(bond: Bond, item: Item) -> bool:
@@ -347,6 +363,10 @@ def _alike(bond: Bond, belief: Clause, clause: Clause, fact: Fact, words: str) -
         if i.segment in segments and any(n in WORTH and s * sign_of(i, False) < 0 for n, s in i.axes)
     ]
     if not bond.wish and bad and not any(n in WORTH for item in bond.belief for n, _ in item.axes):
+        return None
+    if not any(_about_the_same(bond, a, b) for a, b in bond.pairs if not a.light) and any(
+        a.axes for a, _ in bond.pairs
+    ):
         return None
     things = [b for a, b in bond.pairs if is_thing(a) and not b.light]
     if bond.wish and things and fact.outcome != "ok" and not any(b.att or b.no < 0 or _acts(bond, b) for b in things):

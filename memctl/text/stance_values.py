@@ -141,6 +141,10 @@ def _measure(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
     elif role := next((r for r in units[at + 1].roles if r.section == "units"), None) if at + 1 < len(units) else None:
         dimension, factor, size = role.name, role.side, at + 2
     of: frozenset[str] = frozenset()
+    if not dimension and _word(units, at - 1) in _LABELLED and _ends_here(units, at):
+        return Quantity(f"no. of {_word(units, at - 1)}", value, value, of, f"{_word(units, at - 1)} {text}", at)
+    if not dimension and _word(units, at - 1) == "of" and at > 1 and _ends_here(units, at):
+        return Quantity("count", value, value, frozenset((units[at - 2].key,)), text, at)
     if not dimension or dimension.startswith("item"):
         of = frozenset(_counted(units, size)) if value == int(value) and "." not in text else frozenset()
         if not of and not dimension:
@@ -158,9 +162,22 @@ def _measure(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
     return Quantity(dimension, low, high, of, words, at)
 
 
+_LABELLED = frozenset(
+    ("port", "room", "floor", "gate", "platform", "seat", "building", "desk", "locker", "house", "flat", "ward")
+)
+
+
+def _ends_here(units: Sequence[Unit], at: int) -> bool:
+    """True when a number counts nothing that follows."""
+    after = units[at + 1 : at + 2]
+    return not after or after[0].kind == "p" or after[0].key in _STOPS or "about_now" in after[0].sections
+
+
 def _counted(units: Sequence[Unit], at: int) -> Iterator[str]:
     """The keys of the one or two things that a number counts."""
     found = 0
+    if _word(units, at - 2) == "of" and at > 2 and units[at - 3].kind == "w":
+        yield units[at - 3].key  # "batches of 100 mails" counts in batches, too
     for unit in units[at : at + 3]:
         if unit.key in _STOPS:
             continue
@@ -179,6 +196,6 @@ def agree(one: Quantity, other: Quantity) -> bool | None:
     low, high = max(one.low, other.low), min(one.high, other.high)
     if one.dimension == "clock":
         return one.low == other.low or (abs(one.low - other.low) == 720 and min(one.low, other.low) <= 720)
-    if one.dimension == "date":
+    if one.dimension == "date" or one.dimension.startswith("no. of "):
         return one.low == other.low
     return low <= high * 1.02 + 1e-9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 
@@ -51,9 +51,22 @@ def believed(workspace: Workspace, index: Index, hits: Sequence[Hit], as_of: dat
         lines = page_lines(workspace, OPINIONS)
     except MemctlError:
         return list(hits)
-    return [
+    made = [
         _with_belief(workspace, index, hit, chains[hit.ref], lines, as_of) if hit.ref in chains else hit for hit in hits
     ]
+    return _sunk(made, {hit.ref for hit, old in zip(made, hits, strict=True) if hit.superseded_by != old.superseded_by})
+
+
+def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
+    """The hits, of which each that said the end of a belief stands before it, and takes the better score."""
+    made = list(hits)
+    for hit in [hit for hit in hits if hit.ref in ended]:
+        old = made.index(hit)
+        new = next((at for at, other in enumerate(made) if other.ref == hit.superseded_by), old)
+        if new > old:
+            newer = made.pop(new)
+            made.insert(old, replace(newer, score=max(newer.score, hit.score)))
+    return made
 
 
 def _with_belief(

@@ -64,6 +64,7 @@ class Gathering:
         self.known = KnownNames(index)
         self._hits: dict[int, Hit] = {}
         self._facts: dict[str, list[Light]] = {}
+        self._similar: Names | None = None
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -221,10 +222,12 @@ class Gathering:
 
     def similar(self) -> Names:
         """All names with their bearers, to be asked who may be the same; unmarked spellings of one bearer are one."""
-        borne = [(entity.name, name) for entity in all_entities(self._index) for name in (entity.name, *entity.names)]
-        keys = {entity_key(name) for _, name in borne}
-        told = sorted(named_since(self._index, None, self._today))
-        return Names([*borne, *((key, key) for key in told if key not in keys)])
+        if self._similar is None:
+            borne = [(each.name, name) for each in all_entities(self._index) for name in (each.name, *each.names)]
+            keys = {entity_key(name) for _, name in borne}
+            told = sorted(named_since(self._index, None, self._today) - keys)
+            self._similar = Names([*borne, *((key, key) for key in told)])
+        return self._similar
 
     # -- lessons ------------------------------------------------------------------------------------------------------
 

@@ -7,19 +7,20 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 from ..core.held import Belief
 from ..core.lessons import lessons
 from ..core.opinion_merge import settled
-from ..core.opinion_page import write_opinions
+from ..core.opinion_page import unread_heads, write_opinions
 from ..core.opinions import Replayed, Told, is_ours, replayed
 from ..core.pages import Held, entity_body, experience_body, heading, lessons_body, world_body
 from ..core.proposals import BLOCK, CORE, PAGE, proposals, proposals_body, refused_in
 from ..core.rows import rows_of, task_key
 from ..core.sections import merged, split_sections
 from ..errors import MemctlError
-from ..facts import Citation, Fact
+from ..facts import Citation
 from ..store.files import read_page
 from ..store.index import Index
 from ..store.merging import sides_of_merge
@@ -32,11 +33,11 @@ from ..text.front_edit import front_values, with_names
 from ..text.lines import split_lines
 from ..text.names import entity_key
 from ..text.opinions import Entered, Mark, read_entries, read_marks
-from ..text.stance import Stance, stance
 from .candidates import candidates
 from .conflicts import conflicts_in
 from .gathering import Gathering
 from .naming import page_path
+from .weighing import weigher
 
 __all__ = ["Edit", "Moved", "Plan", "Planner", "decoded", "in_conflict"]
 
@@ -144,11 +145,13 @@ class Planner:
         """Plan bank/opinions.md."""
         read = self._read(OPINIONS)
         before, text = read or (None, "")
+        was: dict[str | None, float | None] = {}
         told = self._gathering.told(self._window)
         if "<<<<<<<" in text and (sides := conflict_sides(text)) and sides[0].disputed | sides[1].disputed:
             merged = self._merged(text, told, [side.text for side in sides])
             read, text = (read, merged) if merged else (None, sides[0].text)
-        entries, _ = read_entries(text)
+            was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
+        entries, page = read_entries(text)
         marks = read_marks(text)
         cited = {b.ref for entry in entries for _, b in entry.bullets if b.ref}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
@@ -158,7 +161,7 @@ class Planner:
             places, forgotten = self._gathering.places(cited | {fact.ref for fact in told})
         replay = replayed(
             entries, marks, told, places=places, forgotten=forgotten, names_of=self._gathering.names_of,
-            weigh=self._weigh, since=self._since, today=self._today, rule=rule,
+            weigh=weigher(self._workspace, self._gathering.known), since=self._since, today=self._today, rule=rule, unread=unread_heads(page, entries, marks),
         )  # fmt: skip
         self.plan.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if read is not None and (replay.beliefs or entries or marks):
@@ -166,7 +169,7 @@ class Planner:
             if written.problem:
                 self.plan.notes.append(f"{OPINIONS}: {written.problem}")
             self._put(OPINIONS, before, decoded(before), written.text)
-            self.plan.moved = [] if written.problem else _moved(replay)
+            self.plan.moved = [] if written.problem else _moved(replay, was)
         return replay
 
     def _merged(self, text: str, told: Sequence[Told], sides: Sequence[str]) -> str | None:
@@ -193,12 +196,6 @@ class Planner:
                 found |= self._gathering.names_of(entry.fact)
         return {key for name in found for key in keys_of(self._index, name)}
 
-    def _weigh(self, belief: Fact, fact: Fact) -> Stance:
-        known = self._gathering.known
-        return stance(
-            belief, fact, canonical=lambda name: entity_key(known.known_as(name)), valid=(belief.valid, fact.valid)
-        )
-
     # -- conflicts ----------------------------------------------------------------------------------------------------
 
     def conflicts(self, replay: Replayed) -> None:
@@ -219,11 +216,11 @@ class Planner:
         for belief in replay.beliefs:
             for key in belief.names if belief.over is None else ():
                 held[key].append(_held(belief))
+        names_like = self._gathering.similar()
         names = self._touched(replay)
         paths = self._paths(names)
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
-        names_like = self._gathering.similar()
         for done, name in enumerate(sorted(names, key=entity_key), 1):
             about, durable = self._gathering.about(
                 name, held[entity_key(name)], lambda other: self._path_of(other, paths)
@@ -233,21 +230,16 @@ class Planner:
             world[title] = world_body(durable.world, _WORLD, name, pages)
             experience[title] = experience_body(durable.experience, _EXPERIENCE, name, pages)
             if name in paths:
-                near = tuple(other.bearer for other in names_like.near(name))
-                about = about._replace(maybe_same=near, pages=pages)
-                path = paths[name]
-                self._block(
-                    path,
-                    "summary",
-                    _new_page(name, path) or "",
-                    lambda _, about=about, path=path: entity_body(about, path),
-                )  # type: ignore[misc]
+                bearer = self._gathering.known.known_as(entity_key(name))
+                near = tuple(self._gathering.spelled(other.bearer) for other in names_like.near(bearer))
+                text = entity_body(about._replace(maybe_same=near, pages=pages), paths[name])
+                self._block(paths[name], "summary", _new_page(name, paths[name]) or "", partial(_replaced_by, text))
             progress(done, len(names))
         whole = self._since is None
         for path, sections in ((_WORLD, world), (_EXPERIENCE, experience)):
             name = path.rpartition("/")[2].removesuffix(".md")
             if whole or any(sections.values()) or (self._workspace.root / path).exists():
-                self._block(path, name, f"# {_TITLES[path]}\n", lambda body, s=sections: merged(body, s, whole))  # type: ignore[misc]
+                self._block(path, name, f"# {_TITLES[path]}\n", partial(merged, fresh=sections, whole=whole))
 
     def _touched(self, replay: Replayed) -> dict[str, int]:
         """The names that get their pages written, each with how many facts it has; no name that several may bear."""
@@ -261,6 +253,9 @@ class Planner:
         names |= {known.known_as(name) for name in self._named}
         if self._since is None:
             names |= {entity.name for entity in all_entities(self._index)}
+        else:
+            near = {other.bearer for name in names for other in self._gathering.similar().near(name)}
+            names |= {name for name in near if pages_of_names(self._index, [name])}
         found: dict[str, int] = {}
         for name in names:
             if len(resolve(self._index, name)) < 2:
@@ -347,6 +342,11 @@ def _task_of(title: str) -> str:
     return task_key("", entity) if entity != title else "@" if title == "Without a task" else task_key(title)
 
 
+def _replaced_by(new: str, _: str) -> str:
+    """A body that owes nothing to the one before."""
+    return new
+
+
 def _body(text: str, name: str) -> str:
     lines = split_lines(text.removeprefix("\ufeff"))
     block = next((block for block in live_blocks(lines) if block.name == name), None)
@@ -368,10 +368,10 @@ def decoded(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "surrogateescape")
 
 
-def _moved(replay: Replayed) -> list[Moved]:
+def _moved(replay: Replayed, was: Mapping[str | None, float | None]) -> list[Moved]:
     found = []
     for belief in replay.beliefs:
-        before = belief.entry.fact.confidence if belief.entry else None
+        before = belief.entry.fact.confidence if belief.entry else was.get(belief.ref)
         if before is None or f"{before:.2f}" != belief.number:
             found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
     found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in replay.withdrawn]

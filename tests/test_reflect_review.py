@@ -1,0 +1,49 @@
+"""What a hostile reader of reflect found: slips of the pen in bank/opinions.md, beliefs that are over and rank first."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from face_helpers import ask, write_pages
+
+from memctl.text.opinions import read_marks
+from memctl.verbs.reflect import reflect
+
+OPINIONS, TODAY = "bank/opinions.md", date(2025, 11, 30)
+LOG = "## Retain\n\n- O(0.8) @Peter: Prefers concise replies ^concise\n- W @Peter: Has a boat ^boat\n"
+
+
+@pytest.mark.parametrize(
+    "broken", ["O(c=abc) @Peter: Prefers", "O(c=0,95) @Peter: Prefers", "O(c=1.5) @Peter: Prefers", "O @Peter Prefers"]
+)
+def test_a_head_with_a_slip_of_the_pen_is_reported_and_not_taken_for_deleted(tmp_path: Path, broken: str) -> None:
+    workspace = write_pages(tmp_path / "notes", {"memory/2025-11-01.md": LOG})
+    reflect(workspace, today=TODAY)
+    page = workspace.root / OPINIONS
+    right = page.read_text(encoding="utf-8")
+    wrong = right.replace("O(c=0.80) @Peter: Prefers", broken)
+    assert wrong != right
+    page.write_text(wrong, encoding="utf-8")
+    report = reflect(workspace, today=TODAY)
+    assert any("^o-concise does not read as a belief" in note for note in report.notes)
+    assert page.read_text(encoding="utf-8") == wrong
+    assert read_marks(wrong)["o-concise"].head == "0.80"
+    page.write_text(right, encoding="utf-8")
+    assert not reflect(workspace, today=TODAY).notes
+    assert page.read_text(encoding="utf-8") == right
+
+
+@pytest.mark.parametrize(
+    ("words", "held", "gone"),
+    [("чай", "@Мария: Любит чай, а не кофе.", "@Мария: Мария больше не любит чай."),
+     ("coffee", "@Li: Li likes coffee.", "@Li: At the long dinner yesterday Li said: no longer likes coffee.")],
+)  # fmt: skip
+def test_what_ended_a_belief_ranks_above_it(tmp_path: Path, words: str, held: str, gone: str) -> None:
+    pages = {"memory/2025-11-01.md": f"- O(0.7) {held} ^held\n", "memory/2025-11-02.md": f"- W {gone} ^gone\n"}
+    workspace = write_pages(tmp_path / "notes", pages)
+    reflect(workspace, today=TODAY)
+    hits = ask(workspace, words, today=TODAY).hits
+    assert [hit.ref for hit in hits[:2]] == ["gone", "held"]
+    assert hits[1].superseded_by == "gone" and hits[0].score >= hits[1].score

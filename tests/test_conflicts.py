@@ -196,6 +196,108 @@ def test_words_that_only_seem_to(tmp_path: Path, why: str, one: str, other: str)
     assert [str(conflict) for conflict in found(told(tmp_path, one, other))] == [], why
 
 
+ON_ONE_DAY = """
+clock times    | Met Anna at 10:00.                    | Met Anna at 15:00.
+clock times    | The meeting is at 10:00.              | The meeting is at 15:00.
+identifiers    | Fixed box NJ-02.                      | Fixed box NJ-03.
+identifiers    | Sensor A1 is broken.                  | Sensor A2 is not broken.
+identifiers    | Box NJ-02 has 3 pens.                 | Box NJ-03 has 3 pens.
+before, after  | Drove 40 km before noon.              | Drove 60 km after noon.
+before, after  | The tag weighs 5.9 g before lunch.    | The tag weighs 9.5 g after lunch.
+above, below   | The lamp is 5 cm above the shelf.     | The lamp is 6 cm below the shelf.
+versions       | Release 1.2 is out.                   | Release 1.3 is out.
+versions       | Version 2 has 3 bugs.                 | Version 3 has 3 bugs.
+ordinals       | The first run took 12 s.              | The second run took 9 s.
+ordinals       | The first run was fast.               | The second run was slow.
+ordinals       | The first box has 3 pens.             | The second box has 4 pens.
+days           | Lunch is 5 May.                       | Lunch is 6 May.
+names          | evil one.                             | evil two.
+doings         | Ran 5 km.                             | Ran 8 km.
+doings         | Paid 30 euros.                        | Paid 40 euros.
+doings         | The door opened early.                | The door opened late.
+sides          | The left door is open.                | The right door is closed.
+delays         | The bus is 5 minutes late.            | The bus is 10 minutes late.
+no frame       | The meeting starts at 10.             | The meeting starts at 15.
+other units    | Humidity is 40%.                      | Humidity is 60°.
+время          | Встретил Анну в 10:00.                | Встретил Анну в 15:00.
+время          | Встреча в 10 часов.                   | Встреча в 15 часов.
+обозначения    | Починил ящик НЯ-02.                   | Починил ящик НЯ-03.
+обозначения    | Датчик А1 сломан.                     | Датчик А2 не сломан.
+до и после     | Проехал 40 км до обеда.               | Проехал 60 км после обеда.
+до и после     | Метка весит 5 г до обеда.             | Метка весит 9 г после обеда.
+версии         | Вышел релиз 1.2.                      | Вышел релиз 1.3.
+порядок        | Первый прогон занял 12 с.             | Второй прогон занял 9 с.
+порядок        | Первая рыба большая.                  | Вторая рыба маленькая.
+дела           | Поймал 5 рыб.                         | Поймал 7 рыб.
+дела           | На обед ушло 40 рублей.               | На обед ушло 60 рублей.
+время          | Во вторник в 10 часов созвон.         | Во вторник в 15 часов созвон.
+стороны        | Левая дверь открыта.                  | Правая дверь закрыта.
+имена          | Зло один.                             | Зло два.
+时刻           | 10点见了安娜。                        | 15点见了安娜。
+时刻           | 会议是10点。                          | 会议是15点。
+编号           | 修好了箱子NJ-02。                     | 修好了箱子NJ-03。
+编号           | 传感器A1是好的。                      | 传感器A2是坏的。
+上下午         | 上午开了40公里。                      | 下午开了60公里。
+上下午         | 上午有3个会。                         | 下午有4个会。
+版本           | 版本1.2发布了。                       | 版本1.3发布了。
+次序           | 第一次跑了12秒。                      | 第二次跑了9秒。
+次序           | 第一个箱子很大。                      | 第二个箱子很小。
+事情           | 见过安娜三次。                        | 见过安娜五次。
+编号           | 三号门开着。                          | 四号门关着。
+左右           | 左边的门开着。                        | 右边的门关着。
+事情           | 抓了5条鱼。                           | 抓了7条鱼。
+"""
+
+
+@pytest.mark.parametrize(
+    ("why", "one", "other"), [[c.strip() for c in line.split("|")] for line in ON_ONE_DAY.strip().split("\n")]
+)
+def test_two_doings_or_two_things_of_one_day_agree(tmp_path: Path, why: str, one: str, other: str) -> None:
+    workspace = told(tmp_path / "w", f"11-14 W @A: {one}", f"11-14 W @A: {other}")
+    assert [str(conflict) for conflict in found(workspace)] == [], why
+    workspace = told(tmp_path / "b", f"11-14 B @A: {one}", f"11-14 W @A: {other}")
+    assert [str(conflict) for conflict in found(workspace)] == [], why
+
+
+AMOUNTS = """
+The tag weighs 5.9 g.      | The tag weighs 9.5 g.      | 5.9 g against 9.5 g
+The trail is 12 km long.   | The trail is 14 km long.   | 12 km against 14 km
+There is 1 door.           | There are two doors.       | 1 door against 2 doors
+The ticket costs $5.       | The ticket costs $7.       | $5 against $7
+Humidity is 40%.           | Humidity is 60%.           | 40% against 60%
+The wind is 5 m/s.         | The wind is 9 m/s.         | 5 m/s against 9 m/s
+Box NJ-02 has 3 pens.      | Box NJ-02 has 4 pens.      | 3 pens against 4 pens
+The first box has 3 pens.  | The first box has 4 pens.  | 3 pens against 4 pens
+Метка весит 5,9 г.         | Метка весит 6,1 г.         | 5,9 г against 6,1 г
+Билет стоит 5 рублей.      | Билет стоит 7 рублей.      | 5 рублей against 7 рублей
+У станции есть 11 сетей.   | У станции есть 12 сетей.   | 11 сетей against 12 сетей
+У Ани 2 кошки.             | У Ани 5 кошек.             | 2 кошки against 5 кошек
+标签重5.9克。              | 标签重9.5克。              | 5.9克 against 9.5克
+站里有11张网。             | 站里有12张网。             | 11张网 against 12张网
+有2个姐姐。                | 有3个姐姐。                | 2个姐姐 against 3个姐姐
+票价是5元。                | 票价是7元。                | 5元 against 7元
+"""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "reason"), [[c.strip() for c in line.split("|")] for line in AMOUNTS.strip().split("\n")]
+)
+def test_two_amounts_of_one_thing_on_one_day_disagree(tmp_path: Path, one: str, other: str, reason: str) -> None:
+    (conflict,) = found(told(tmp_path, f"11-14 W @A: {one}", f"11-14 W @A: {other}"))
+    assert (conflict.rule, conflict.reason) == ("two numbers on one day", reason)
+
+
+def test_one_thing_with_a_number_in_its_name_still_disagrees(tmp_path: Path) -> None:
+    for number, (one, other) in enumerate(
+        [
+            ("Sensor A1 is open.", "Sensor A1 is closed."),
+            ("Датчик А1 тихий.", "Датчик А1 шумный."),
+            ("传感器A1很安静。", "传感器A1很吵。"),
+        ]
+    ):
+        assert pairs(told(tmp_path / str(number), f"11-14 W @A: {one} ^aa", f"11-14 W @A: {other} ^bb")) == AB
+
+
 def test_what_no_longer_stands_disagrees_with_nothing(tmp_path: Path) -> None:
     fish, none = "10-30 W{} @A: Eats fish. ^aa", "11-16 W{} @A: Does not eat fish. ^bb"
     assert pairs(told(tmp_path / "0", fish.format(""), none.format(""))) == AB
@@ -328,6 +430,33 @@ def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
     assert again.kept[0].already and again.kept[0].citation == first.kept[0].citation
 
 
+@pytest.mark.parametrize(
+    ("because", "why"),
+    [
+        ("counted\nagain", "counted again"),
+        ("посчитали\r\nснова", "посчитали снова"),
+        ("数\n过", "数 过"),
+        (" \n ", None),
+    ],
+)
+def test_a_reason_is_kept_as_one_line(tmp_path: Path, because: str, why: str | None) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    done = resolve(workspace, "bb", "aa", TODAY, because=because)
+    assert done.kept[0].fact.why == why
+    assert found(workspace) == []
+
+
+@pytest.mark.parametrize("options", [{}, {"both": True}, {"since": date(2025, 11, 20)}])
+def test_a_pair_settled_before_is_said_to_be(tmp_path: Path, options: dict[str, object]) -> None:
+    workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
+    heard: list[str] = []
+    first = resolve(workspace, "bb", "aa", TODAY, tell=heard.append, **options).kept[0]  # type: ignore[arg-type]
+    resolve(workspace, "bb", "aa", TODAY, tell=heard.append, **options)  # type: ignore[arg-type]
+    assert heard == []  # the same line again is no second one, and said to be there already
+    resolve(workspace, "aa", "bb", TODAY, because="she eats it again", tell=heard.append)
+    assert heard == [f"settled before: {first.citation} ^{first.ref}"]
+
+
 def test_a_dry_run_writes_nothing_and_says_what_it_would(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
     before = snapshot(tmp_path)
@@ -346,6 +475,7 @@ def test_a_dry_run_writes_nothing_and_says_what_it_would(tmp_path: Path) -> None
         ("aa", "memory/2025-10-30.md#L99", {}, NothingFound),
         ("aa", "../secret.md#L1", {}, OutsideWorkspace),
         ("aa", "bb", {"both": True, "since": TODAY}, Usage),
+        ("bb", "aa", {"since": date(2025, 10, 29)}, Usage),
         ("aa", "bb", {"because": "key sk-ant-api03-" + "Ab1" * 30}, Refused),
     ],
 )

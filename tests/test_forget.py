@@ -24,6 +24,7 @@ from memctl.faces.cli import load
 from memctl.store.heal import open_index
 from memctl.store.questions import entry_count
 from memctl.store.workspace import Workspace
+from memctl.text.opinions import read_marks
 from memctl.text.tombstones import read_tombstone
 from memctl.text.ttl import ttl_end
 from memctl.verbs import forget as verb
@@ -133,9 +134,43 @@ def test_about_somebody_under_any_name(workspace: Workspace, name: str) -> None:
 
 
 def test_about_somebody_without_a_page(workspace: Workspace) -> None:
-    """The name stands for itself, in running Chinese too."""
-    assert chosen(workspace, about=("爱丽丝",)) == ["memory/2025-09-01.md#L3", f"{NEW}#L12"]
+    """Only what marks the name: a word of a text may be just a word."""
+    for name in ("爱丽丝", "@爱丽丝", "[[爱丽丝]]"):
+        assert chosen(workspace, about=(name,)) == [f"{NEW}#L12"]
     assert chosen(workspace, about=("Nobody",)) == []
+
+
+def test_a_word_that_is_nobodys_name_means_no_line(tmp_path: Path) -> None:
+    """With a page, plain mentions count too; a suggestion reads the name in the same way."""
+    log = "- W(until=2025-01-01): Nobody came to the party.\n- W(until=2025-01-01) @Nobody: Came late.\n- W: Ask [[nobody]].\n"
+    workspace = write_pages(tmp_path, {NEW: f"# Nobody\n\n## Retain\n\n{log}"})
+    found = forget(workspace, Asked(about=("Nobody",)), TODAY)
+    assert (told(found), found.left) == ([f"{NEW}#L6", f"{NEW}#L7"], [])
+    assert told(suggest(workspace, Asked(about=("Nobody",), expired=True), TODAY)) == [f"{NEW}#L6"]
+    write_pages(tmp_path, {"bank/entities/Nobody.md": "# Nobody\n"})
+    assert chosen(workspace, about=("Nobody",)) == [f"{NEW}#L5", f"{NEW}#L6", f"{NEW}#L7"]
+
+
+def test_a_belief_whose_head_has_a_slip_of_the_pen_outlives_forgetting(tmp_path: Path) -> None:
+    """reflect would not take it for deleted either: its numbers stay in the block, and mending the head is enough."""
+    log = (
+        "- O(0.8) @Peter: Prefers concise replies ^concise\n- O(0.7) @Peter: Likes canals ^canals\n"
+        "- W(for=canals) @Peter: Walked along one ^walk\n"
+    )
+    workspace = write_pages(tmp_path, {NEW: f"## Retain\n\n{log}"})
+    reflect(workspace, today=TODAY)
+    path = workspace.root / "bank/opinions.md"
+    right = path.read_text("utf-8")
+    path.write_text(right.replace("O(c=0.80) @Peter", "O(c=0,80) @Peter"), "utf-8")
+    gone(workspace, ids=("walk",))
+    left = path.read_text("utf-8")
+    assert (
+        "^walk" not in left
+        and "O(c=0,80) @Peter" in left
+        and read_marks(left)["o-concise"] == read_marks(right)["o-concise"]
+    )
+    path.write_text(left.replace("O(c=0,80) @Peter", "O(c=0.80) @Peter"), "utf-8")
+    assert "bank/opinions.md" not in reflect(workspace, today=TODAY).pages
 
 
 def test_headings_and_code_about_somebody_are_named(workspace: Workspace) -> None:

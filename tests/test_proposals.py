@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, fixture_copy, snapshot, write_pages
+from face_helpers import TODAY, call, fixture_copy, snapshot, write_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -233,6 +234,16 @@ def page(*items: Candidate, core: str = CORE, around: str = "# Proposals\n") -> 
     return splice(around, BLOCK, proposals_body(propose(*items, core=core), core))
 
 
+def test_a_lesson_says_how_often_it_worked() -> None:
+    """In whole outcomes, and what the page says is read back."""
+    for share, count, said in ((1.0, 6, "Worked 6 times out of 6"), (6 / 7, 7, "Worked 6 times out of 7")):
+        shown = page(candidate(kind="lesson", importance=None, confidence=share, evidence=count))
+        assert f"\n{said}; told or cited on 4 days; true since 2025-07-04. Goes under" in shown
+        assert [proposal.reason for proposal in read_proposals(shown)] == [
+            f"{said}; told or cited on 4 days; true since 2025-07-04"
+        ]
+
+
 def test_the_page_shows_reason_and_diff() -> None:
     """A diff that `patch` would take, and from which the proposal can be read back."""
     items = [
@@ -333,6 +344,17 @@ def test_a_missing_memory_md_is_made(tmp_path: Path) -> None:
         .read_text("utf-8")
         .startswith("## From the logs\n\n- [[Irina Volkova]]: Prefers tea. [")
     )
+
+
+def test_accepting_again_says_that_nothing_changed(tmp_path: Path) -> None:
+    """Page names on stdout are pages that were written; so too for what is refused again."""
+    workspace(tmp_path)
+    for words, page_name in ((["--accept", "1"], "memory.md"), (["--refuse", "2"], "bank/proposals.md")):
+        assert call(["reflect", *words], tmp_path).out == f"{page_name}\n"
+        again = call(["reflect", *words], tmp_path)
+        assert (again.code, again.out, again.err) == (0, "", f"{page_name} says so already; nothing changed\n")
+        assert call(["reflect", *words, "--dry-run"], tmp_path).out == ""
+        assert json.loads(call(["reflect", *words, "--json"], tmp_path).out)["diff"] == ""
 
 
 def test_a_person_may_reword_what_they_accept(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
 from strategies import pages
 
 from memctl.core.beliefs import Evidence, replay
+from memctl.errors import CannotWrite
 from memctl.store.system import locked
 from memctl.store.workspace import Workspace
 from memctl.text.blocks import body_of, edited, live_blocks, splice
@@ -386,6 +387,52 @@ def test_no_longer_in_three_languages(reflected: Path) -> None:
     settle(reflected)
 
 
+def test_words_added_to_a_head(reflected: Path) -> None:
+    """On a line below the id: they are the belief's, and the id stands behind them, where links look for it."""
+    change(reflected, "WhatsApp ^o-concise\n", "WhatsApp ^o-concise\n  and by mail\n")
+    run(reflected)
+    assert "- O(c=0.87) @Peter: Prefers concise replies on WhatsApp\n  and by mail ^o-concise\n" in read(reflected)
+    assert "Prefers concise replies on WhatsApp and by mail ·" in read(reflected, PETER)
+    assert len(chain(reflected, "o-concise")) == 3
+    settle(reflected)
+
+
+def test_an_id_taken_off_a_head_comes_back(reflected: Path) -> None:
+    """What stated it tells which belief it is."""
+    before = read(reflected)
+    change(reflected, "WhatsApp ^o-concise", "WhatsApp")
+    run(reflected)
+    assert read(reflected) == before
+
+
+def test_a_slip_in_a_head(reflected: Path) -> None:
+    """It is named with its line, nothing below it is touched, and mended it is what it was."""
+    before = read(reflected)
+    change(reflected, "- O(c=0.87) @Peter", "- O(c=0.87 @Peter")
+    broken = read(reflected)
+    done = run(reflected)
+    assert done.code == 0 and "bank/opinions.md: line 3: ^o-concise" in done.err and len(done.err.splitlines()) == 1
+    assert read(reflected) == broken
+    change(reflected, "- O(c=0.87 @Peter", "- O(c=0.87) @Peter")
+    run(reflected)
+    assert read(reflected) == before
+    settle(reflected)
+
+
+def test_the_order_is_a_person_s(reflected: Path) -> None:
+    """Beliefs that were put in another order stay there; a new one joins the last that was stated before it."""
+    text = read(reflected)
+    first, second = belief(reflected, "o-concise"), belief(reflected, "o-tea")
+    lines = text.splitlines(keepends=True)
+    one, two = (lines[e.span.line - 1 : e.end] for e in (first, second))
+    moved = "".join([*lines[: first.span.line - 1], *two, *one, *lines[second.end :]])
+    write(reflected, moved)
+    assert run(reflected) == Done(0, "", "")
+    log(reflected, "2025-11-01-late", "O @Peter: Likes jazz ^zz")
+    run(reflected)
+    assert [e.ref for e in read_entries(read(reflected))[0]] == ["o-tea", "o-zz", "o-concise", "o-short"]
+
+
 # -- 3. bytes ---------------------------------------------------------------------------------------------------------
 
 WHOLE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -652,6 +699,43 @@ def test_what_a_private_line_replaces_is_over_and_nothing_leads_to_it(reflected:
     settle(reflected)
 
 
+def test_no_page_states_what_a_private_line_ended(root: Path) -> None:
+    """By its id or by its slot, seen whole or through a window: over, struck through, and nothing of the private line."""
+    log(
+        root,
+        "2025-11-10",
+        "W(key=job) @Pat: Works as cook. ^pub",
+        "W(key=city) @Pat: Lives in Rome.",
+        "W(i=0.9) @Pat: Has a cat. ^cat",
+        "W(until=2026-05) @Pat: Rents a room. ^room",
+    )
+    log(root, "2025-11-11", "W @Pat: Sings.")
+    run(root)
+    page = "bank/entities/Pat.md"
+    assert "## Now" in read(root, page) and "## Plans" in read(root, page)
+    log(
+        root,
+        "2025-11-25",
+        "W(private, supersedes=pub) @Pat: Works as spy. ^s1",
+        "W(private, key=city) @Pat: Lives in Oslo. ^s2",
+        "W(private, supersedes=cat) @Pat: Has a dog. ^s3",
+        "W(private, supersedes=room) @Pat: Moved out. ^s4",
+    )
+    run(root, "--since", "2025-11-25")
+    world = read(root, "bank/world.md")
+    for words in ("Works as cook.", "Lives in Rome.", "Has a cat."):
+        (line,) = [line for line in world.splitlines() if words in line]
+        assert f"~~{words}~~" in line and "→" not in line
+    assert "## Now" not in read(root, page) and "## Plans" not in read(root, page)
+    assert not [
+        path
+        for path, text in bank(root).items()
+        for word in (b"spy", b"Oslo", b"dog", b"Moved", b"2025-11-25.md")
+        if word in text
+    ]
+    settle(root)
+
+
 def test_a_line_made_private_later_leaves_the_bank(reflected: Path) -> None:
     """With the belief that it stated; so does one whose source turns out to be a web page."""
     change(reflected, "- O(0.6) @Ирина", "- O(0.6,private) @Ирина", "memory/2025-11-01.md")
@@ -900,6 +984,29 @@ def test_a_page_that_is_saved_all_the_time(reflected: Path, monkeypatch: pytest.
     done = run(reflected)
     assert done.code in (0, 12) and "bank/entities/Peter.md" in done.err and "saved" in done.err
     assert f"Save {count[0]}." in read(reflected, PETER) and "Lives in Porto" not in read(reflected, PETER)
+
+
+@pytest.mark.parametrize("writes", range(7))
+def test_a_disk_that_fills_half_way(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
+    """After any number of pages: exit code 13 in two lines, each page whole, old or new; then the next run completes."""
+    expected = write_pages(tmp_path / "other", LOGS).root
+    run(expected)
+    real, left = verb.replace, [writes]
+
+    def full(workspace: Workspace, path: str, before: bytes | None, data: bytes) -> None:
+        if not left[0]:
+            raise CannotWrite(path, "No space left on device")
+        left[0] -= 1
+        real(workspace, path, before, data)
+
+    monkeypatch.setattr(verb, "replace", full)
+    done = run(root)
+    assert done.code == 13 and is_two_lines(done.err) and "No space left" in done.err
+    assert len(bank(root)) == writes
+    monkeypatch.undo()
+    assert run(root).code == 0
+    assert bank(root) == bank(expected)
+    settle(root)
 
 
 # -- 7. cron ----------------------------------------------------------------------------------------------------------

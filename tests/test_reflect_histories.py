@@ -54,7 +54,7 @@ SAID = {
     ],
 }  # fmt: skip
 
-LIKE = ["Petter", "Peter Smith"]  # maybe the same as Peter
+LIKE = ["Petter", "Atlass"]  # maybe the same as others; no full name, whose first name would mean it once it has a page
 
 
 @st.composite

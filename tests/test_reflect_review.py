@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from face_helpers import ask, write_pages
+from face_helpers import ask, call, write_pages
 
 from memctl.text.opinions import read_marks
 from memctl.verbs.reflect import reflect
@@ -47,3 +47,41 @@ def test_what_ended_a_belief_ranks_above_it(tmp_path: Path, words: str, held: st
     hits = ask(workspace, words, today=TODAY).hits
     assert [hit.ref for hit in hits[:2]] == ["gone", "held"]
     assert hits[1].superseded_by == "gone" and hits[0].score >= hits[1].score
+
+
+def test_a_comment_at_the_left_edge_keeps_the_evidence(tmp_path: Path) -> None:
+    """A flush-left comment under a head is Markdown's end of the list, and not the end of the belief."""
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/2025-11-03.md").write_text("## Retain\n\n- O(0.8) @Peter: Prefers tea. ^tea\n", "utf-8")
+    (tmp_path / "memory/2025-11-04.md").write_text("## Retain\n\n- B(for=tea) @Peter: Made tea. ^made\n", "utf-8")
+    assert call(["reflect"], tmp_path).code == 0
+    page = tmp_path / "bank/opinions.md"
+    noted = page.read_text("utf-8").replace("^o-tea\n", "^o-tea\n<!-- ask him again -->\n")
+    page.write_text(noted, "utf-8")
+    assert call(["reflect"], tmp_path).out == "" and page.read_text("utf-8") == noted
+
+
+def test_a_merged_page_keeps_no_summary(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    lines = "".join(f"- W @{name}: Has a {thing}.\n" for name in ("Sam", "Samuel") for thing in ("dog", "boat"))
+    (tmp_path / "memory/2025-11-03.md").write_text(f"## Retain\n\n{lines}", "utf-8")
+    for words in (["reflect"], ["entity", "merge", "Sam", "Samuel"], ["reflect"]):
+        assert call(words, tmp_path).code == 0
+    assert "memctl:begin" not in (tmp_path / "bank/entities/Sam.md").read_text("utf-8")
+    assert "Has a boat." in (tmp_path / "bank/entities/Samuel.md").read_text("utf-8")
+    for words in (["entity", "merge", "Sam", "Samuel", "--undo"], ["reflect"]):
+        assert call(words, tmp_path).code == 0
+    assert "Has a dog." in (tmp_path / "bank/entities/Sam.md").read_text("utf-8")
+
+
+def test_check_names_what_reflect_leaves_alone(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/2025-11-03.md").write_text(
+        "## Retain\n\n- O(0.8) @Peter: Prefers tea.\n- W @Peter: Has a dog.\n", "utf-8"
+    )
+    call(["reflect"], tmp_path)
+    for name, old, new in (("entities/Peter", "Has a dog", "Has two dogs"), ("opinions", "O(c=0.80)", "O(c=0,80)")):
+        page = tmp_path / f"bank/{name}.md"
+        page.write_text(page.read_text("utf-8").replace(old, new), "utf-8")
+    told = call(["check"], tmp_path).out
+    assert "bank/entities/Peter.md" in told and "edited by hand" in told and "does not read as a belief" in told

@@ -128,6 +128,87 @@ def test_says_nothing(belief: str, fact: str, why: str) -> None:
     assert found.reason
 
 
+RULES = [
+    # a refusal to the left of which stands what is refused
+    ("Вегетарианец.", "К мясу не притронулся.", "for"),
+    ("能吃辣。", "辣椒都挑出来了。", "against"),
+    ("Вежливый.", "Нагрубил вахтёрше и не извинился.", "against"),
+    # another thing or place says nothing against what is named
+    ("W @Сайт: Сайт удобный.", "W @Сайт: Стул в офисе неудобный.", "neither"),
+    ("W @Соседи: Соседи тихие.", "W @Соседи: На улице шумно от стройки.", "neither"),
+    ("W @Отель: В отеле чисто.", "W @Отель: На пляже грязно.", "neither"),
+    ("W @Лифт: Лифт работает.", "W @Лифт: Дверь в подъезд сломалась.", "neither"),
+    ("W @Лифт: Лифт работает.", "W @Лифт: Лифт сломался.", "against"),
+    ("W @Борщ: Кафе «Борщ» дешёвое.", "W @Борщ: Кафе дорогое.", "against"),
+    ("乐观。", "昨天的天气预报不太乐观。", "neither"),
+    ("乐观。", "他说话不太乐观。", "against"),
+    ("Is optimistic.", "The forecast was not optimistic.", "neither"),
+    ("W @Сервер: Сервер надёжен.", "W @Сервер: Упал стул в серверной.", "neither"),
+    ("W @Kolya: Kolya is punctual.", "W @Kolya: Came to the meeting late.", "against"),
+    ("W @Kolya: Kolya is punctual.", "W @Kolya: The train was late.", "neither"),
+    ("W @Kolya: Kolya is friendly.", "W @Kolya: Was rude to the courier.", "against"),
+    # who does not eat a thing does not deny that there is one
+    ("不吃牛肉。", "牛肉又涨价了。", "neither"),
+    ("不吃牛肉。", "点了一份牛肉。", "against"),
+    ("Does not eat beef.", "The beef has become more expensive.", "neither"),
+    ("Does not eat beef.", "Had beef for lunch.", "against"),
+    ("Eats no meat.", "The meat was sold out.", "neither"),
+    ("Eats no meat.", "Devoured the meat.", "against"),
+    ("不喝酒。", "酒涨价了。", "neither"),
+    ("Встаёт за час до работы.", "Встал за 20 минут до работы.", "against"),
+    # where, and on what, a trait shows
+    ("从不迟到。", "今天早会又迟到了。", "against"),
+    ("守时。", "火车晚点了。", "neither"),
+    ("工作认真。", "报告写得很马虎。", "against"),
+    ("从不发脾气。", "例会上当众发火。", "against"),
+    ("Дружелюбный.", "Нахамил курьеру.", "against"),
+    ("Не пьёт кофе.", "От кофе отказался.", "for"),
+    # without X, no Y
+    ("Без сказки не засыпает.", "Пропустили сказку, ворочалась до одиннадцати.", "for"),
+    ("Без сказки не засыпает.", "Заснула без сказки.", "against"),
+    ("Does not drink coffee without milk.", "Poured milk into the coffee.", "for"),
+    ("Does not drink coffee without milk.", "Drank black coffee without milk.", "against"),
+    ("睡前必须听故事。", "没听故事就是不肯睡。", "for"),
+    # a concession
+    ("Выбирает поезд, а не самолёт.", "Взял купе, хотя билет на самолёт стоил дешевле.", "neither"),
+    ("Likes jazz.", "Bought the record, although he does not like jazz.", "against"),
+    # one within a unit, some two in a pair
+    ("Отвечает за минуту.", "Ответил за 12 минут.", "against"),
+    ("Отвечает за минуту.", "Ответил за 1 минуту.", "for"),
+    ("Отвечает за пару минут.", "Ответил через сорок минут.", "against"),
+    ("Отвечает за пару минут.", "Ответил за две минуты.", "for"),
+    # one word in common
+    ("Рано ложится.", "Рано вышел из дома.", "neither"),
+    ("Рано ложится.", "Опять ложится рано.", "for"),
+    ("Is proud of the garden.", "Sold the garden without a word.", "neither"),
+    ("Is proud of the garden.", "Proud of the garden, he showed it around.", "for"),
+    ("W @Ключ: Ключ хранится в сейфе.", "W @Ключ: Сейф стоит в углу.", "neither"),
+    ("W @Ключ: Ключ хранится в сейфе.", "W @Ключ: Лежит в сейфе.", "for"),
+    # what is said of another time ends at its comma
+    (
+        "W @деплой: Деплой занимает 3 минуты.",
+        "W @деплой: Деплой за 3 минуты, без ошибок, раньше уходило двадцать.",
+        "for",
+    ),
+    ("W @деплой: Деплой занимает 3 минуты.", "W @деплой: Раньше на деплой уходило двадцать минут.", "neither"),
+    ("Держит слово.", "Обещала прислать и прислала.", "for"),
+    ("Держит слово.", "Обещала прислать и не прислала.", "against"),
+    ("Держит слово.", "Обещала прислать отчёт.", "neither"),
+    # denied once, though twice said
+    ("不喜欢蛋糕。", "蛋糕一口没碰，嫌太腻。", "for"),
+    ("喜欢蛋糕。", "蛋糕一口没碰，嫌太腻。", "against"),
+    ("人人都交了作业。", "作业少九本。", "against"),
+    ("人人都交了作业。", "作业交了九本。", "for"),
+]
+
+
+@pytest.mark.parametrize(("belief", "fact", "verdict"), RULES)
+def test_rules_in_pairs(belief: str, fact: str, verdict: str) -> None:
+    """Where a rule applies, and beside it where it does not."""
+    found = judged(belief, fact)
+    assert found.verdict == verdict, found
+
+
 @pytest.mark.parametrize(
     ("belief", "fact"),
     [

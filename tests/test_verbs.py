@@ -18,6 +18,7 @@ from memctl.verbs.check import check
 from memctl.verbs.entity import list_entities, show_entity
 from memctl.verbs.fact import get_fact, history
 from memctl.verbs.init import init
+from memctl.verbs.reflect import reflect
 from memctl.verbs.retain import read_fact, retain
 from memctl.verbs.show import show
 from memctl.verbs.status import status
@@ -51,6 +52,23 @@ def test_init_again_changes_nothing_and_never_overwrites(tmp_path: Path) -> None
     assert init(tmp_path, git=True)[1] == []
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert (tmp_path / "memory.md").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("there", "lacks"),
+    [("*.txt text\n", True), ("# memory/*.md merge=union\n\n", True), ("memory/*.md text\n", True),
+     ("/memory/*.md text merge=union\n", False), ("*.md merge=union\n", False), (None, False)],
+)  # fmt: skip
+def test_init_says_that_git_will_not_merge_logs(tmp_path: Path, there: str | None, lacks: bool) -> None:
+    """A .gitattributes that was there stays; that it lacks the line is said, each time."""
+    if there is not None:
+        (tmp_path / ".gitattributes").write_text(there)
+    for _ in range(2):
+        told = memctl("init", "--git", ".", cwd=tmp_path).stderr.splitlines()
+        assert [line for line in told if "merge=union" in line] == [line for line in told if "stays as it is" in line]
+        assert len(told) == 1 + lacks
+    assert there is None or (tmp_path / ".gitattributes").read_text() == there
+    assert len(memctl("init", ".", cwd=tmp_path).stderr.splitlines()) == 1
 
 
 def test_init_with_git_lets_logs_merge(tmp_path: Path) -> None:
@@ -271,6 +289,23 @@ def test_entities_are_listed_by_mentions(workspace: Workspace) -> None:
         2,
     )
     assert [line.path for line in lines.values() if "blue green" in line.name.casefold()] == [None]
+
+
+def test_what_reflect_writes_is_no_mention(tmp_path: Path) -> None:
+    """Neither blocks, nor evidence, nor the head of a belief that a line stated; one that a person wrote is."""
+    (tmp_path / "memory").mkdir()
+    told = (
+        "- O(0.8) @Pat @HiddenName: Likes @bob ^likes\n- B(for=likes) @Pat: Met [[Bob]] and @Bob again\n"
+        "- W(i=0.9) @HiddenName: Plays chess with @Pat\n- W @hiddenname: Sails\n"
+    )
+    (tmp_path / "memory/2025-11-20.md").write_text(f"## Retain\n\n{told}", "utf-8")
+    (tmp_path / "bank").mkdir()
+    (tmp_path / "bank/opinions.md").write_text("# Opinions\n\n- O(c=0.6) @Own: Is mine ^o-own\n", "utf-8")
+    space = Workspace(tmp_path)
+    before = [(line.name, line.mentions) for line in list_entities(space)]
+    assert before == [("HiddenName", 3), ("Pat", 3), ("Bob", 2), ("Own", 1)]
+    assert reflect(space, today=DAY).pages
+    assert [(line.name, line.mentions) for line in list_entities(space)] == before
 
 
 def test_an_entity_with_its_slots_and_newest_lines(workspace: Workspace) -> None:

@@ -34,6 +34,7 @@ RULES = ("beta", "hindsight")
 _GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number
 _RECENT = 5  # pieces of evidence that count as recent
 _MOVEMENT = 0.1  # of confidence, by recent evidence: less happens by chance at half of all times
+_EQUAL = 1e-9  # what rounding may make of equal numbers: for and against must be mirror images
 _HALVES = 10  # pieces of evidence from which on the newer half is compared with the older
 _STEP = 0.1  # alpha of the Hindsight paper
 _PHASES = {"stated": 0, "for": 1, "against": 1, "set": 2}
@@ -98,7 +99,7 @@ def ledger(items: Iterable[Evidence], rule: str = "beta") -> Ledger:
     confidence, (a, b) = state.confidence, state.weights
     deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
     change = path[-1] - path[0]
-    moved = change if abs(change) > _MOVEMENT - 1e-9 else _turn(state.sides) or _drift(state.sides, state.heft)
+    moved = change if abs(change) > _MOVEMENT - _EQUAL else _turn(state.sides) or _drift(state.sides, state.heft)
     trend = "rising" if moved > 0 else "falling" if moved < 0 else "steady"
     contested = _turn(state.sides) != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
     return Ledger(confidence, deviation, a, b, contested, trend)
@@ -207,7 +208,7 @@ def _turn(sides: list[float]) -> float:
     if len(sides) < 8:
         return 0.0
     difference = sum(sides[-_RECENT:]) / _RECENT - sum(sides[:-_RECENT]) / (len(sides) - _RECENT)
-    return difference if abs(difference) >= 0.5 else 0.0
+    return difference if abs(difference) > 0.5 - _EQUAL else 0.0
 
 
 def _drift(sides: list[float], heft: list[float]) -> float:
@@ -220,7 +221,8 @@ def _drift(sides: list[float], heft: list[float]) -> float:
     old, new = (sum(side * weight for side, weight in half) / total for half, total in zip(halves, totals, strict=True))
     share = (old * totals[0] + new * totals[1]) / sum(totals)
     spread = sum(sum(w * w for _, w in half) / total**2 for half, total in zip(halves, totals, strict=True))
-    return new - old if abs(new - old) > 2 * math.sqrt(max(0.0, share * (1 - share)) * spread) else 0.0
+    chance = 2 * math.sqrt(max(0.0, share * (1 - share)) * spread)
+    return new - old if abs(new - old) > chance + _EQUAL else 0.0
 
 
 def _side(item: Evidence, value: float) -> float:

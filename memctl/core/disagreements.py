@@ -19,7 +19,7 @@ from ..text.names import is_han
 from ..text.relations import Relation, relation
 from ..text.stance import Stance
 from ..text.stance_reading import analyse
-from ..text.stance_words import shipped
+from ..text.stance_words import shipped, tokens
 from ..text.terms import terms
 from .conflicts import HAN_NUMERALS, Marks, is_part, marks_of, roles_of
 
@@ -40,7 +40,7 @@ _ALIKE, _ALIKE_DENIED = (
     0.66,
 )  # Dice's coefficient of what two clauses speak of, beside the words that oppose each other
 _CLAUSE = re.compile(
-    r"(?:[.;:!?](?=\s|$)|[,，](?=\s|\w)|[。；：！？]|\s[—–-]\s|\b(?:because|while|although|though|but|потому что|хотя|но)\b|但是?|不过)\s*"
+    r"(?:[.;:!?](?=\s|$)|,(?=\s|[^\W\d])|，(?=\s|\w)|[。；：！？]|\s[—–-]\s|\b(?:because|while|although|though|but|потому что|хотя|но)\b|但是?|不过)\s*"
 )
 _POINTING = re.compile(
     r"\b(?:it|its|it's|that|that's|this|there|he|she|they|oh|aw|wow|это|этот|эта|то|он|она|они)\b|[这那它他她]",
@@ -48,6 +48,10 @@ _POINTING = re.compile(
 )
 _QUOTES = re.compile(r"[“«„「『\"][^”»“」』\"]{4,}[”»“」』\"]")
 _SAID = re.compile(r"[:：]|\b(?:that|что)\b")
+_BEING = re.compile(
+    r"\b(?:was|were|wasn't|weren't|had|lov\w+|lik\w+|hat\w+|enjoy\w+|был\w{,2}|люб\w+|нрав\w+|ненавид\w+)\b|喜欢|讨厌|爱",
+    re.IGNORECASE,
+)
 _ADDRESSED = re.compile(
     r"[?？]|\b(?:you|your|you're|you've|yours|let's|can't wait|ты|вы|тебя|тебе|вас|вам|твой|твоя|ваш|ваша)\b|[你您]",
     re.IGNORECASE,
@@ -81,7 +85,7 @@ def disagreement(
         return (VALUES, key) if differ else None
     if any(clause.flags & _SET_ASIDE for s in (one, other) for clause in analyse(s.fact.text, shipped())):
         return None
-    events = one.fact.kind is Kind.EXPERIENCE and other.fact.kind is Kind.EXPERIENCE
+    events = Kind.EXPERIENCE in (one.fact.kind, other.fact.kind)
     if together and not events and (reason := _other_number(one.fact.text, other.fact.text)):
         return NUMBERS, reason
     if not alike or (not together and is_change(other.fact.text)):
@@ -95,7 +99,7 @@ def disagreement(
         return None
     for here, there in alike:
         said = _against(replace(one.fact, text=here), replace(other.fact, text=there), together, weigh)
-        if said and not (said[0] == NUMBERS and (not together or events)):
+        if said:
             return said
     return None
 
@@ -127,9 +131,20 @@ def _against(one: Fact, other: Fact, together: bool, weigh: Callable[[Fact, Fact
     found, back = weigh(one, other), weigh(other, one)
     if not (_is_against(found) and _is_against(back)):
         return None
-    if re.search(r"\d", found.reason):
-        return None if _names_something(one.text) or _names_something(other.text) else (NUMBERS, found.reason)
-    return ("opposite" if " against " in found.reason else "negated"), found.reason.removeprefix("denied: ")
+    if " against " not in found.reason:
+        return "negated", found.reason.removeprefix("denied: ")
+    if re.search(r"\d", found.reason) or any(map(_is_number, re.findall(r"\w+", found.reason))):
+        return None  # numbers have stricter rules: _other_number
+    return None if _is_doing(one.text) and _is_doing(other.text) else ("opposite", found.reason)
+
+
+def _is_number(word: str) -> bool:
+    return any(role.section == "numbers" for role in roles_of(word.casefold()))
+
+
+def _is_doing(text: str) -> bool:
+    """True for what was done: it may have been done twice on one day, once early and once late."""
+    return is_past(text) and not _BEING.search(text)
 
 
 @lru_cache(maxsize=50_000)
@@ -145,6 +160,8 @@ def _marks(text: str, names: frozenset[str]) -> Marks:
 
 def _is_alike(one: str, other: str, names: frozenset[str]) -> bool:
     """True when two clauses speak of the same, apart from the words that deny or oppose."""
+    if _which(one) != _which(other) or not _is_one_thing(one, other):
+        return False
     mine, its = _marks(one, names), _marks(other, names)
     opposed = {name for name, side in mine.sides if (name, -side) in its.sides}
     han = any(map(is_han, one))
@@ -161,6 +178,30 @@ def _is_alike(one: str, other: str, names: frozenset[str]) -> bool:
     if not opposed and shared < 2 and first != second:
         return False
     return 2 * shared / (len(first) + len(second)) >= (_ALIKE if opposed and not han else _ALIKE_DENIED)
+
+
+_WHICH = re.compile(
+    r"\b(?:before|after|until|during|first|second|third|fourth|fifth|last|next|previous|former|latter|other|another|"
+    r"left|right|upper|lower|front|rear|inner|outer|north\w*|south\w*|east\w*|west\w*|"
+    r"morning|noon|afternoon|evening|night|\d+(?:st|nd|rd|th))\b"
+    r"|\b(?:до|после|перед|перв\w{2,3}|втор(?:ой|ая|ое|ую|ого|ому|ом|ые|ых)|трет(?:ий|ья|ье|ью|ьего)|четв[её]рт\w{2,3}|последн\w{2,3}|следующ\w{2,3}|друг(?:ой|ая|ое|ую|ого)|"
+    r"лев\w{2,3}|прав(?:ый|ая|ое|ую|ого|ой|ом)|верхн\w{2,3}|нижн\w{2,3}|передн\w{2,3}|задн\w{2,3}|прошл\w{2,3}|утром|дн[её]м|вечером|ночью)\b"
+    rf"|[{HAN_NUMERALS}]+号|第.|[左右东西南北](?=[边侧面门手])|上次|下次|另|之前|之后|以前|以后|早上|上午|中午|下午|晚上|[前后](?=[，,])",
+    re.IGNORECASE,
+)
+_OWN_NUMBER = re.compile(r"(?<![0-9A-Za-zА-Яа-яЁё])[0-9A-Za-zА-Яа-яЁё]*\d[0-9A-Za-zА-Яа-яЁё]*(?:[./:][0-9]+)*")
+
+
+@lru_cache(maxsize=50_000)
+def _which(text: str) -> frozenset[str]:
+    """The words that tell one of several from the others: "first", "after", «второй», 下午."""
+    return frozenset(match.casefold() for match in _WHICH.findall(text))
+
+
+def _is_one_thing(one: str, other: str) -> bool:
+    """False where each of two clauses has numbers of its own: "sensor A1" and "sensor A2", 10:00 and 15:00."""
+    mine, its = set(_OWN_NUMBER.findall(one)), set(_OWN_NUMBER.findall(other))
+    return mine <= its or its <= mine
 
 
 _NOT = re.compile(
@@ -209,50 +250,86 @@ def _characters(text: str, opposed: set[str]) -> set[str]:
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
-_COUNTED = (
-    r"box|net|room|ring|cell|page|line|step|version|build|issue|ticket|chapter|day|night|week|sprint|phase|level|floor|port|channel|node|"
-    r"server|shard|worker|lane|track|team|group|class|item|no|point|part|section|figure|route|bus|gate|platform|row|seat|unit|stage|round|"
-    r"ящик|сеть|комната|кабинет|страница|строка|шаг|версия|глава|день|ночь|неделя|этаж|порт|узел|сервер|группа|класс|пункт|часть|номер|"
-    r"маршрут|автобус|ряд|место|第|号|版"
+# What has one amount at a time says so with the verb right before it. What was done has as many as times it was done.
+_HAVING = (
+    r"is|are|isn['’]t|has|have|weighs?|costs?|holds?|contains?|measures?|seats|sleeps|fits|includes?|comprises?|spans?|lasts?|"
+    r"(?:there|it)['’]s|весит|весят|стоит|стоят|имеет|имеют|содержит|содержат|вмещает|вмещают|насчитывает|составляет|занимает|длится|"
+    r"есть|равен|равна|равно|равны"
 )
-
-
+_ABOUT = r"about|around|exactly|only|just|now|still|roughly|some|over|under|около|ровно|всего|только|примерно|сейчас"
+_MEASURE = (
+    "площадь|вес|масса|длина|ширина|высота|глубина|рост|цена|стоимость|возраст|температура|объ[её]м|размер|количество|"
+    "число|скорость|мощность|[её]мкость|вместимость"
+)
+_HAN_HAVING = "(?:有|是|为|重|长|高|宽|深|能坐|可坐|坐得下|容纳|含|值|卖|价格?|重量|长度|高度|宽度|面积|体积|年龄)(?:大?约|共|只|才|仅)?"
+_FRAME = (
+    rf"(?:\b(?:{_HAVING})(?:\s(?:{_ABOUT}))?\s|\b(?:{_MEASURE})(?:\s[^\W\d]+){{0,2}}\s|^(?:во?|у)\s[^\W\d]+\s"
+    rf"|{_HAN_HAVING}\s?)[$€£¥₽]?$"
+)
+_NO_UNIT = (  # what follows a time, a rank, a name or a number that stands alone
+    r"(?:is|are|was|were|of|to|in|at|on|by|for|from|and|or|than|out|off|up|down|now|today|left|late|early|ahead|behind|ago|away|"
+    r"before|after|a\.?m|p\.?m|o|st|nd|rd|th|jan\w*|feb\w*|mar(?:ch)?|apr\w*|may|june?|july?|aug\w*|sept?\w*|oct\w*|nov\w*|dec\w*|"
+    r"и|или|в|на|до|от|из|по|с|со|сейчас|сегодня|назад|января|февраля|марта|апреля|мая|июня|июля|августа|сентября|октября|ноября|декабря)\b"
+    r"|(?:点|时|号|日|月|版|楼|岁?以|的)"
+)
+_MOVING = r"\s(?:late|early|ahead|behind|away|ago|left)\b"
+_VERSIONS = re.compile(
+    r"\b(?:versions?|releases?|builds?|revisions?|верси\w+|релиз\w*|сборк\w+)\b|版本?|第", re.IGNORECASE
+)
 _NUMERAL = re.compile(r"[A-Za-zА-Яа-яЁё]{2,}")
+_SIGNS = "%°$€£¥₽"
+_IDLE = frozenset(("a", "an", "the", *_ABOUT.split("|")))
+_SAME = {"are": "is", "have": "has", "has": "has", "is": "is"}
 
 
 @cache
-def _numbers() -> tuple[re.Pattern[str], re.Pattern[str]]:
+def _numbers() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """What is a number, what stands before one that is an amount, and its unit or what is counted."""
     han = f"(?:(?<![一-龥])[{HAN_NUMERALS}]+|[{HAN_NUMERALS}]+(?=[个只条张位名台间岁年月天小分公米千克元块]))"
-    numeral = rf"\d+(?:[.,:]\d+)*|{han}"
-    return re.compile(numeral), re.compile(rf"(?:\b|(?=[第号版]))(?:{_COUNTED})\W?$", re.IGNORECASE)
+    unit = rf"\s?(?:[%°][CF]?|(?!{_NO_UNIT})(?:[一-龥]{{1,4}}(?![一-龥])|[一-龥]{{1,2}}|(?![一-龥])[^\W\d_]{{1,20}}(?![^\W\d_])(?:/[^\W\d_]{{1,6}}(?![^\W\d_]))?))(?!{_MOVING})"
+    flags = re.IGNORECASE
+    return re.compile(rf"\d+(?:[.,:]\d+)*|{han}"), re.compile(_FRAME, flags), re.compile(unit, flags)
 
 
 def _other_number(one: str, other: str) -> str | None:
-    """ "12 people against 8 people" where two clauses are word for word the same but for one number; else None."""
-    number, counted = _numbers()
+    """ "12 people against 8 people" where two clauses are word for word the same but for one amount; else None."""
     for mine, its in product(_clauses(one), _clauses(other)):
+        if is_past(mine) or is_past(its) or _VERSIONS.search(mine):
+            continue
         text, said = _NUMERAL.sub(_digits, mine), _NUMERAL.sub(_digits, its)
+        number = _numbers()[0]
         places, others = list(number.finditer(text)), list(number.finditer(said))
-        if not places or len(places) != len(others) or terms(number.sub(" ", text)) != terms(number.sub(" ", said)):
+        if not places or len(places) != len(others) or _worded(text) != _worded(said):
             continue
         apart = [(a, b) for a, b in zip(places, others, strict=True) if a[0] != b[0]]
-        if len(apart) == 1 and not counted.search(text[: apart[0][0].start()].rstrip()):
-            return f"{_counted_thing(text, apart[0][0])} against {_counted_thing(said, apart[0][1])}"
+        if len(apart) == 1:
+            amounts = _amount(text, apart[0][0]), _amount(said, apart[0][1])
+            if amounts[0] and amounts[1]:
+                return f"{amounts[0]} against {amounts[1]}"
     return None
 
 
-def _names_something(text: str) -> bool:
-    """True where a number stands behind what it names: "room 12"."""
-    number, counted = _numbers()
-    return any(counted.search(text[: match.start()].rstrip()) for match in number.finditer(text))
+def _worded(text: str) -> list[str]:
+    """Every word but the numbers, small ones too: "before" and "after", «до» and «после», 上午 and 下午 tell two things apart."""
+    found = tokens(_numbers()[0].sub(" 0 ", text))
+    return [
+        _SAME.get(token.word, token.stem)
+        for token in found
+        if token.word not in _IDLE and (token.kind != "p" or token.raw in _SIGNS)
+    ]
+
+
+def _amount(text: str, match: re.Match[str]) -> str | None:
+    """ "12 people" for a number that says how much there is of something; None for a time, a version, part of a name."""
+    _, frame, unit = _numbers()
+    before, after = text[: match.start()], unit.match(text, match.end())
+    priced = before[-1:] in tuple(_SIGNS[2:])
+    if ":" in match[0] or match[0].count(".") > 1 or not frame.search(before) or not (after or priced):
+        return None
+    return (before[-1] if priced else "") + match[0] + (after[0].rstrip("的了") if after else "")
 
 
 def _digits(match: re.Match[str]) -> str:
     """A number that is written out, in digits («восемь»: 8); other words as they are."""
     value = next((role.side for role in roles_of(match[0].casefold()) if role.section == "numbers"), None)
     return f"{value:g}" if value is not None else match[0]
-
-
-def _counted_thing(text: str, match: re.Match[str]) -> str:
-    after = re.match(r"\s*[^\W\d]{1,20}", text[match.end() :])
-    return match[0] + (after[0] if after else "")

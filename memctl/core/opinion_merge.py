@@ -23,6 +23,8 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entere
     pages = before or (tuple(side.text for side in sides) if sides else ())
     if sides is None or any(edited(page, LEDGER) for page in pages):
         return None
+    if before and (bare := _bare(text, before, is_ours)):
+        return bare
     ours, theirs = map(_told_by, pages)
     entries = [read_entries(side.text)[0] for side in sides]
     if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
@@ -47,6 +49,26 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entere
     return splice(
         text, LEDGER, marks_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)})
     )
+
+
+def _bare(text: str, before: tuple[str, str], is_ours: Callable[[Entered, Mark], bool]) -> str | None:
+    """What a person has on the page, if that is the same on both sides; None if not, or if there is more of it now."""
+    known = {line for page in before for line in split_lines(page)}
+    if any(line not in known for side in conflict_sides(text) or () for line in split_lines(side.text)):
+        return None
+    (ours, mine), (theirs, yours) = (_kept(page, is_ours) for page in before)
+    return splice(ours, LEDGER, marks_body(mine)) if (ours, mine) == (theirs, yours) else None
+
+
+def _kept(page: str, is_ours: Callable[[Entered, Mark], bool]) -> tuple[str, _Marks]:
+    """A page without what is reflect's alone, and the marks of the rest."""
+    marks, entries = _told_by(page), read_entries(page)[0]
+    alone = [
+        e for e in entries if e.ref in marks and "!" not in marks[e.ref].codes.values() and is_ours(e, marks[e.ref])
+    ]
+    text = splice(_without(alone, page, last=len(alone) == len(entries)), LEDGER, "")
+    free = {entry.ref for entry in alone}
+    return text, {ref: mark for ref, mark in marks.items() if ref not in free}
 
 
 def _without(entries: list[Entered], text: str, last: bool) -> str:

@@ -104,7 +104,8 @@ def _entry_edits(belief: Belief, entry: Entered, lines: Sequence[str]) -> Iterat
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
         head[0] = head_with(head[0], belief.number)
-    if entry.ref is None:
+    if entry.ref is None:  # or it stands in the middle, since a person went on below it
+        head = [line.rstrip().removesuffix(f" ^{belief.ref}") if f" ^{belief.ref}" in line else line for line in head]
         head[-1] = f"{head[-1].rstrip()} ^{belief.ref}"
     if head != list(lines[first - 1 : last]):
         yield first, last, head

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import date
 from itertools import groupby
 from typing import NamedTuple
@@ -165,8 +166,10 @@ class _Run:
         mark = self.marks.get(ref)
         stated = stated_in(entry)
         days = [b.day for _, b in entry.bullets]
+        # Where a person went on below the id, it stands in the middle of the text.
+        fact = entry.fact if entry.ref else replace(entry.fact, text=entry.fact.text.replace(f" ^{ref} ", " "))
         belief = Belief(
-            ref, entry.fact, self.names_of(entry.fact), stated.day if stated else min(days, default=self.today),
+            ref, fact, self.names_of(entry.fact), stated.day if stated else min(days, default=self.today),
             stated.ref if stated else None, entry, refused=refused(entry, mark),
         )  # fmt: skip
         if stated is None:
@@ -178,7 +181,7 @@ class _Run:
             )
         for _, bullet in entry.bullets:
             kept = self._kept_bullet(belief, bullet, mark)
-            if kept:
+            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.items}):
                 belief.items.append(kept)
                 if kept.verdict == "superseded" and not kept.gone:
                     belief.over = min(filter(None, (belief.over, kept.day)))

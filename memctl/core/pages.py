@@ -36,7 +36,8 @@ _NEWEST = 3  # citations shown of what was said or done again and again
 class Line(NamedTuple):
     """A fact as a page shows it. `entities` are named as their pages name them, the subject first; `also` are twins.
 
-    `valid` is when it was true as far as is known today, `replaced_by` where its successor stands.
+    `valid` is when it was true as far as is known today, `replaced_by` where its successor stands; of what is `over`
+    without one, the successor may not be shown.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Line(NamedTuple):
     replaced_by: Citation | None = None
     retracted: bool = False
     also: tuple[Citation, ...] = ()
+    over: bool = False
 
 
 class Held(NamedTuple):
@@ -161,7 +163,7 @@ def _joined(*parts: str) -> str:
 
 def _state(line: Line, place: _Place, slot: str = "") -> str:
     """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof."""
-    words = _subject(line, place) + _words(line, struck=line.retracted or line.replaced_by is not None)
+    words = _subject(line, place) + _words(line, struck=line.retracted or line.over or line.replaced_by is not None)
     told = f"**{literal(slot)}**: {words}" if literal(slot) else words
     return _joined(told, _span(line), *_remarks(line, place), _proof(line, place))
 

@@ -173,9 +173,9 @@ def _line(candidate: Candidate, subject: str) -> str:
 def _reason(candidate: Candidate) -> str:
     weighty = [f"importance {candidate.importance:g}"] if (candidate.importance or 0) >= IMPORTANCE else []
     if _is_firm(candidate):
-        of = "so in" if candidate.kind == "lesson" else "held at"
-        items = "outcomes" if candidate.kind == "lesson" else "pieces of evidence"
-        weighty.append(f"{of} {candidate.confidence:.2f} by {candidate.evidence} {items}")
+        share, count = candidate.confidence or 0, candidate.evidence
+        worked = f"worked {round(share * count)} times out of {count}"
+        weighty.append(worked if candidate.kind == "lesson" else f"held at {share:.2f} by {count} pieces of evidence")
     cited = f", {candidate.citations} times" if candidate.citations >= candidate.days else ""
     return f"{' and '.join(weighty)}; told or cited on {candidate.days} days{cited}; true since {candidate.first_day}"
 

@@ -18,7 +18,7 @@ from ..text.page import Entry, Page, parse_page
 from ..text.stance import Stance
 from ..text.tombstones import Grave, bury
 from .held import Belief, Place
-from .opinion_page import write_opinions
+from .opinion_page import unread_heads, write_opinions
 from .opinions import replayed
 from .row import Row, digest
 from .rows import FACT_PAGES, rows_of
@@ -227,9 +227,11 @@ def without_evidence(
         return Unsaid(made, tuple(filter(None, taken)), (), (why,))
     if len(kept) < len(marks):
         made = splice(made, LEDGER, marks_body(kept))
+    standing, page = read_entries(made)
     replay = replayed(
-        read_entries(made)[0], kept, (), places={ref: place for ref, place in places.items() if ref not in gone.refs},
+        standing, kept, (), places={ref: place for ref, place in places.items() if ref not in gone.refs},
         forgotten=gone.refs, names_of=names_of, weigh=_never, since=date.max, today=today,
+        unread=unread_heads(page, standing, kept),
     )  # fmt: skip
     changed = {entry.ref for entry in entries} - taken - {entry.ref for entry in replay.withdrawn}
     beliefs = tuple(belief for belief in replay.beliefs if belief.entry and belief.entry.ref in changed)

@@ -94,9 +94,12 @@ def init(
     git: Annotated[bool, typer.Option("--git", help="Add .gitignore and .gitattributes.")] = False,
 ) -> None:
     """Make a folder a workspace. Never overwrites; run again, it changes nothing."""
+    from ..verbs.init import MERGE, unmerged
     from ..verbs.init import init as run
 
     workspace, made = run(Path(call.named) if call.named and folder == Path(".") else folder, git)
+    if git and unmerged(workspace):
+        call.out.note(f".gitattributes stays as it is, without `{MERGE}`: git will not merge the logs of two machines")
     if call.out.json:
         call.out.raw_json({"workspace": str(workspace.root), "made": made})
         return

@@ -85,11 +85,15 @@ def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -
     change = job(call.workspace, number, call.today, dry_run)
     if call.out.json:
         call.out.raw_json({"schema": 1, "number": number, "applied": not dry_run, "diff": change})
-    elif dry_run:
+    elif dry_run and change:
         for line in change.removesuffix("\n").split("\n"):
             call.out.line(line)
     else:
-        call.out.line("memory.md" if accept is not None else "bank/proposals.md")
+        page = "memory.md" if accept is not None else "bank/proposals.md"
+        if change:
+            call.out.line(page)
+        else:
+            call.out.note(f"{page} says so already; nothing changed")
 
 
 def _since(written: str | None, today: date) -> date | None:

@@ -97,7 +97,7 @@ def resolve(
         raise Usage("resolve takes two references", "memctl resolve REF --over REF, or memctl resolve REF REF --both")
     done = run(
         call.workspace, named[0], named[1], call.today, both=both, since=_day(since, call.today), because=because,
-        dry_run=dry_run,
+        dry_run=dry_run, tell=call.out.note,
     )  # fmt: skip
     print_retained(call, done, dry_run)
 

@@ -34,7 +34,6 @@ __all__ = [
     "keys_of",
     "listed_names",
     "match",
-    "mentioned",
     "mentioning",
     "newest",
     "own_terms",
@@ -352,11 +351,6 @@ def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]
 def has_entities(index: Index) -> bool:
     """False in a workspace without a single entity page."""
     return bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
-
-
-def mentioned(index: Index) -> list[tuple[str, int]]:
-    """Keys of every name that is written as @Name or [[Name]], with the number of entries, most mentioned first."""
-    return index.rows("SELECT name, count(*) FROM mention GROUP BY name ORDER BY 2 DESC, 1")
 
 
 # -- the whole --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..core.row import page_id
 from ..errors import CannotWrite, LockBusy
 from ..facts import Kind
 from ..text.evidence import OPINIONS
+from ..text.names import entity_key
 from ..text.terms import terms
 from ..text.tombstones import BLOCK
 from .index import Index
@@ -69,8 +70,10 @@ def fixed(index: Index, conditions: Sequence[Filter]) -> list[Stored]:
 
 
 def said_about(index: Index, who: Entity | str) -> Filter:
-    """What names somebody as @Name or [[Name]], or holds all words of one of the names."""
-    return condition_of(index, Query(), [who])
+    """What names somebody as @Name or [[Name]]; of an entity, also what holds all words of one of its names."""
+    if isinstance(who, Entity):
+        return condition_of(index, Query(), [who])
+    return Filter("entry.id IN (SELECT entry FROM mention WHERE name = ?)", (entity_key(who),))
 
 
 def with_ids(refs: Sequence[str]) -> Filter:

@@ -22,6 +22,7 @@ __all__ = [
     "facts_between",
     "forgotten_refs",
     "important",
+    "merged_pages",
     "named_since",
     "naming",
     "outcomes_of",
@@ -152,6 +153,16 @@ def forgotten_refs(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a tombstone says were forgotten on purpose."""
     sql = "SELECT ref FROM entry WHERE block = 'forgotten' AND ref IN ({keys})"
     return {ref for (ref,) in index.rows_in(sql, refs)}
+
+
+def merged_pages(index: Index) -> list[str]:
+    """Pages in the folder of entities that are none, being merged into another, and still hold what reflect wrote."""
+    sql = (
+        "SELECT path FROM page WHERE path LIKE 'bank/entities/%' AND id NOT IN (SELECT page FROM entity) AND sha256 <> x'' "
+        f"AND EXISTS (SELECT 1 FROM entry WHERE entry.id >= page.id << {ORDINAL_BITS} "
+        f"AND entry.id < (page.id + 1) << {ORDINAL_BITS} AND block = 'summary') ORDER BY path"
+    )
+    return [path for (path,) in index.rows(sql)]
 
 
 def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:

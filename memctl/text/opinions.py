@@ -63,13 +63,28 @@ def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> Enter
     depth = _depth(lines[head.span.line - 1])
     bullets: list[tuple[Span, Bullet]] = []
     end = head.span.end_line
-    for entry in after:
-        if _depth(lines[entry.span.line - 1]) <= depth or entry.role is Role.HEADING or entry.block is not None:
+    for at, entry in enumerate(after):
+        if entry.role is Role.HEADING or entry.block is not None:
+            break
+        if _depth(lines[entry.span.line - 1]) <= depth:
+            if entry.role in _ASIDES and _goes_on(after[at + 1 :], lines, depth):
+                continue
             break
         end = entry.span.end_line
         if entry.role is Role.ITEM and (found := _evidence(entry, lines)):
             bullets.append(found)
     return Entered(head.span, end, head.fact, tuple(bullets), " " * depth)
+
+
+_ASIDES = (Role.TEXT, Role.CODE, Role.REST)
+
+
+def _goes_on(after: Sequence[Entry], lines: Sequence[str], depth: int) -> bool:
+    """True where evidence follows: a comment at the left edge, above it, did not end the belief."""
+    following = next((entry for entry in after if entry.role not in _ASIDES), None)
+    if following is None or following.role is not Role.ITEM or following.block is not None:
+        return False
+    return _depth(lines[following.span.line - 1]) > depth and _evidence(following, lines) is not None
 
 
 def _evidence(entry: Entry, lines: Sequence[str]) -> tuple[Span, Bullet] | None:
@@ -133,9 +148,9 @@ def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> st
             kept[-1] += ending
         if new and last == len(kept) and last >= first and not kept[-1].endswith(("\n", "\r")):
             new[-1] = new[-1].removesuffix(ending)
-        if new and new[0] == "\n" and first > 1 and kept[first - 2].endswith("\r"):
-            new[0] = "\r\n"  # or the two would become one line end
         kept[first - 1 : last] = new
+        if 1 < first <= len(kept) and kept[first - 1] == "\n" and kept[first - 2].endswith("\r"):
+            kept[first - 1] = "\r\n"  # or the two would become one line end
     return "".join(kept)
 
 

@@ -13,10 +13,11 @@ from typing import NamedTuple
 
 from ..facts import Fact, Period
 from .names import entity_key, is_han
+from .stance_evidence import kept_word
 from .stance_reading import Clause, analyse
 from .stance_rules import View, judge
 from .stance_subject import Names, own_part, without
-from .stance_units import Unit
+from .stance_units import OPERATORS, Unit, is_verb
 from .stance_words import Lexicon, shipped, tokens
 
 __all__ = ["Stance", "stance"]
@@ -141,7 +142,7 @@ def _views(held: tuple[Clause, ...], said: tuple[Clause, ...], names: Names, fac
         for belief in held:
             part, meant = _meant(belief, clause)
             wished = meant == PART["plan"] and any(item.att for item in belief.items)  # who plans it, wants it
-            reason = _aside(belief, whole)
+            reason = _aside(belief, whole._replace(flags=whole.flags - {"past"}) if _turned_past(whole) else whole)
             reason = reason or (other if not clause.items and whole.items else meant if not part.items else "")
             view = judge(belief, clause if wished else part, names.mine, fact, key)
             if (reason or wished) and not (wished and view.verdict == "for"):
@@ -150,10 +151,17 @@ def _views(held: tuple[Clause, ...], said: tuple[Clause, ...], names: Names, fac
                     if reason or view.verdict == "against"
                     else view
                 )
-            elif view.verdict == "for" and "although" in whole.flags and len(said) > 1:
+            elif "although" in whole.flags and len(said) > 1 and (view.verdict == "for" or _is_neutral(whole)):
                 rest = judge(belief, without(part, {whole.segments[0]}), names.mine, fact, key)
-                view = rest if rest.verdict == "for" else view._replace(verdict="aside", reason="only conceded")
+                same = rest.verdict == view.verdict
+                view = rest if same else view._replace(verdict="aside", reason="only conceded")
             yield view._replace(hedged=wished or "hedge" in whole.flags, place=place)
+
+
+def _is_neutral(clause: Clause) -> bool:
+    """True for a concession that neither denies nor likes anything: "although the plane was cheaper"."""
+    first = [unit for unit, n in zip(clause.units, clause.segments, strict=True) if n == clause.segments[0]]
+    return not any(unit.sections & OPERATORS for unit in first)
 
 
 def _points(held: tuple[Clause, ...], names: Names) -> tuple[Clause, ...]:
@@ -168,12 +176,23 @@ def _aside(belief: Clause, clause: Clause) -> str:
     return next((reason for flag, reason in ASIDE.items() if flag in clause.flags and flag not in belief.flags), "")
 
 
+def _turned_past(clause: Clause) -> int:
+    """The segment from which a clause tells of another time ("..., it used to take twenty"); 0 when all of it does."""
+    at = next((at for at, unit in enumerate(clause.units) if "past" in unit.sections), 0)
+    segment = clause.segments[at] if at else 0
+    here = [unit for unit, n in zip(clause.units, clause.segments, strict=True) if n == segment and unit.kind != "p"]
+    fresh = bool(here) and "past" in here[0].sections and any(map(is_verb, here))
+    return segment if fresh and any(item.segment < segment for item in clause.items) else 0
+
+
 def _meant(belief: Clause, clause: Clause) -> tuple[Clause, str]:
     """A clause without the segments that only plan, mention or wonder, and the reason."""
     gone: dict[int, str] = {}
+    if (then := _turned_past(clause)) and "past" not in belief.flags:
+        gone = {n: ASIDE["past"] for n in set(clause.segments) if n >= then}
     for at, unit in enumerate(clause.units):
         for flag, reason in PART.items():
-            if flag in unit.sections and flag not in belief.flags:
+            if flag in unit.sections and flag not in belief.flags and not (flag == "plan" and kept_word(clause)):
                 segment = clause.segments[at]
                 gone[segment] = reason
                 if flag == "wonder" and all(after.kind == "p" for after in clause.units[at + 1 : at + 2]):

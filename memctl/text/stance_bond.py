@@ -116,6 +116,7 @@ def _topics(clause: Clause, mine: frozenset[str], told: bool) -> list[Item]:
     kept = [item for item in clause.items if not item.ids & mine and item.at not in named]
     if not told:
         return kept
+    kept = [item for item in kept if not item.felt or item.weight > 0.1]
     return [item for item in kept if item.at + 1 not in named or item.verb or item.axes or item.weight < 1]
 
 

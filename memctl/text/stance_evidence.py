@@ -9,7 +9,7 @@ from .stance_items import Item
 from .stance_reading import Clause
 from .stance_units import is_verb
 
-__all__ = ["JUDGED", "by_measure", "by_worth", "is_other_thing", "is_other_use"]
+__all__ = ["JUDGED", "by_measure", "by_worth", "is_other_thing", "is_other_use", "kept_word"]
 
 JUDGED = frozenset(
     ("quality", "useful", "interest", "beautiful", "delight", "truth", "safety", "comfortable", "energy", "trust")
@@ -27,7 +27,7 @@ def by_worth(bond: Bond, belief: Clause, clause: Clause) -> View | None:
         if said is None or any(i.att for _, i in things if i.segment == other.segment and not _later(clause, i, said)):
             continue
         side = sum(side for name, side in said.axes if name in JUDGED)
-        sign = sign_of(one, True) * sign_of(said, False) * (1 if side > 0 else -1)
+        sign = sign_of(one, True) * sign_of(said._replace(demand=False), False) * (1 if side > 0 else -1)
         if sign > 0:
             return View("for", bond.weight, f'"{said.word}" of {other.word}')
         return View("against", bond.weight, f'"{said.word}" of {other.word}') if bond.coverage >= 0.7 else None
@@ -66,7 +66,9 @@ def by_measure(bond: Bond, belief: Clause, clause: Clause) -> View | None:
     """A length of time for what is said to be quick or slow, an hour for who rises early or late."""
     for one in bond.left:
         for name, side in one.axes:
-            found = _pace(bond, clause) if name == "speed" else _hour(bond, clause) if name == "early" else None
+            found = _promise(clause) if name == "reliability" and not loose(bond.left) else None
+            if name in ("speed", "early"):
+                found = _pace(bond, clause) if name == "speed" else _hour(bond, clause)
             if not found or (loose([i for i in bond.left if i is not one and not i.verb])):
                 continue
             end, text = found
@@ -91,6 +93,25 @@ def _pace(bond: Bond, clause: Clause) -> tuple[int, str] | None:
         if number.high <= quick:
             return 1, number.text
     return None
+
+
+def _promise(clause: Clause) -> tuple[int, str] | None:
+    """+1 for a promise kept, -1 for one that is not: who keeps his word is reliable."""
+    said = next((unit for unit in clause.units if unit.sections >= {"plan", "say"}), None)
+    sign = kept_word(clause) if said else 0
+    return (sign, f"{said.word}, and did" if sign > 0 else f"{said.word}, and did not") if said and sign else None
+
+
+def kept_word(clause: Clause) -> int:
+    """+1 when what is planned is then said to be done («обещала прислать и прислала»), -1 when not done; 0 for neither."""
+    units = clause.units
+    start = next((at for at, unit in enumerate(units) if "plan" in unit.sections), len(units))
+    for at in range(start + 3, len(units)):
+        parted = any("coordinate" in u.sections or u.kind == "p" for u in units[start:at])
+        again = units[at].kind == "w" and any(unit.key == units[at].key for unit in units[start + 1 : at])
+        if parted and again and is_verb(units[at]):
+            return -1 if units[at - 1].sections & {"not", "never"} else 1
+    return 0
 
 
 def _hour(bond: Bond, clause: Clause) -> tuple[int, str] | None:

@@ -14,7 +14,7 @@ from .names import is_han
 from .stance_units import CONTENT, OPERATORS, Unit, is_barrier, is_verb
 from .stopwords import TERMS
 
-__all__ = ["ATTITUDES", "TIMES", "Item", "items_of"]
+__all__ = ["ATTITUDES", "EVENTS", "TIMES", "Item", "items_of"]
 
 
 class Item(NamedTuple):
@@ -114,9 +114,14 @@ def items_of(units: list[Unit]) -> tuple[tuple[Item, ...], tuple[int, ...]]:
             beside = [part for part in (units[at - 1 : at] + units[at + 1 : at + 2]) if "anaphor" in part.sections]
             place = -1 if _is_passive(units, at) else len(items)
             far = bool(operator[1]) or not unit.word.isascii() or unit.word.casefold() == "none"
-            pending.append(_Pending(place, -1 if beside and segment and operator[1] else segment, *operator, far))
+            anew = at > 0 and "coordinate" in units[at - 1].sections
+            pending.append(
+                _Pending(
+                    place, -1 if beside and segment and operator[1] else segment, *operator, far, scope.demand, anew
+                )
+            )
     if any(not item.light and not item.felt for item in items):
-        items = [item._replace(light=True, weight=0.0, axes=()) if item.felt else item for item in items]
+        items = [_felt(item) if item.felt else item for item in items]
     return tuple(item for item in _leftwards(items, pending) if item.weight), tuple(segments)
 
 
@@ -158,6 +163,8 @@ def _operate(unit: Unit, scope: _Scope, units: list[Unit], at: int, concord: boo
         scope.flipped = True
     if unit.word == "over" and scope.att < 0 and scope.spoken:
         scope.att = 0
+    if unit.word in ("少", "少了") and at + 1 < len(units) and units[at + 1].kind == "n":
+        return (-1, 0)
     if _turns(scope, found):
         return None
     if "stop" in found:
@@ -216,6 +223,8 @@ class _Pending(NamedTuple):
     no: int
     att: int
     far: bool
+    demand: bool
+    anew: bool  # right after "and": a verb before that is another statement
 
 
 def _is_passive(units: list[Unit], at: int) -> bool:
@@ -228,7 +237,7 @@ def _is_passive(units: list[Unit], at: int) -> bool:
 
 def _leftwards(items: list[Item], pending: Iterable[_Pending]) -> list[Item]:
     """Hand an operator that nothing follows to what stands before it in its segment, or else in the clause."""
-    for place, segment, no, att, far in pending:
+    for place, segment, no, att, far, demand, anew in pending:
         end = place if place >= 0 else len(items)
         if any(
             not (item.light or (item.verb and not item.word.isascii()))
@@ -236,11 +245,15 @@ def _leftwards(items: list[Item], pending: Iterable[_Pending]) -> list[Item]:
             if item.segment == segment
         ):
             continue
-        near = [n for n in range(end) if items[n].segment == segment and not items[n].felt]
+        near = [
+            n for n in range(end) if items[n].segment == segment and not items[n].felt and not (anew and items[n].verb)
+        ]
         for n in near or (range(end) if far else ()):
             item = items[n]
             if att and (not item.att or (item.demand and att < 0)):
-                items[n] = item._replace(att=att * (item.att or 1) if segment >= 0 else att)
+                sign = att * (item.att or 1) if segment >= 0 else att
+                no = 1 if att < 0 and item.segment != segment else item.no  # "did not touch it, hates it" denies once
+                items[n] = item._replace(att=sign, demand=item.demand or (demand and n in near), no=no)
             elif no < 0 and not att:
                 items[n] = item._replace(no=-1)
     return items
@@ -275,7 +288,7 @@ def _item(unit: Unit, before: Unit, last: bool, at: int, segment: int, scope: _S
     often = any(name == "plantype" for name, _ in choices) or (
         unit.kind == "w" and not sections and unit.word.endswith("ly")
     )
-    aside = bool(ids & _EVENTS) and bool(at) and before.word.casefold() in _PREPOSITIONS
+    aside = bool(ids & EVENTS) and bool(at) and before.word.casefold() in _PREPOSITIONS
     weight = 0.4 if light else 0.3 if often or aside else 0.5 if adjunct else 1.0
     no = scope.no
     if scope.less:
@@ -326,7 +339,7 @@ def _item(unit: Unit, before: Unit, last: bool, at: int, segment: int, scope: _S
 _OPERATING = frozenset(("like", "dislike", "ask", "refuse", "stop"))
 _FUNCTIONS = frozenset(("work", "работа"))
 _NAMED = frozenset(("Go", "Swift", "Scratch", "Notion", "Word", "Teams", "Signal", "Edge", "Make", "Rest", "Go's"))
-_EVENTS = frozenset(("meeting.", "party.", "dinner.", "lunch.", "breakfast.", "phonecall.", "trip."))
+EVENTS = frozenset(("meeting.", "party.", "dinner.", "lunch.", "breakfast.", "phonecall.", "trip."))
 _PREPOSITIONS = frozenset(
     ("in", "at", "on", "during", "after", "before", "на", "в", "за", "во", "после", "перед", "the", "在")
 )
@@ -336,6 +349,15 @@ _VERBS = frozenset(("speak.", "labour.", "go.", "run.", "money."))
 def _circumstance(item: Item) -> Item:
     """What only says when: half as much, and no place on a scale."""
     return item._replace(weight=item.weight / 2, axes=())
+
+
+def _felt(item: Item) -> Item:
+    """An attitude beside what it is about: only what it says of somebody's temper is left of it."""
+    axes = tuple(axis for axis in item.axes if axis[0] in _TEMPER)
+    return item._replace(light=True, weight=0.01 if axes else 0.0, axes=axes)
+
+
+_TEMPER = frozenset(("calm", "polite"))
 
 
 def _is_silent(unit: Unit) -> bool:

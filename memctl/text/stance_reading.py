@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from .names import is_han
 from .stance_items import ATTITUDES, Item, items_of
 from .stance_units import CONTENT, OPERATORS, Unit, is_barrier, units_of
 from .stance_values import Quantity, quantities
@@ -86,7 +87,7 @@ def _parts(sentence: list[Unit]) -> Iterator[list[Unit]]:
 
 
 def _clause(units: list[Unit], number: int, asked: bool) -> Clause:
-    kept, quoted = _unquoted(_no_longer(_joined(units)))
+    kept, quoted = _unquoted(_needed(_no_longer(_joined(units))))
     kept = [_earlier(unit, kept[at + 1 : at + 2]) for at, unit in enumerate(kept)]
     flags = {section for unit in kept for section in unit.sections if section in FLAGS}
     if asked:
@@ -96,7 +97,7 @@ def _clause(units: list[Unit], number: int, asked: bool) -> Clause:
     if _year(kept):
         flags.add("year")
     numbers = quantities(kept)
-    counted = {number.at for number in numbers}
+    counted = {number.at for number in numbers if "scales" not in kept[number.at].sections}
     items, segments = items_of(kept)
     items = tuple(item for item in items if item.at not in counted)[:_MOST]
     slots = tuple((name, at) for at, unit in enumerate(kept) for name in unit.relations) + tuple(_framed(kept))
@@ -154,6 +155,40 @@ def _no_longer(units: list[Unit]) -> list[Unit]:
             if units[n].word in ("不", "不想", "不要"):
                 found[n] = units[n]._replace(sections=units[n].sections | {"stop", "reversal"})
     return found
+
+
+_WITHOUT = frozenset(("без", "without", "没", "没有", "不"))
+
+
+def _needed(units: list[Unit]) -> list[Unit]:
+    """ "Without X, no Y" needs X: «без сказки не засыпает», 没听故事就不睡."""
+    found = list(units)
+    for at, unit in enumerate(units):
+        if unit.word.casefold() not in _WITHOUT:
+            continue
+        han = is_han(unit.word[0])
+        for no in range(at - 2, max(-1, at - 7), -1) if not han else ():
+            if is_barrier(units[no]) or "coordinate" in units[no].sections:
+                break
+            if "not" in units[no].sections and not _feels(units[no + 1 : no + 2]):
+                found[at] = unit._replace(roles=(), sections=frozenset(("ask",)))
+                found[no] = units[no]._replace(roles=(), sections=frozenset(("generic",)))
+                break
+        for no in range(at + 2, min(at + 7, len(units))):
+            then = units[no]
+            barred = is_barrier(then) or ("coordinate" in then.sections and not han)
+            if barred or (not han and "not" in then.sections and _feels(units[no + 1 : no + 2])):
+                break
+            denied = then.sections & ({"not", "no", "dislike", "refuse"} if han else {"not"})
+            if denied and (not han or any(before.word in ("就", "便", "就是") for before in units[at + 1 : no])):
+                found[at] = unit._replace(roles=(), sections=frozenset(("ask",)))
+                found[no] = then._replace(roles=(), sections=frozenset(("generic",)))
+                break
+    return found
+
+
+def _feels(units: list[Unit]) -> bool:
+    return any(unit.sections & {"like", "dislike", "refuse", "stop", "not"} for unit in units)
 
 
 def _unquoted(units: list[Unit]) -> tuple[list[Unit], bool]:

@@ -8,8 +8,8 @@ from .stance_bond import WORTH, Bond, View, is_thing, loose, same_thing, sign_of
 from .stance_evidence import JUDGED, by_measure, by_worth, is_other_thing, is_other_use
 from .stance_items import TIMES, Item
 from .stance_reading import Clause
-from .stance_subject import BESIDE, PREDICATES, WHOSE
-from .stance_units import Unit, is_verb
+from .stance_subject import is_strange
+from .stance_units import is_verb
 from .stance_values import Quantity, agree
 from .stance_words import stem_word
 
@@ -191,10 +191,13 @@ def _by_scale(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | 
     if len(apart) > 1:
         return View("neither", bond.weight, f'another thing: "{apart[0][1].word}", not "{apart[0][0].word}"')
     one, other, sign = next((pair for pair in fit if pair[2] < 0), fit[0])
-    if bond.nouns < 1 and (loose(bond.left) or _strange_subject(bond, belief, clause, other)):
+    if bond.nouns < 1 and (loose(bond.left) or is_strange(bond, belief, clause, other, sign < 0)):
         return None
     crossed = not {name for name, _ in one.axes} & {name for name, _ in other.axes}
     if (sign < 0 and crossed and fact.outcome == "ok") or bond.reach(one) < (0.6 if crossed else 0.45):
+        return None
+    taken = any(name in _TAKEN for name, _ in other.axes) and is_thing(other) and sign_of(other, bond.wish) > 0
+    if sign < 0 and taken and not _embraces(bond, other) and not _acts(bond, other):
         return None
     if sign < 0:
         return View("against", bond.weight + 1, f'"{one.word}" against "{other.word}"')
@@ -203,55 +206,8 @@ def _by_scale(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | 
     return View("for", bond.weight, f'"{other.word}" as "{one.word}"')
 
 
-def _strange_subject(bond: Bond, belief: Clause, clause: Clause, item: Item) -> bool:
-    """True when a segment is about another thing: "the train was late" says nothing of who is punctual.
-
-    A belief that names its bearer ("The CI is flaky") is about a thing, and parts of it speak for it.
-    """
-    if any(unit.key in bond.mine or unit.word.casefold() in bond.mine for unit in belief.units):
-        return False
-    things = {
-        i.at
-        for i in bond.over
-        if i.segment == item.segment
-        and not (((i.light or i.verb) and not _named_thing(clause.units, i.at)) or i.axes)
-        and not i.ids & TIMES
-    }
-    for at, unit in enumerate(clause.units):
-        if clause.segments[at] != item.segment:
-            continue
-        if at >= item.at or unit.key in bond.mine or unit.word.casefold() in bond.mine:
-            return False
-        if "own" in unit.sections and unit.word.casefold() not in WHOSE:
-            return False
-        if at in things:
-            return not _beside(clause.units, at)
-        if unit.sections & PREDICATES or any(i.verb and i.at == at for i in bond.fact):
-            return False
-    return False
-
-
-def _named_thing(units: tuple[Unit, ...], at: int) -> bool:
-    """True for a word after an article: "the train" is a noun, whatever else it may be."""
-    return at > 0 and units[at - 1].word.casefold() in ("the", "a", "an")
-
-
-def _beside(units: tuple[Unit, ...], at: int) -> bool:
-    """True for a circumstance before the predicate: "at the barbecue", «за год», 聚餐时."""
-    before = [unit.word.casefold() for unit in units[max(0, at - 2) : at]]
-    after = units[at + 1].word if at + 1 < len(units) else ""
-    return bool(BESIDE.intersection(before)) or after in (
-        "时",
-        "的时候",
-        "前",
-        "后",
-        "以后",
-        "之后",
-        "之前",
-        "里",
-        "上",
-        "期间",
-    )
+_TAKEN = frozenset(("meat", "alcohol", "drinking", "smoking", "smoke", "spice", "gluten", "milk"))
+"""Scales with things on them that say something of who takes them, and nothing where they are only named."""
 
 
 def _about_the_same(bond: Bond, one: Item, other: Item) -> bool:
@@ -260,7 +216,7 @@ def _about_the_same(bond: Bond, one: Item, other: Item) -> bool:
         head = next(
             (i for i in items if i.at == item.at + 1 and i.segment == item.segment and not i.light and not i.axes), None
         )
-        if head is not None and not any(pair[side] is head for pair in bond.pairs):
+        if head is not None and not item.verb and not any(pair[side] is head for pair in bond.pairs):
             return False
     return True
 
@@ -283,6 +239,8 @@ def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | N
     if any(sign > 0 and other.att and other.segment != apart[0][1].segment for _, other, sign in bond.scales):
         return None
     denies = sign_of(apart[0][1], bond.wish) < 0
+    if bond.nouns < 1 and is_strange(bond, belief, clause, apart[0][1], True):
+        return None
     texts = bond.fact if denies else bond.belief
     segments = {pair[1 if denies else 0].segment for pair in apart}
     no = [item for item in texts if item.segment in segments and sign_of(item, bond.wish) < 0 and not item.excess]
@@ -292,7 +250,8 @@ def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | N
     share = sum(map(_part, met)) / total if total else 0
     if not denies and all(is_other_thing(bond, other) or is_other_use(bond, other) for _, other in apart):
         return None
-    if not denies and bond.wish and not any(_embraces(bond, other) for _, other in apart):
+    done = any(_embraces(bond, other) or (not bond.wish and _acts(bond, other)) for _, other in apart)
+    if not denies and not done and (bond.wish or any(item.light and not item.axes for item in bond.belief)):
         return None
     ended = denies and "reversal" in clause.flags
     judged = any(name in JUDGED for item in bond.left for name, _ in item.axes)
@@ -368,7 +327,11 @@ def _alike(bond: Bond, belief: Clause, clause: Clause, fact: Fact, words: str) -
         a.axes for a, _ in bond.pairs
     ):
         return None
+    if bond.wish and any(s * sign_of(i, False) < 0 for i in bond.over if i.verb for n, s in i.axes if n == "possess"):
+        return None
     things = [b for a, b in bond.pairs if is_thing(a) and not b.light]
+    if (not things and _does_else(bond, segments)) or _only_a_place(bond, belief, clause):
+        return None
     if bond.wish and things and fact.outcome != "ok" and not any(b.att or b.no < 0 or _acts(bond, b) for b in things):
         return None
     helped = fact.outcome == "ok" and any(n in _GOOD and s > 0 for item in bond.left for n, s in item.axes)
@@ -383,6 +346,29 @@ def _alike(bond: Bond, belief: Clause, clause: Clause, fact: Fact, words: str) -
     return None
 
 
+def _only_a_place(bond: Bond, belief: Clause, clause: Clause) -> bool:
+    """True when the one thing shared is where it is, and the subject of what is said: "kept in the safe", "the safe is grey"."""
+    pairs = [pair for pair in bond.pairs if not pair[0].light]
+    if bond.wish or len(pairs) != 1 or len(bond.pairs) > 1 or not any(item.light for item in bond.left):
+        return False
+    one, other = pairs[0]
+    first = next((at for at, unit in enumerate(clause.units) if unit.word.casefold() not in ("the", "a", "an")), -1)
+    before = {unit.word.casefold() for unit in belief.units[max(0, one.at - 2) : one.at]}
+    verb = any(item.light and item.at > other.at for item in bond.over)
+    return (
+        verb and other.at == first and not is_han(other.word[0]) and bool(before & {"in", "on", "at", "в", "во", "на"})
+    )
+
+
+def _does_else(bond: Bond, segments: set[int]) -> bool:
+    """True when each says only how something is done, and that is not the same: going to bed early, leaving early."""
+    if not all({name for name, _ in a.axes} <= _MANNER for a, _ in bond.pairs):
+        return False
+    acts = [i for i in bond.over if i.segment in segments and i.light and i.verb]
+    return bool(acts) and any(i.light and i.verb for i in bond.left) and not any(a.light for a, _ in bond.pairs)
+
+
+_MANNER = frozenset(("early", "punctual", "speed", "latency"))
 _ONLY = frozenset(
     ("only", "exclusively", "solely", "только", "лишь", "исключительно", "只", "仅", "只有", "只会", "只肯")
 )

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .names import is_han
+from .stance_bond import Bond
+from .stance_items import EVENTS, TIMES, Item
 from .stance_reading import Clause
 from .stance_units import Unit, is_verb
 
-__all__ = ["BESIDE", "PREDICATES", "WHOSE", "Names", "own_part", "without"]
+__all__ = ["Names", "is_strange", "own_part", "without"]
 
 
 class Names(NamedTuple):
@@ -137,3 +139,90 @@ def _according(part: list[Unit], names: Names) -> str:
             return "".join(u.word for u in after[:says]) if says else ""
         return next((u.word for u in after if u.capital or u.sections & {"people", "kin", "source"}), "")
     return ""
+
+
+def is_strange(bond: Bond, belief: Clause, clause: Clause, item: Item, against: bool) -> bool:
+    """True when a segment is about another thing: "the train was late" says nothing of who is punctual.
+
+    A belief that names its bearer ("The CI is flaky") is about a thing, and parts of it speak for it, but not against it.
+    """
+    own = any(_is_own(unit, bond) for unit in belief.units)
+    if own and not against:
+        return False
+    personal = bool(_ways(item) & _PERSONAL)
+    here = [i for i in bond.over if i.segment == item.segment and i is not item and not i.ids & TIMES]
+    part = [unit for unit, n in zip(clause.units, clause.segments, strict=True) if n == item.segment]
+    if own and not any(_is_own(unit, bond) for unit in part):
+        told = {name for i in belief.items for name in i.ids}
+        here = [
+            i
+            for i in here
+            if not i.ids & told and (i.at < item.at or not (personal or (item.verb and _beside(clause.units, i.at))))
+        ]
+        if not personal:
+            return any(_is_other(i) for i in here)
+    things = {
+        i.at
+        for i in here
+        if not (((i.light or i.verb) and not _named_thing(clause.units, i.at)) or i.axes)
+        and not (personal and is_han(i.word[0]) and i.ids & EVENTS)
+        and not (personal and i.ids & _WORKS)
+    }
+    for at, unit in enumerate(clause.units):
+        if clause.segments[at] != item.segment:
+            continue
+        if at >= item.at or _is_own(unit, bond):
+            return False
+        if "own" in unit.sections and unit.word.casefold() not in WHOSE:
+            return False
+        if at in things:
+            return not _beside(clause.units, at)
+        if unit.sections & PREDICATES or any(i.verb and i.at == at for i in bond.fact):
+            return False
+        if unit.word.isascii() and is_verb(unit):
+            return False
+    return False
+
+
+def _is_own(unit: Unit, bond: Bond) -> bool:
+    return unit.key in bond.mine or unit.word.casefold() in bond.mine
+
+
+def _is_other(item: Item) -> bool:
+    """True for a thing or a place that a statement about something named does not mention."""
+    if item.light or item.felt or any(name in _WHEN for name, _ in item.choices):
+        return False
+    return bool(_ways(item) <= _PLACES) if item.axes else item.weight >= 0.5
+
+
+def _ways(item: Item) -> set[str]:
+    return {name for name, _ in item.axes}
+
+
+_WHEN = frozenset(("month", "weekday", "daypart", "season"))
+_PLACES = frozenset(("remote", "indoor"))
+_PERSONAL = frozenset(("punctual", "calm", "polite", "careful", "patience", "tidy", "kind", "mood", "courage"))
+_WORKS = frozenset(("report.", "code.", "homework.", "document.", "document", "letter."))
+
+
+def _named_thing(units: tuple[Unit, ...], at: int) -> bool:
+    """True for a word after an article: "the train" is a noun, whatever else it may be."""
+    return at > 0 and units[at - 1].word.casefold() in ("the", "a", "an")
+
+
+def _beside(units: tuple[Unit, ...], at: int) -> bool:
+    """True for a circumstance before the predicate: "at the barbecue", «за год», 聚餐时."""
+    before = [unit.word.casefold() for unit in units[max(0, at - 2) : at]]
+    after = units[at + 1].word if at + 1 < len(units) else ""
+    return bool(BESIDE.intersection(before)) or after in (
+        "时",
+        "的时候",
+        "前",
+        "后",
+        "以后",
+        "之后",
+        "之前",
+        "里",
+        "上",
+        "期间",
+    )

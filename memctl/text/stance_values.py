@@ -43,11 +43,31 @@ def _found(units: Sequence[Unit]) -> Iterator[Quantity]:
         value = _number(unit)
         if value is None and unit.word.casefold() in ("a", "an") and _has(units, at + 1, "units"):
             value = 1.0
+        if value is None and (bare := _bare_unit(units, at)):
+            yield bare
         if value is None:
             continue
         quantity = _date(units, at, value) or _clock(units, at, value) or _measure(units, at, value)
         if quantity:
             yield quantity._replace(denied=any(_has(units, n, "not") for n in (at - 1, at - 2)))
+
+
+def _bare_unit(units: Sequence[Unit], at: int) -> Quantity | None:
+    """«За минуту» is within one, «пару минут» some two or three."""
+    word, before = units[at].word.casefold(), _word(units, at - 1)
+    role = next((r for r in units[at].roles if r.section == "units" and r.name == "time"), None)
+    if role and before in _PAIR:
+        return Quantity("time", 1.5 * role.side, 3.5 * role.side, frozenset(), f"{before} {word}", at)
+    until = _word(units, at + 1) == "до"  # «за час до» is a point of time
+    if role and before == "за":
+        return Quantity("time", role.side if until else 0.0, role.side, frozenset(), f"{before} {word}", at)
+    if word in _WITHIN:
+        return Quantity("time", _WITHIN[word] if until else 0.0, _WITHIN[word], frozenset(), word, at)
+    return None
+
+
+_PAIR = frozenset(("пару", "пара", "пары", "couple of"))
+_WITHIN = {"за секунду": 1.0, "за минуту": 60.0, "за час": 3600.0, "за день": 86400.0, "за сутки": 86400.0}
 
 
 def _number(unit: Unit) -> float | None:

@@ -10,15 +10,19 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import Any
 
+from ..core.opinion_page import unread_heads
 from ..core.row import PageRows
 from ..core.rows import FACT_PAGES, rows_of
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation
 from ..store.files import read_page
 from ..store.workspace import Found, Workspace
+from ..text.blocks import is_edited, live_blocks
+from ..text.evidence import OPINIONS
 from ..text.grammar import ATTRIBUTES
 from ..text.lines import Role
 from ..text.names import entity_key, link_target
+from ..text.opinions import read_entries, read_marks
 from ..text.page import Entry, Page, parse_page
 from ..text.quoting import sources
 from ..text.secrets import find_secrets
@@ -69,6 +73,7 @@ def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
         for entry in page.entries:
             findings += _check_entry(path, entry, pages)
         findings += _secrets(path, page)
+    findings += (finding for path, (_, page) in pages.parsed.items() for finding in _blocks(path, page))
     findings += _twice(pages)
     findings += _shared_aliases(pages)
     findings += (_conflict(pair) for pair in conflicts(workspace, today))
@@ -178,6 +183,19 @@ def _secrets(path: str, page: Page) -> Iterator[Finding]:
         line = text.count("\n", 0, secret.start) + 1
         column = secret.start - (text.rfind("\n", 0, secret.start) + 1) + 1
         yield Finding(path, line, column, "secret", f"this looks like a {secret.name}", "take it out, and revoke it")
+
+
+def _blocks(path: str, page: Page) -> Iterator[Finding]:
+    """Managed blocks that a person's edit locked, and belief heads that a slip of the pen made unreadable."""
+    for block in live_blocks(page.lines):
+        if is_edited(page.lines, block):
+            message = f"the block `{block.name}` was edited by hand; reflect leaves it alone"
+            yield Finding(path, block.begin, 1, "block", message, "take out its marker lines, or the whole block")
+    if path == OPINIONS:
+        text = "\n".join(page.lines)
+        entries, parsed = read_entries(text)
+        for ref, line in unread_heads(parsed, entries, read_marks(text)).items():
+            yield Finding(path, line, 1, "belief", f"^{ref} does not read as a belief", "mend the line")
 
 
 def _twice(pages: _Pages) -> Iterator[Finding]:

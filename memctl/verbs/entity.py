@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from ..core.hits import Hit
 from ..core.query import Query
 from ..errors import NothingFound, Usage
+from ..facts import Fact
 from ..store.heal import with_index
 from ..store.index import Index
-from ..store.questions import all_entities, mentioned, resolve
+from ..store.questions import all_entities, resolve
+from ..store.questions_names import mentioned, mentions_of
+from ..store.reread import reread
 from ..store.workspace import Workspace
+from ..text.grammar import parse
+from ..text.lines import Role, content_of
+from ..text.names import entity_key, mentions
 from .fact import current_slots
 from .recall import recall_in
 from .sync import freshen, silent
@@ -45,12 +52,15 @@ def list_entities(workspace: Workspace, tell: Callable[[str], None] = silent) ->
 
     def job(index: Index) -> tuple[EntityLine, ...]:
         freshen(workspace, index, tell)
-        return _lines(index)
+        lines = _lines(index)
+        spelled = _spelled(workspace, index, [line.name for line in lines if line.path is None])
+        named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
+        return tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
 
     return with_index(workspace, job)
 
 
-def _lines(index: Index) -> tuple[EntityLine, ...]:
+def _lines(index: Index) -> list[EntityLine]:
     counts = dict(mentioned(index))
     lines = []
     for entity in all_entities(index):
@@ -58,7 +68,28 @@ def _lines(index: Index) -> tuple[EntityLine, ...]:
         aliases = tuple(name for name in entity.names if name != entity.name)
         lines.append(EntityLine(entity.name, entity.type, aliases, total, entity.path))
     lines += [EntityLine(key, None, (), count, None) for key, count in counts.items()]
-    return tuple(sorted(lines, key=lambda line: (-line.mentions, line.path is None, line.name)))
+    return lines
+
+
+def _spelled(workspace: Workspace, index: Index, keys: Sequence[str]) -> dict[str, str]:
+    """How names without a page are written most often, by key, as far as some of their lines show."""
+    named = mentions_of(index, keys)
+    seen = reread(workspace, {entry.id: entry for entries in named.values() for entry in entries}.values())
+    written: dict[str, list[str]] = {}
+    for key, entries in named.items():
+        raw = ((Role(entry.role), seen[entry.id].raw) for entry in entries if entry.id in seen)
+        names = Counter(name for role, lines in raw for name in _names(role, lines) if entity_key(name) == key)
+        written[key] = sorted(names, key=lambda name: (-names[name], name))
+    return {key: names[0] for key, names in written.items() if names}
+
+
+def _names(role: Role, raw: Sequence[str]) -> Iterator[str]:
+    text = content_of(role, raw)
+    fact = parse(text) if role is Role.FACT else None
+    if isinstance(fact, Fact):
+        yield from fact.entities
+        text = fact.text
+    yield from mentions(text)
 
 
 def show_entity(

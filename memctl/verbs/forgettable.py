@@ -9,7 +9,6 @@ from datetime import date
 from typing import NamedTuple
 
 from ..core.forget import MAY_GO, Asked, exempt, expired, is_from, outdated_before, ran_out
-from ..core.known_names import Listed, find_names
 from ..core.scrub import cited, gone_with
 from ..errors import MemctlError, NothingFound, Usage
 from ..facts import Fact, Kind, Span, is_trusted
@@ -35,7 +34,7 @@ from ..text.evidence import OPINIONS
 from ..text.exempt import classes
 from ..text.grammar import parse
 from ..text.lines import Role, content_of, split_lines
-from ..text.names import entity_key, stem_head, stem_key
+from ..text.names import entity_key
 from ..text.opinions import read_entries
 from ..text.page import live_blocks
 from ..text.tombstones import BLOCK
@@ -176,7 +175,7 @@ def _bearer(index: Index, name: str) -> Entity | str:
 
 
 class _About:
-    """Whether a line names everybody asked for: marked, under an alias, or plainly in its text."""
+    """Whether a line names everybody asked for: marked, or plainly in its text if a page has the name."""
 
     def __init__(self, index: Index, whom: Sequence[Entity | str]) -> None:
         self._whom = whom
@@ -189,9 +188,7 @@ class _About:
     def _is_named(self, who: Entity | str, content: str, written: set[str]) -> bool:
         if isinstance(who, Entity):
             return bool(written & {who.key, *who.keys}) or who.name in self._known.in_text(content)
-        listed = {stem_head(who): [Listed(stem_key(who), who, who)]}  # as if it had a page: inflected, in Chinese too
-        key = entity_key(who)
-        return key in written or bool(find_names(content, listed)) or f" {key} " in f" {entity_key(content)} "
+        return entity_key(who) in written  # a word that no page knows as a name may be just a word
 
 
 def _fits(one: Chosen, asked: Asked, about: _About) -> bool:

@@ -169,6 +169,7 @@ class Gathering:
         return Line(
             hit.content, hit.day, hit.valid, hit.source, hit.ref, hit.kind, hit.entities,
             hit.fact.key if hit.fact else None, hit.importance, self._replacement(hit), hit.retracted, also,
+            hit.superseded_by is not None,
         )  # fmt: skip
 
     def _replacement(self, hit: Hit) -> Citation | None:
@@ -289,17 +290,17 @@ def _now(slots: Sequence[Light], lines: Mapping[int, Line], today: str) -> list[
 def _holds(line: Line, today: str) -> bool:
     begun = line.valid.first is None or str(line.valid.first) <= today
     ended = line.valid.last is not None and str(line.valid.last) < today
-    return begun and not ended and line.replaced_by is None and not line.retracted
+    return begun and not ended and not line.over and not line.retracted
 
 
 def _standing(lines: Iterable[Line], taken: set[str]) -> list[Line]:
-    return [line for line in lines if line.replaced_by is None and not line.retracted and line.ref not in taken]
+    return [line for line in lines if not line.over and not line.retracted and line.ref not in taken]
 
 
 def _durable(lines: Sequence[Line]) -> Durable:
     """Current lines, and the newest of those that were replaced; what stands on those pages itself is not copied there."""
     unique = list({line.ref: line for line in lines}.values())
-    outdated = [line for line in unique if line.replaced_by or line.retracted]
+    outdated = [line for line in unique if line.over or line.retracted]
     shown = [line for line in unique if line not in outdated[:-_OUTDATED]]
     kinds = {"world": "bank/world.md", "experience": "bank/experience.md"}
     world, experience = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import CannotWrite
-from ..store.files import create, prepare_memory
+from ..errors import CannotWrite, MemctlError
+from ..store.files import create, prepare_memory, read_page
 from ..store.workspace import Workspace
 
-__all__ = ["init"]
+__all__ = ["MERGE", "init", "unmerged"]
 
 _PAGES = {
     "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
@@ -18,7 +18,10 @@ _PAGES = {
     "bank/lessons.md": "# Lessons\n\nWhat worked, what failed, how often.\n",
 }
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
-_GIT = {".gitignore": ".memory/\n", ".gitattributes": "memory/*.md merge=union\n"}
+MERGE = "memory/*.md merge=union"
+"""The line of .gitattributes by which the logs of two machines merge."""
+
+_GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{MERGE}\n"}
 
 
 def init(folder: Path, git: bool = False) -> tuple[Workspace, list[str]]:
@@ -39,3 +42,17 @@ def init(folder: Path, git: bool = False) -> tuple[Workspace, list[str]]:
     made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]
     prepare_memory(workspace)
     return workspace, made
+
+
+def unmerged(workspace: Workspace) -> bool:
+    """True if a .gitattributes that was there before lacks the line by which logs of two machines merge."""
+    try:
+        text = read_page(workspace, ".gitattributes").text
+    except MemctlError:
+        return True
+    attributes = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return not any("merge=union" in words[1:] and _is_for_logs(words[0]) for words in attributes if words)
+
+
+def _is_for_logs(pattern: str) -> bool:
+    return pattern.removeprefix("/").startswith("memory/") or pattern in ("*", "*.md", "**/*.md")

@@ -25,7 +25,7 @@ from ..store.files import read_page
 from ..store.index import Index
 from ..store.merging import sides_of_merge
 from ..store.questions import all_entities, keys_of, resolve
-from ..store.questions_reflect import named_since, pages_of_names, tasks_between
+from ..store.questions_reflect import merged_pages, named_since, pages_of_names, tasks_between
 from ..store.workspace import Workspace
 from ..text.blocks import body_of, conflict_sides, edited, live_blocks, splice, untangle
 from ..text.evidence import OPINIONS
@@ -34,7 +34,6 @@ from ..text.lines import split_lines
 from ..text.names import entity_key
 from ..text.opinions import Entered, Mark, read_entries, read_marks
 from .candidates import candidates
-from .conflicts import conflicts_in
 from .gathering import Gathering
 from .naming import page_path
 from .weighing import weigher
@@ -43,7 +42,6 @@ __all__ = ["Edit", "Moved", "Plan", "Planner", "decoded", "in_conflict"]
 
 _WORLD, _EXPERIENCE, _LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _TITLES = {_WORLD: "World", _EXPERIENCE: "Experience", _LESSONS: "Lessons", OPINIONS: "Opinions"}
-_COMPARED = 2_000  # facts of a name up to which a windowed reflect looks for conflicts; `memctl conflicts` looks at all
 Progress = Callable[[int, int], None]
 
 
@@ -66,13 +64,16 @@ class Edit(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Everything that one reflect would do; `new` are names that get their page now."""
+    """Everything that one reflect would do; `new` are names that get their page now.
+
+    `touched` are the names whose pages were looked at, with how many facts each has.
+    """
 
     edits: list[Edit] = field(default_factory=list)
     moved: list[Moved] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     new: set[str] = field(default_factory=set)
-    conflicts: int = 0
+    touched: dict[str, int] = field(default_factory=dict)
 
 
 class Planner:
@@ -196,18 +197,6 @@ class Planner:
                 found |= self._gathering.names_of(entry.fact)
         return {key for name in found for key in keys_of(self._index, name)}
 
-    # -- conflicts ----------------------------------------------------------------------------------------------------
-
-    def conflicts(self, replay: Replayed) -> None:
-        """Count the pairs of facts that disagree: all of them, or those about the names of the window."""
-        if self._since is None:
-            self.plan.conflicts = len(conflicts_in(self._workspace, self._index, self._today))
-            return
-        names = (name for name, count in self._touched(replay).items() if count <= _COMPARED)
-        found = (conflicts_in(self._workspace, self._index, self._today, about=name) for name in names)
-        pairs = {(one.ref, other.ref) for some in found for one, other in (conflict.sides for conflict in some)}
-        self.plan.conflicts = len(pairs)
-
     # -- entities, world, experience ----------------------------------------------------------------------------------
 
     def entities(self, replay: Replayed, progress: Progress) -> None:
@@ -217,7 +206,7 @@ class Planner:
             for key in belief.names if belief.over is None else ():
                 held[key].append(_held(belief))
         names_like = self._gathering.similar()
-        names = self._touched(replay)
+        names = self.plan.touched = self._touched(replay)
         paths = self._paths(names)
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
@@ -231,10 +220,14 @@ class Planner:
             experience[title] = experience_body(durable.experience, _EXPERIENCE, name, pages)
             if name in paths:
                 bearer = self._gathering.known.known_as(entity_key(name))
-                near = tuple(self._gathering.spelled(other.bearer) for other in names_like.near(bearer))
+                others = (other.bearer for other in names_like.near(bearer))
+                # A first name that fits this full name alone means it already.
+                near = tuple(self._gathering.spelled(o) for o in others if self._gathering.known.known_as(o) != bearer)
                 text = entity_body(about._replace(maybe_same=near, pages=pages), paths[name])
                 self._block(paths[name], "summary", _new_page(name, paths[name]) or "", partial(_replaced_by, text))
             progress(done, len(names))
+        for path in merged_pages(self._index):
+            self._block(path, "summary", "", partial(_replaced_by, ""))
         whole = self._since is None
         for path, sections in ((_WORLD, world), (_EXPERIENCE, experience)):
             name = path.rpartition("/")[2].removesuffix(".md")
@@ -248,8 +241,7 @@ class Planner:
         names = {known.known_as(key) for key in keys}
         names |= {known.known_as(key) for belief in replay.beliefs for key in belief.names if belief.moved}
         names |= {known.known_as(key) for entry in replay.withdrawn for key in self._gathering.names_of(entry.fact)}
-        around = {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
-        names |= {name for name in around if pages_of_names(self._index, [name])}
+        names |= {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
         names |= {known.known_as(name) for name in self._named}
         if self._since is None:
             names |= {entity.name for entity in all_entities(self._index)}

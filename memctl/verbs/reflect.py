@@ -19,11 +19,13 @@ from ..text.blocks import live_blocks
 from ..text.diff import diff
 from ..text.evidence import OPINIONS
 from ..text.lines import split_lines
+from .conflicts import conflicts_in
 from .planning import Edit, Moved, Plan, Planner, Progress, decoded, in_conflict
 from .sync import sync
 
 __all__ = ["Moved", "Reflected", "reflect"]
 
+_COMPARED = 2_000  # facts of a name up to which a windowed reflect looks for conflicts; `memctl conflicts` looks at all
 _ROUNDS = 3  # what is written may move lines that something else cites; the second round finds nothing else
 
 
@@ -62,6 +64,7 @@ def reflect(
     """
     report = Reflected()
     new: set[str] = set()
+    touched: dict[str, int] = {}
     since = None if in_conflict(workspace) else since  # what the other machine wrote may be older than the window
 
     def job(index: Index) -> Plan:
@@ -71,8 +74,6 @@ def reflect(
             replay = planner.beliefs(rule)
             planner.entities(replay, progress or (lambda done, total: None))
             planner.lessons()
-            if not new:
-                planner.conflicts(replay)
             if propose:
                 planner.proposals(replay)
         return planner.plan
@@ -82,7 +83,7 @@ def reflect(
             planned = with_index(workspace, job)
             _tell(report, planned)
             new.update(planned.new)
-            report.conflicts = report.conflicts or planned.conflicts
+            touched |= planned.touched
             if not planned.edits:
                 break
             if dry_run:
@@ -93,7 +94,19 @@ def reflect(
             elif not planned.new and not any(_moves_lines(edit) for edit in planned.edits):
                 with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
                 break
+    report.conflicts = with_index(
+        workspace, lambda index: _conflicts(workspace, index, today, None if since is None else touched)
+    )
     return report
+
+
+def _conflicts(workspace: Workspace, index: Index, today: date, names: dict[str, int] | None) -> int:
+    """How many pairs of facts disagree: all of them, or those about some names (with how many facts each has)."""
+    if names is None:
+        return len(conflicts_in(workspace, index, today))
+    small = (name for name, count in names.items() if count <= _COMPARED)
+    found = (conflicts_in(workspace, index, today, about=name) for name in small)
+    return len({(one.ref, other.ref) for some in found for one, other in (conflict.sides for conflict in some)})
 
 
 def _moves_lines(edit: Edit) -> bool:

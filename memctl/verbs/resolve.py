@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
 from ..errors import NothingFound, Usage
-from ..facts import Citation, Fact, Kind, Period
+from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..store.heal import with_index
 from ..store.index import Index
-from ..store.questions import Stored, by_refs
-from ..store.questions_conflicts import at_place
+from ..store.questions import Stored, by_ids, by_refs, citing
+from ..store.questions_conflicts import at_place, side_by_side
 from ..store.reread import Seen, reread
 from ..store.workspace import Workspace
-from ..text.grammar import parse
+from ..text.grammar import one_line, parse
 from ..text.lines import Role, content_of
 from .retain import Retained, retain
-from .sync import sync
+from .sync import silent, sync
 from .truth import period_of
 
 __all__ = ["resolve"]
+
+_OVER = ("corrects", "supersedes")
 
 
 def resolve(
@@ -32,25 +35,49 @@ def resolve(
     since: date | None = None,
     because: str | None = None,
     dry_run: bool = False,
+    tell: Callable[[str], None] = silent,
 ) -> Retained:
     """Add a line to today's log that lets `chosen` stand over `other`; each is an id or a citation.
 
     The line repeats what was chosen and corrects the other, which was then never true; with `since` it supersedes it
-    from that day on. With `both`, it says that the two hold side by side. NothingFound for a reference that leads
-    nowhere, Usage for two that are one.
+    from that day on. With `both`, it says that the two hold side by side. `because` is kept as one line. `tell` hears
+    of a line that settled the two before. NothingFound for a reference that leads nowhere, Usage for two that are one
+    and for a `since` before the other line began.
     """
     if both and since:
         raise Usage("--both and --from together", "lines that hold side by side do not end each other")
 
-    def job(index: Index) -> tuple[tuple[Stored, Fact], tuple[Stored, Fact]]:
+    def job(index: Index) -> tuple[tuple[Stored, Fact], tuple[Stored, Fact], list[Stored]]:
         sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
-        return _find(workspace, index, chosen), _find(workspace, index, other)
+        one, two = _find(workspace, index, chosen), _find(workspace, index, other)
+        return one, two, _settled(index, one[0], two[0])
 
-    (winner, said), (loser, denied) = with_index(workspace, job)
+    (winner, said), (loser, denied), before = with_index(workspace, job)
     if winner.ref == loser.ref or winner.content_key == loser.content_key:
         raise Usage(f"^{winner.ref} and ^{loser.ref} say the same", "name the two lines that disagree")
+    began = period_of(loser).first
+    if since and began and since < began:
+        raise Usage(
+            f"--from {since} is before ^{loser.ref} began, on {began}",
+            "a later day, or no --from: the other line was then never true",
+        )
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
-    return retain(workspace, [replace(line, why=because)], today, dry_run=dry_run)
+    done = retain(workspace, [replace(line, why=one_line(because or "") or None)], today, dry_run=dry_run)
+    if before and not done.kept[0].already:
+        last = max(before, key=lambda entry: (entry.day or "", entry.path, entry.line))
+        tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")
+    return done
+
+
+def _settled(index: Index, one: Stored, other: Stored) -> list[Stored]:
+    """The lines that let one of the two stand over the other, or say that both hold."""
+    refs = (one.ref, other.ref)
+    speaking = side_by_side(index, refs)
+    both = by_ids(index, speaking.get(one.ref, set()) & speaking.get(other.ref, set()))
+    over = {(a.content_key, f"{word} {b.ref}") for a, b in ((one, other), (other, one)) for word in _OVER}
+    standing = (line for line in citing(index, refs) if line.block is None and is_trusted(line.origin))
+    named = (line for line in standing if any((line.content_key, link) in over for link in line.links.split("\n")))
+    return [*both.values(), *named]
 
 
 def _over(winner: Stored, said: Fact, loser: Stored, since: date | None) -> Fact:

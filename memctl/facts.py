@@ -105,7 +105,7 @@ class Fact:
     """One line of the grammar, as its author wrote it. None means that the author said nothing.
 
     `valid` is the `t=` attribute, `sources` of evidence are ids in `supports` (`for=`) and `refutes` (`against=`).
-    `extra` keeps attributes that this version does not know, in their order.
+    `cues` (`cue=`) are other words for it, to be found by: searched, never shown. `extra` keeps attributes that this version does not know, in their order.
     """
 
     kind: Kind
@@ -126,6 +126,7 @@ class Fact:
     source: str | None = None
     ttl: str | None = None
     private: bool = False
+    cues: tuple[str, ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
     block_id: str | None = None
 

@@ -73,6 +73,7 @@ UNDERSTOOD = [
     ("W(src=web:example.com): x", Fact(W, "x", source="web:example.com")),
     ("W(ttl=90d,private): x", Fact(W, "x", ttl="90d", private=True)),
     ("W(private=true): x", Fact(W, "x", private=True)),
+    ('W(cue="short answers, not essays",cue=кратко): x', Fact(W, "x", cues=("short answers, not essays", "кратко"))),
     # What a later version may add is kept, in its order.
     ("W(mood=good,x=): t", Fact(W, "t", extra=(("mood", "good"), ("x", "")))),
     # Quotes protect everything; a backslash protects quotes and itself.
@@ -143,8 +144,8 @@ def test_what_is_no_fact_says_why_and_what_to_write(line: str, column: int, mess
 
 
 def test_every_attribute_of_the_contract_is_known() -> None:
-    """c key t i outcome task why for against supersedes corrects until src ttl; and private, which has no value."""
-    contract = "c key t i outcome task why for against supersedes corrects until src ttl"
+    """c key t i outcome task why for against supersedes corrects until src ttl; cue; and private, which has no value."""
+    contract = "c key t i outcome task why for against supersedes corrects until src ttl cue"
     assert set(ATTRIBUTES) == set(contract.split())
     assert {name: spec.kinds for name, spec in ATTRIBUTES.items() if spec.kinds != "WBOS"} == {
         "c": "O", "key": "WO", "outcome": "B",

@@ -33,7 +33,8 @@ def clean(fact: Fact) -> Fact:
     """The fact as one line can hold it: control characters and line breaks in its text and values become spaces."""
     values: dict[str, Any] = {name: one_line(value) for name in _WRITTEN if (value := getattr(fact, name)) is not None}
     extra = tuple((name, one_line(value)) for name, value in fact.extra)
-    fact = replace(fact, **values, extra=extra, entities=tuple(one_line(name) for name in fact.entities))
+    cues = tuple(dict.fromkeys(one_line(cue) for cue in fact.cues))
+    fact = replace(fact, **values, extra=extra, cues=cues, entities=tuple(one_line(name) for name in fact.entities))
     if not fact.text:
         raise Refused("nothing is left of the text", "write what is to be kept")
     if len(render(fact)) > MAX_LINE - 2:

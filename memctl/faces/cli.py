@@ -132,6 +132,9 @@ def retain(
     corrects: Annotated[list[str] | None, typer.Option("--corrects", metavar="ID", help="What was never true.")] = None,
     source: _word("--source", "user, agent, tool, web or import, with :name.", "SRC") = None,  # type: ignore[valid-type]
     ttl: _word("--ttl", "Forget after that long: 90d.", "SPAN") = None,  # type: ignore[valid-type]
+    cue: Annotated[
+        list[str] | None, typer.Option("--cue", metavar="TEXT", help="Other words to find it by; never shown.")
+    ] = None,
     private: Annotated[bool, typer.Option("--private", help="Never leaves this machine through a server.")] = False,
     day: _word("--date", "The log's day [default: today].", "DAY") = None,  # type: ignore[valid-type]
     allow_secrets: Annotated[
@@ -149,7 +152,7 @@ def retain(
         "why": why, "src": source, "ttl": ttl, "private": "true" if private else None,
     }  # fmt: skip
     values: dict[str, list[str]] = {name: [value] for name, value in given.items() if value is not None}
-    many = {"for": supports, "against": against, "supersedes": supersedes, "corrects": corrects}
+    many = {"for": supports, "against": against, "supersedes": supersedes, "corrects": corrects, "cue": cue}
     values |= {name: list(items) for name, items in many.items() if items}
     lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text)]
     if not lines:

@@ -202,6 +202,7 @@ ATTRIBUTES = {
     "supersedes": Attribute("supersedes", "f-1a2b3c4d", _reference, many=True),
     "corrects": Attribute("corrects", "f-1a2b3c4d", _reference, many=True),
     "src": Attribute("source", "web:example.com", _matching(r"(user|agent|tool|web|import)(:.+)?", _ORIGINS)),
+    "cue": Attribute("cues", '"short answers, not essays"', _word, many=True),
     "ttl": Attribute("ttl", "90d", _matching(r"\d{1,5}(h|d|w|mo|y)", "a span such as 90d")),
 }
 

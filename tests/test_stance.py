@@ -33,6 +33,9 @@ def judged(belief: str, fact: str) -> Stance:
 
 
 FOR = [
+    ("Is punctual.", "Was at the door at 8:58 for the nine o'clock meeting."),
+    ("Is interested in astronomy.", "Is quite interested in astronomy, she asked for a telescope."),
+    ("Hates cold weather.", "She cannot stand the cold."),
     ("Prefers short reports.", "Asked for a shorter report."),
     ("Prefers short reports.", "Complained that the report was too long."),
     ("Prefers voice messages.", "Sent three voice messages today."),
@@ -51,6 +54,14 @@ FOR = [
     ("O @Ирина: Предпочитает голосовые сообщения.", "W @Ирина: Sent eleven voice messages."),  # across languages
 ]
 AGAINST = [
+    ("Backups run hourly.", "Backups run once a day.", "hourly against"),
+    ("Membership costs 40 euros a month.", "Membership costs 55 euros a month.", "40 euros against 55 euros"),
+    ("每周清理在周一进行。", "每周清理在周四进行。", '"周一" against "周四"'),
+    ("Drives a Volvo.", "Drives a Skoda now, sold the Volvo in June.", "Volvo, but now Skoda"),
+    ("Is pleased with the new chair.", "Is unhappy with the new chair and sent it back.", "denied: new, chair"),
+    ("Is punctual.", "Turned up at 9:40 for the nine o'clock shift.", "9:40 for nine o'clock"),
+    ("The clinic is on Bahnhofstrasse.", "The clinic is on Seestrasse 14.", "Bahnhofstrasse against Seestrasse"),
+    ("Supports two-factor login.", "Two-factor login is not supported yet.", "denied: factor, login"),
     ("Prefers concise replies.", "Asked for a longer, more detailed answer.", "concise"),
     ("Likes voice messages.", "No longer likes voice messages.", "denied: voice messages"),
     ("Loves jazz.", "Hates jazz.", "denied: jazz"),
@@ -75,6 +86,15 @@ AGAINST = [
     ("截止日期是12月1日。", "截止日期是 12 月 20 日。", "12月1日 against 12月20日"),
 ]
 NEITHER = [
+    ("Does not eat beef.", "Cooked beef for the guests.", "in common only: beef"),
+    ("Doesn't use Windows.", "Windows got an update.", "in common only: Windows"),
+    ("Не пьёт кофе.", "Пролил кофе на куртку.", "in common only: кофе"),
+    ("不喝咖啡。", "把咖啡洒在外套上。", "in common only"),
+    ("Works for Philips.", "Has a Philips toothbrush at home.", "in common only: Philips"),
+    ("早上在公园跑步。", "在机场等朋友。", "nothing in common"),
+    ("Owns a car.", "Washed her neighbour's car.", "in common only: car"),
+    ("Likes his new boss.", "Called his new boss a bully.", "in common only"),
+    ("Избегает лифтов.", "Если он избегает лифтов, на девятом этаже ему будет трудно.", "hypothetical"),
     ("Prefers short replies.", "Prefers long walks.", "another object"),
     ("Likes tea.", "Likes coffee.", "one can like both"),
     ("Speaks German.", "Speaks French.", "one can speak both"),

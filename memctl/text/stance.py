@@ -142,10 +142,10 @@ def _views(held: tuple[Clause, ...], said: tuple[Clause, ...], names: Names, fac
         for belief in held:
             part, meant = _meant(belief, clause)
             wished = meant == PART["plan"] and any(item.att for item in belief.items)  # who plans it, wants it
-            reason = _aside(belief, whole._replace(flags=whole.flags - {"past"}) if _turned_past(whole) else whole)
-            reason = reason or (other if not clause.items and whole.items else meant if not part.items else "")
+            aside = _aside(belief, whole._replace(flags=whole.flags - {"past"}) if _turned_past(whole) else whole)
+            reason = aside or (other if not clause.items and whole.items else meant if not part.items else "")
             view = judge(belief, clause if wished else part, names.mine, fact, key)
-            if (reason or wished) and not (wished and view.verdict == "for"):
+            if (reason or wished) and (aside or not (wished and view.verdict == "for")):
                 view = (
                     view._replace(verdict="aside", reason=reason or meant)
                     if reason or view.verdict == "against"

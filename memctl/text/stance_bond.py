@@ -6,12 +6,17 @@ from typing import NamedTuple
 
 from .stance_items import Item
 from .stance_reading import Clause
+from .stance_units import Unit
 
 __all__ = ["WORTH", "Bond", "View", "is_thing", "loose", "same_thing", "sign_of"]
 
 
-WORTH = frozenset(("quality", "truth", "success", "reliability", "useful"))
+WORTH = frozenset(("quality", "truth", "success", "reliability", "useful", "trust"))
 """Scales on which one end is plainly better: bad estimates are wrong, good code works."""
+
+
+_KEPT = {"reliability", "punctual"}  # a bus that comes late is not reliable
+_WITHOUT = frozenset(("without", "без", "不加", "不放", "不带"))
 
 
 class View(NamedTuple):
@@ -33,6 +38,8 @@ class Bond:
         self.mine, self.units, self.segments = mine, clause.units, clause.segments
         self.belief = _topics(belief, mine, True)
         self.fact = _topics(clause, mine, False)
+        self.keys = frozenset(unit.key for unit in belief.units if unit.kind != "p")
+        self.without = any(unit.word.casefold() in _WITHOUT for unit in belief.units)
         self.wish = any(item.att for item in self.belief)
         if self.wish:
             too = {item.segment for item in self.fact if item.excess > 0}
@@ -87,7 +94,10 @@ class Bond:
         for other in sorted(self.fact, key=lambda o: not o.att):
             signs = sign_of(one, self.wish) * sign_of(other, self.wish)
             shared = [
-                a * b * signs for name, a in one.axes for same, b in other.axes if name == same or {name, same} <= WORTH
+                a * b * signs
+                for name, a in one.axes
+                for same, b in other.axes
+                if name == same or {name, same} <= WORTH or {name, same} == _KEPT
             ]
             if shared and not any(same_thing(b, other, False) for b in self.belief if b is not one):
                 return one, other, 1 if max(shared) > 0 else -1
@@ -107,17 +117,39 @@ def same_thing(one: Item, other: Item, denied: bool) -> bool:
     """True when `other` is `one` or a kind of it; what is denied of the general is denied of the special too."""
     if any(name == same and a != b for name, a in one.axes for same, b in other.axes):
         return False
-    return bool(one.ids & other.ids or one.ids & other.kinds or (denied and one.kinds & other.ids))
+    if one.ids & other.ids or one.ids & other.kinds or (denied and one.kinds & other.ids):
+        return True
+    return any(_kindred(a, b) for a in one.ids for b in other.ids)
+
+
+def _kindred(one: str, other: str) -> bool:
+    """True for two stems of one family: "rehears" and "rehearsal", «репетир» and «репетиц», "deliveri" and "deliv"."""
+    if one[:4] != other[:4] or one[0] > "\u3400" or one[-1] == "." or other[-1] == ".":
+        return False
+    short, long = sorted((one, other), key=len)
+    if len(short) < 5:
+        return False
+    same = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return same >= max(5, len(short) - 1) and len(long) - same <= 3
 
 
 def _topics(clause: Clause, mine: frozenset[str], told: bool) -> list[Item]:
     """The items of a clause but the names of the one it is about; of a belief also not what that is ("our cat Oskar")."""
     named = {at for at, unit in enumerate(clause.units) if unit.key in mine or unit.word.casefold() in mine}
     kept = [item for item in clause.items if not item.ids & mine and item.at not in named]
+    absent = {clause.segments[at] for at in named if _is_absent(clause.units, at)}
+    if absent:  # "there is no ferry on Sundays"
+        kept = [item._replace(no=-1) if item.segment in absent else item for item in kept]
     if not told:
         return kept
     kept = [item for item in kept if not item.felt or item.weight > 0.1]
     return [item for item in kept if item.at + 1 not in named or item.verb or item.axes or item.weight < 1]
+
+
+def _is_absent(units: tuple[Unit, ...], at: int) -> bool:
+    """True for "no" right before a name, or «нет» right after it."""
+    before, after = units[at - 1].word.casefold() if at else "", units[at + 1 : at + 2]
+    return before in ("no", "没有", "没", "нет") or any(unit.word.casefold() == "нет" for unit in after)
 
 
 def is_thing(item: Item) -> bool:

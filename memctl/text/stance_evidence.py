@@ -4,17 +4,56 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ..facts import Fact
+from .names import is_han
 from .stance_bond import Bond, View, is_thing, loose, sign_of
 from .stance_items import Item
 from .stance_reading import Clause
 from .stance_units import is_verb
 
-__all__ = ["JUDGED", "by_measure", "by_worth", "is_other_thing", "is_other_use", "kept_word"]
+__all__ = ["JUDGED", "by_measure", "by_now", "by_outcome", "by_worth", "is_other_thing", "is_other_use", "kept_word"]
 
 JUDGED = frozenset(
     ("quality", "useful", "interest", "beautiful", "delight", "truth", "safety", "comfortable", "energy", "trust")
 )
 """Scales whose ends tell whether somebody likes a thing: who finds hiking boring does not love it."""
+
+
+_REMEDY = frozenset(
+    ("useful", "success", "quality", "reliability", "speed", "growth", "calm", "safety", "healthy", "sleep")
+)
+
+
+def by_outcome(bond: Bond, belief: Clause, fact: Fact) -> View | None:
+    """What was done and how it went: the trial of a remedy that went well speaks for it, whatever is said to be gone."""
+    if fact.outcome not in ("ok", "fail") or any(unit.sections & {"not", "never"} for unit in belief.units):
+        return None
+    things = [(a, b) for a, b in bond.pairs if not a.light]
+    if not things or (len(things) < 2 and bond.coverage < 0.3):
+        return None
+    words = ", ".join(dict.fromkeys(other.word for _, other in things))
+    remedy = any(name in _REMEDY and side > 0 for item in bond.belief for name, side in item.axes)
+    if fact.outcome == "ok" and (remedy or len(things) > 1):
+        return View("for", bond.weight, f"went well: {words}")
+    if fact.outcome == "fail" and remedy and not any(item.no < 0 for item in bond.belief):
+        return View("against", bond.weight, f"failed: {words}")
+    return None
+
+
+def by_now(bond: Bond, clause: Clause) -> View | None:
+    """The same verb with another name, said to be so now: "drives a Skoda now, sold the Volvo" ends "drives a Volvo"."""
+    held = [one for one in bond.belief if one.name or is_han(one.word[0])]
+    for one, other in bond.pairs:
+        here = {at for at, n in enumerate(clause.segments) if n == other.segment}
+        now = any("about_now" in clause.units[at].sections for at in here)
+        if not (one.verb and now) or one.no * other.no < 0 or bond.wish:
+            continue
+        new = [i for i in bond.over if i.segment == other.segment and other.at < i.at and not i.light and not i.axes]
+        old = [a for a in held if a.at > one.at and not a.axes]
+        again = any(b.segment == other.segment and b is not other and not b.light for _, b in bond.pairs)
+        if old and new and not again and (new[0].name or is_han(new[0].word[0])):
+            return View("against", bond.weight + 1, f"{old[0].word}, but now {new[0].word}")
+    return None
 
 
 def by_worth(bond: Bond, belief: Clause, clause: Clause) -> View | None:
@@ -67,9 +106,11 @@ def by_measure(bond: Bond, belief: Clause, clause: Clause) -> View | None:
     for one in bond.left:
         for name, side in one.axes:
             found = _promise(clause) if name == "reliability" and not loose(bond.left) else None
+            if name == "punctual" and not loose([i for i in bond.left if i.at != bond.belief[0].at]):
+                found = _appointment(clause)
             if name in ("speed", "early"):
                 found = _pace(bond, clause) if name == "speed" else _hour(bond, clause)
-            if not found or (loose([i for i in bond.left if i is not one and not i.verb])):
+            if not found or (name != "punctual" and loose([i for i in bond.left if i is not one and not i.verb])):
                 continue
             end, text = found
             if end * side * sign_of(one, bond.wish) > 0:
@@ -93,6 +134,22 @@ def _pace(bond: Bond, clause: Clause) -> tuple[int, str] | None:
         if number.high <= quick:
             return 1, number.text
     return None
+
+
+_CAME = frozenset(("door", "there", "arrived", "came", "turned", "showed", "стоял", "стояла", "пришел", "пришла", "приехал", "приехала", "подъехал", "явился", "явилась", "到", "才到", "就到", "到了", "赶到", "来"))  # fmt: skip
+
+
+def _appointment(clause: Clause) -> tuple[int, str] | None:
+    """+1 for who is there by the hour that is named as the appointed one, -1 for who comes later."""
+    clocks = [number for number in clause.quantities if number.dimension == "clock"]
+    if len(clocks) != 2:
+        return None
+    there = [at for at, unit in enumerate(clause.units) if _CAME & set(unit.word.casefold().split())]
+    near = [min(abs(clock.at - at) for at in there) for clock in clocks] if there else []
+    if not near or near[0] == near[1]:
+        return None
+    came, due = clocks if near[0] < near[1] else clocks[::-1]
+    return (1 if came.low <= due.low + 2 else -1, f"{came.text} for {due.text}")
 
 
 def _promise(clause: Clause) -> tuple[int, str] | None:
@@ -146,17 +203,33 @@ def is_other_thing(bond: Bond, item: Item) -> bool:
 
 def is_other_use(bond: Bond, item: Item) -> bool:
     """True when the belief is about eating or drinking, and the fact does something else with it: "feeds the fish"."""
-    if not any(one.word.casefold() in _EATEN for one in bond.belief) or not item.word.isascii():
+    if not any(_is_eating(one.word) for one in bond.belief) or bond.without:
         return False
     here = [unit for unit, n in zip(bond.units, bond.segments, strict=True) if n == item.segment and n >= 0]
-    if _EATEN & {unit.word.casefold() for unit in here}:
+    if any(_is_eating(unit.word) for unit in here):
         return False
+    if is_han(item.word[0]):
+        return any(unit.word in ("把", "将") for unit in here)
+    if not item.word.isascii():
+        return any(unit.kind == "w" and not unit.sections and is_verb(unit) for unit in here)
     return any(
-        not unit.sections
-        and unit.kind == "w"
-        and (is_verb(unit) or after.word.casefold() in ("the", "a", "his", "her"))
+        unit.kind == "w"
+        and not unit.sections & _FELT
+        and (is_verb(unit) or (not unit.sections and after.word.casefold() in ("the", "a", "his", "her")))
         for unit, after in pairwise(here)
     )
 
 
-_EATEN = frozenset(("eat", "eats", "ate", "eating", "drink", "drinks", "drank", "drinking", "had", "ordered", "orders"))
+def _is_eating(word: str) -> bool:
+    return word.casefold() in _EATEN or word[0] in "吃喝饮"
+
+
+_FELT = frozenset(("like", "dislike", "ask", "refuse", "stop", "not"))
+_EATEN = frozenset(
+    (
+        *("eat", "eats", "ate", "eating", "drink", "drinks", "drank", "drinking", "had", "ordered", "orders"),
+        *("tasted", "finished", "devoured", "wolfed", "sipped", "swallowed", "took", "takes", "helped"),
+        *("ест", "едят", "ел", "ела", "ели", "съел", "съела", "съели", "пьет", "пьют", "пил", "пила", "пили"),
+        *("выпил", "выпила", "выпили", "заказал", "заказала", "взял", "взяла", "попросил", "попросила"),
+    )
+)

@@ -41,6 +41,7 @@ class Item(NamedTuple):
     other: bool = False  # "another job"
     fewer: bool = False  # "fewer meetings"
     old: bool = False  # "switched from A"
+    aside: bool = False  # "after the update": no denial that follows is about it
 
 
 ATTITUDES = {
@@ -114,7 +115,7 @@ def items_of(units: list[Unit]) -> tuple[tuple[Item, ...], tuple[int, ...]]:
             beside = [part for part in (units[at - 1 : at] + units[at + 1 : at + 2]) if "anaphor" in part.sections]
             place = -1 if _is_passive(units, at) else len(items)
             far = bool(operator[1]) or not unit.word.isascii() or unit.word.casefold() == "none"
-            anew = at > 0 and "coordinate" in units[at - 1].sections
+            anew = _is_anew(units, at)
             pending.append(
                 _Pending(
                     place, -1 if beside and segment and operator[1] else segment, *operator, far, scope.demand, anew
@@ -142,6 +143,8 @@ def _lists_on(units: list[Unit], at: int) -> bool:
 def _operate(unit: Unit, scope: _Scope, units: list[Unit], at: int, concord: bool) -> tuple[int, int] | None:
     """Let an operator change the scope; (no, att) to hand to the left if nothing follows it."""
     found = unit.sections
+    if "scales" in found and len(unit.word) > 2 and is_han(unit.word[0]):
+        found -= {"not"}  # 看都没看: the denial is in the scale
     if "plain" in found:
         return None
     if "coordinate" in found:
@@ -215,6 +218,13 @@ def _join(scope: _Scope, units: list[Unit], at: int) -> None:
                 break
 
 
+def _is_anew(units: list[Unit], at: int) -> bool:
+    """True right after "and", or "and has": what stands before that is another statement."""
+    while at > 0 and units[at - 1].word.casefold() in ("has", "have", "had", "he", "she", "they"):
+        at -= 1
+    return at > 0 and "coordinate" in units[at - 1].sections
+
+
 class _Pending(NamedTuple):
     """An operator that may look to its left: how many items stood before it (-1: all), may it look past its segment."""
 
@@ -250,13 +260,18 @@ def _leftwards(items: list[Item], pending: Iterable[_Pending]) -> list[Item]:
         ]
         for n in near or (range(end) if far else ()):
             item = items[n]
+            if item.segment != segment >= 0 and item.no * (item.att or 1) < 0 and (att < 0 or no < 0):
+                continue  # "turned the desk down, does not want it" refuses once
             if att and (not item.att or (item.demand and att < 0)):
                 sign = att * (item.att or 1) if segment >= 0 else att
                 no = 1 if att < 0 and item.segment != segment else item.no  # "did not touch it, hates it" denies once
                 items[n] = item._replace(att=sign, demand=item.demand or (demand and n in near), no=no)
-            elif no < 0 and not att:
+            elif no < 0 and not att and not item.aside and item.word.split(" ")[0].casefold() not in _LACKING:
                 items[n] = item._replace(no=-1)
     return items
+
+
+_LACKING = frozenset(("without", "no", "not", "без", "не", "нет"))
 
 
 # -- items -------------------------------------------------------------------------------------------------------------
@@ -325,7 +340,7 @@ def _item(unit: Unit, before: Unit, last: bool, at: int, segment: int, scope: _S
         is_verb(unit),
         bool(sections & _OPERATING),
     )
-    base = _circumstance(base) if scope.context else base._replace(old=scope.old)
+    base = _circumstance(base)._replace(aside=not scope.spoken) if scope.context else base._replace(old=scope.old)
     if no != scope.no and not lesser:
         base = base._replace(fewer=True)
     if at and "another" in before.sections and not (scope.att > 0 and scope.demand):

@@ -106,6 +106,7 @@ def _clause(units: list[Unit], number: int, asked: bool) -> Clause:
 
 _FRAMES = {
     "在": ("employer", frozenset(("工作", "上班", "任职"))),
+    "在 ": ("school", frozenset(("读书", "上学", "念书", "读大学"))),
     "用": ("written", frozenset(("写", "写的", "开发", "编写", "实现"))),
 }
 
@@ -113,10 +114,10 @@ _FRAMES = {
 def _framed(units: list[Unit]) -> Iterator[tuple[str, int]]:
     """Relations that stand around their value: 在腾讯工作, 用 Go 写."""
     for at, unit in enumerate(units[:-2]):
-        name, ends = _FRAMES.get(unit.word, ("", frozenset()))
         value = units[at + 1]
-        if name and not value.sections & CONTENT and any(after.word in ends for after in units[at + 2 : at + 4]):
-            yield name, at
+        for name, ends in (_FRAMES.get(key, ("", frozenset())) for key in (unit.word, f"{unit.word} ")):
+            if name and not value.sections & CONTENT and any(after.word in ends for after in units[at + 2 : at + 4]):
+                yield name, at
 
 
 def _earlier(unit: Unit, after: list[Unit]) -> Unit:

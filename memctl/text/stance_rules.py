@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..facts import Fact
 from .names import is_han
-from .stance_bond import WORTH, Bond, View, is_thing, loose, same_thing, sign_of
-from .stance_evidence import JUDGED, by_measure, by_worth, is_other_thing, is_other_use
+from .stance_alike import about_the_same, acts, alike
+from .stance_bond import Bond, View, is_thing, loose, same_thing, sign_of
+from .stance_evidence import JUDGED, by_measure, by_now, by_outcome, by_worth, is_other_thing, is_other_use
 from .stance_items import TIMES, Item
 from .stance_reading import Clause
 from .stance_subject import is_strange
@@ -20,7 +21,18 @@ def judge(belief: Clause, clause: Clause, mine: frozenset[str], fact: Fact, key:
     """How a clause of `fact` speaks of a clause of a belief; `key` is the slot that both stand in, if they do."""
     bond = Bond(belief, clause, mine, key)
     reversal = "reversal" in clause.flags
-    for rule in (_by_key, _by_attitude, _by_number, _by_slot, _by_choice, _by_scale, _by_worth, _by_sign):
+    for rule in (
+        _by_key,
+        _by_now,
+        _by_attitude,
+        _by_number,
+        _by_slot,
+        _by_choice,
+        _by_trial,
+        _by_scale,
+        _by_worth,
+        _by_sign,
+    ):
         view = rule(bond, belief, clause, fact)
         if view:
             return view._replace(reversal=reversal)
@@ -62,6 +74,11 @@ def _script(word: str) -> str:
     return "han" if is_han(first) else "latin" if first < "\u0370" else "other"
 
 
+def _by_now(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """What somebody does now with another thing."""
+    return by_now(bond, clause)
+
+
 def _numbers(belief: Clause, clause: Clause) -> list[tuple[Quantity, Quantity, bool]]:
     """The numbers of two clauses that measure the same, and whether both can be right."""
     return [
@@ -95,6 +112,7 @@ def _by_number(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View |
     found = _numbers(belief, clause)
     if not found:
         return None
+    found = [pair for pair in found if pair[0].dimension != "period"] or found  # "40 euros a month" is about the euros
     about = {b.segment for _, b in bond.pairs}
     found = [pair for pair in found if clause.segments[pair[1].at] in about] or found
     equal = [pair for pair in found if pair[2] and not pair[1].denied]
@@ -108,17 +126,27 @@ def _by_number(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View |
         return None
     if equal and (bond.apart or any(sign < 0 for _, _, sign in bond.scales)):
         return None
-    if equal and not bond.pairs and _denies(belief) != _denies(clause):
-        return View("against", bond.weight + 1, f"denied: {other.text}")
+    if equal and _countered(bond, belief):
+        return View("against", bond.weight + 1, f"denied: {other.text}") if bond.coverage >= 0.5 else None
+    if equal and _denies(belief) != _denies(clause):
+        return None if bond.pairs else View("against", bond.weight + 1, f"denied: {other.text}")
+    if equal and one.dimension == "period":
+        return None  # as often: the rest decides
     if equal:
         return View("for", bond.weight + 1, f"{other.text} as {one.text}")
     said = f"denied: {other.text}" if other.denied else f"{one.text} against {other.text}"
     return View("against", bond.weight + 1, said)
 
 
+def _countered(bond: Bond, belief: Clause) -> bool:
+    """True when the fact has the other end of a scale that a word of the belief stands on, its attitude too."""
+    ways = {(role.name, role.side) for unit in belief.units for role in unit.roles if role.section == "scales"}
+    return any((name, -side * item.no) in ways for item in bond.over for name, side in item.axes)
+
+
 def _denies(clause: Clause) -> bool:
     """True when a clause with nothing but a number turns it down."""
-    return any(unit.sections & {"not", "no", "dislike", "refuse", "stop"} for unit in clause.units)
+    return any(unit.sections & {"not", "no", "dislike", "stop"} for unit in clause.units)
 
 
 def _by_slot(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
@@ -171,9 +199,23 @@ def _one_at_a_time(name: str, bond: Bond, clause: Clause, fact: Fact) -> bool:
     if name == "maindb":
         return bool(bond.pairs)
     changed = "change" in clause.flags
+    if name == "weekday" and _is_schedule(bond):
+        return True
     if not changed and (name in _MANY or any(unit.key in _ONCE for unit in clause.units)):
         return False
     return (bond.coverage >= 0.5 and bond.nouns >= 1) or (changed and bool(bond.pairs) and len(bond.left) <= 2)
+
+
+def _is_schedule(bond: Bond) -> bool:
+    """True when a thing has a day, and nothing else but the day is different."""
+    first = min(bond.belief, key=lambda item: item.at)
+    days = [item for item in bond.left if item.choices]
+    rest = [item for item in bond.over if not item.choices and item.segment in {b.segment for _, b in bond.pairs}]
+    return (
+        not (first.light or first.verb)
+        and len(days) == len([item for item in bond.left if not item.light]) == 1
+        and not any(item.weight >= 1 for item in rest)
+    )
 
 
 _MANY = frozenset(("weekday", "month", "colour", "drink", "season", "level"))
@@ -184,7 +226,7 @@ _ONCE = frozenset(stem_word(word) for word in ("today", "yesterday", "once", "с
 
 def _by_scale(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
     """The same or opposite ends of a scale, said of the same thing."""
-    fit = [pair for pair in bond.scales if _about_the_same(bond, pair[0], pair[1])]
+    fit = [pair for pair in bond.scales if about_the_same(bond, pair[0], pair[1])]
     if not fit:
         return None
     apart = [pair for pair in bond.scales if pair[2] < 0]
@@ -197,7 +239,7 @@ def _by_scale(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | 
     if (sign < 0 and crossed and fact.outcome == "ok") or bond.reach(one) < (0.6 if crossed else 0.45):
         return None
     taken = any(name in _TAKEN for name, _ in other.axes) and is_thing(other) and sign_of(other, bond.wish) > 0
-    if sign < 0 and taken and not _embraces(bond, other) and not _acts(bond, other):
+    if sign < 0 and taken and not _embraces(bond, other) and not acts(bond, other):
         return None
     if sign < 0:
         return View("against", bond.weight + 1, f'"{one.word}" against "{other.word}"')
@@ -210,15 +252,9 @@ _TAKEN = frozenset(("meat", "alcohol", "drinking", "smoking", "smoke", "spice", 
 """Scales with things on them that say something of who takes them, and nothing where they are only named."""
 
 
-def _about_the_same(bond: Bond, one: Item, other: Item) -> bool:
-    """False when an adjective stands right before a noun that the other text does not have."""
-    for item, items, side in ((one, bond.belief, 0), (other, bond.fact, 1)):
-        head = next(
-            (i for i in items if i.at == item.at + 1 and i.segment == item.segment and not i.light and not i.axes), None
-        )
-        if head is not None and not item.verb and not any(pair[side] is head for pair in bond.pairs):
-            return False
-    return True
+def _by_trial(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
+    """How a trial went."""
+    return by_outcome(bond, belief, fact)
 
 
 def _by_worth(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | None:
@@ -232,7 +268,7 @@ def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | N
         return None
     words = ", ".join(dict.fromkeys(other.word for _, other in bond.pairs if not other.light)) or bond.pairs[0][1].word
     if not bond.apart:
-        return _alike(bond, belief, clause, fact, words)
+        return alike(bond, belief, clause, fact, words)
     if bond.nouns < 1 and loose(bond.left):
         return None
     apart = bond.apart
@@ -246,12 +282,19 @@ def _by_sign(bond: Bond, belief: Clause, clause: Clause, fact: Fact) -> View | N
     no = [item for item in texts if item.segment in segments and sign_of(item, bond.wish) < 0 and not item.excess]
     others = bond.belief if denies else bond.fact
     total = sum(_part(item) for item in no) + (_limits(bond, clause, segments) if denies else 0)
-    met = [item for item in no if any(same_thing(item, o, True) or same_thing(o, item, True) for o in others)]
+    met = [
+        item
+        for item in no
+        if any(same_thing(item, o, True) or same_thing(o, item, True) for o in others)
+        or (denies and item.segment >= 0 and bond.units[item.at].key in bond.keys)  # "supports", "is not supported"
+    ]
     share = sum(map(_part, met)) / total if total else 0
     if not denies and all(is_other_thing(bond, other) or is_other_use(bond, other) for _, other in apart):
         return None
-    done = any(_embraces(bond, other) or (not bond.wish and _acts(bond, other)) for _, other in apart)
+    done = any(_embraces(bond, other) or (not bond.wish and acts(bond, other)) for _, other in apart)
     if not denies and not done and (bond.wish or any(item.light and not item.axes for item in bond.belief)):
+        return None
+    if not denies and all(_is_subject(bond, other) for _, other in apart):
         return None
     ended = denies and "reversal" in clause.flags
     judged = any(name in JUDGED for item in bond.left for name, _ in item.axes)
@@ -296,80 +339,9 @@ def _embraces(bond: Bond, item: Item) -> bool:
     )
 
 
-def _acts(bond: Bond, item: Item) -> bool:
-    """True when a thing is wanted or something is done with it, not only named."""
-    if item.att > 0 or item.verb:
-        return True
-    here = [(at, unit) for at, unit in enumerate(bond.units) if bond.segments[at] == item.segment]
-    named = any(
-        unit.key in bond.mine or unit.word.casefold() in bond.mine or "own" in unit.sections for _, unit in here
-    )
-    return any(is_verb(unit) and (at < item.at or (named and "light" in unit.sections)) for at, unit in here)
-
-
-def _alike(bond: Bond, belief: Clause, clause: Clause, fact: Fact, words: str) -> View | None:
-    """For, when enough is shared and nothing stands against it; for a taste, something must have been done."""
-    if any(sign < 0 for _, _, sign in bond.scales) or any("receive" in unit.sections for unit in clause.units):
-        return None
-    segments = {b.segment for _, b in bond.pairs}
-    only = {clause.segments[at] for at, unit in enumerate(clause.units) if unit.word.casefold() in _ONLY}
-    limited = any(i.segment in only and any(same_thing(b, i, False) for b in bond.belief) for i in bond.fact)
-    if limited and "only" not in bond.flags:
-        return None
-    bad = [
-        i
-        for i in bond.over
-        if i.segment in segments and any(n in WORTH and s * sign_of(i, False) < 0 for n, s in i.axes)
-    ]
-    if not bond.wish and bad and not any(n in WORTH for item in bond.belief for n, _ in item.axes):
-        return None
-    if not any(_about_the_same(bond, a, b) for a, b in bond.pairs if not a.light) and any(
-        a.axes for a, _ in bond.pairs
-    ):
-        return None
-    if bond.wish and any(s * sign_of(i, False) < 0 for i in bond.over if i.verb for n, s in i.axes if n == "possess"):
-        return None
-    things = [b for a, b in bond.pairs if is_thing(a) and not b.light]
-    if (not things and _does_else(bond, segments)) or _only_a_place(bond, belief, clause):
-        return None
-    if bond.wish and things and fact.outcome != "ok" and not any(b.att or b.no < 0 or _acts(bond, b) for b in things):
-        return None
-    helped = fact.outcome == "ok" and any(n in _GOOD and s > 0 for item in bond.left for n, s in item.axes)
-    left = [item for item in bond.left if item.axes and not (helped and any(n in _GOOD for n, _ in item.axes))]
-    if belief.quantities and bond.coverage < 0.9:  # a number is the point of a line that has one
-        return None
-    enough = bond.weight >= 1 and bond.coverage >= (
-        0.5 if bond.wish or bond.weight >= 2 or fact.outcome == "ok" else 0.6
-    )
-    if (enough and not left) or (bond.weight >= 2 and bond.coverage >= 0.7):
-        return View("for", bond.weight, f"same words: {words}")
-    return None
-
-
-def _only_a_place(bond: Bond, belief: Clause, clause: Clause) -> bool:
-    """True when the one thing shared is where it is, and the subject of what is said: "kept in the safe", "the safe is grey"."""
-    pairs = [pair for pair in bond.pairs if not pair[0].light]
-    if bond.wish or len(pairs) != 1 or len(bond.pairs) > 1 or not any(item.light for item in bond.left):
+def _is_subject(bond: Bond, item: Item) -> bool:
+    """True for a thing that does something itself: "Windows got an update" says nothing of who uses it."""
+    if bond.wish or item.segment < 0 or not item.word.isascii() or item.at > 1 or not item.word[0].isupper():
         return False
-    one, other = pairs[0]
-    first = next((at for at, unit in enumerate(clause.units) if unit.word.casefold() not in ("the", "a", "an")), -1)
-    before = {unit.word.casefold() for unit in belief.units[max(0, one.at - 2) : one.at]}
-    verb = any(item.light and item.at > other.at for item in bond.over)
-    return (
-        verb and other.at == first and not is_han(other.word[0]) and bool(before & {"in", "on", "at", "в", "во", "на"})
-    )
-
-
-def _does_else(bond: Bond, segments: set[int]) -> bool:
-    """True when each says only how something is done, and that is not the same: going to bed early, leaving early."""
-    if not all({name for name, _ in a.axes} <= _MANNER for a, _ in bond.pairs):
-        return False
-    acts = [i for i in bond.over if i.segment in segments and i.light and i.verb]
-    return bool(acts) and any(i.light and i.verb for i in bond.left) and not any(a.light for a, _ in bond.pairs)
-
-
-_MANNER = frozenset(("early", "punctual", "speed", "latency"))
-_ONLY = frozenset(
-    ("only", "exclusively", "solely", "только", "лишь", "исключительно", "只", "仅", "只有", "只会", "只肯")
-)
-_GOOD = frozenset(("useful", "success", "quality", "speed", "reliability"))
+    after = bond.units[item.at + 1 : item.at + 2]
+    return any(is_verb(unit) or "receive" in unit.sections for unit in after)

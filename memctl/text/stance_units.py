@@ -84,7 +84,8 @@ def is_barrier(unit: Unit) -> bool:
 
 # -- Chinese -----------------------------------------------------------------------------------------------------------
 
-_NUMERALS = frozenset("零〇一二两三四五六七八九十百千万半几")
+_HOURS = ("点半", "点钟", "点整", "点多", "点左右", "点前", "点后")
+_NUMERALS = "零〇一二两三四五六七八九十百千万半几"
 
 
 def _han(token: Token, lexicon: Lexicon, names: tuple[str, ...]) -> Iterator[Unit]:
@@ -125,7 +126,8 @@ def _cut(text: str, lexicon: Lexicon, names: tuple[str, ...]) -> list[tuple[int,
         options: list[tuple[float, tuple[int, int, bool] | None, int]] = [(best[end - 1][0] + 3.0, None, end - 1)]
         for start in range(max(0, end - lexicon.longest), end):
             word = text[start:end]
-            cost = _cost(word, lexicon, names)
+            split = start > 0 and len(word) > 1 and text[start - 1] in _NUMERALS and word[0] in _NUMERALS + "点"
+            cost = None if split and word not in names and word not in _HOURS else _cost(word, lexicon, names)
             if cost is not None:
                 numeral = all(char in _NUMERALS for char in word)
                 options.append((best[start][0] + cost, (start, end - start, numeral), start))

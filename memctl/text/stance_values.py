@@ -10,6 +10,7 @@ from .stopwords import TERMS
 
 if TYPE_CHECKING:
     from .stance_units import Unit
+    from .stance_words import Role
 
 __all__ = ["Quantity", "agree", "quantities"]
 
@@ -42,14 +43,45 @@ def _found(units: Sequence[Unit]) -> Iterator[Quantity]:
     for at, unit in enumerate(units):
         value = _number(unit)
         if value is None and unit.word.casefold() in ("a", "an") and _has(units, at + 1, "units"):
-            value = 1.0
-        if value is None and (bare := _bare_unit(units, at)):
+            value = None if _has(units, at - 1, "units") or _is_amount(units[:at]) else 1.0  # "40 euros a month"
+        if value is None and (bare := _period(units, at) or _bare_unit(units, at)):
             yield bare
         if value is None:
             continue
         quantity = _date(units, at, value) or _clock(units, at, value) or _measure(units, at, value)
         if quantity:
             yield quantity._replace(denied=any(_has(units, n, "not") for n in (at - 1, at - 2)))
+
+
+def _is_amount(before: Sequence[Unit]) -> bool:
+    """True when a number stands right before: "40 cups a day" is a rate."""
+    return any(_number(unit) is not None for unit in before[-2:])
+
+
+def _period(units: Sequence[Unit], at: int) -> Quantity | None:
+    """How often: "hourly", "once a day", «каждый час», 每小时."""
+    word = units[at].word.casefold()
+    seconds = _PERIODS.get(word)
+    if (
+        seconds is None
+        and word in ("every", "each", "каждый", "каждую", "каждое", "once", "раз")
+        and at + 1 < len(units)
+    ):
+        ahead = at + 2 if _word(units, at + 1) in ("a", "an", "в") else at + 1
+        if (ahead == at + 1) == (word not in ("once", "раз")):
+            seconds = next((r.side for u in units[ahead : ahead + 1] for r in u.roles if _is_time(r)), None)
+    return Quantity("period", seconds, seconds, frozenset(), word, at) if seconds else None
+
+
+def _is_time(role: Role) -> bool:
+    return role.section == "units" and role.name == "time"
+
+
+_PERIODS = {
+    "hourly": 3600.0, "daily": 86400.0, "weekly": 604800.0, "monthly": 2592000.0, "ежечасно": 3600.0,
+    "ежедневно": 86400.0, "еженедельно": 604800.0, "ежемесячно": 2592000.0, "每小时": 3600.0, "每天": 86400.0,
+    "每周": 604800.0, "每星期": 604800.0, "每月": 2592000.0, "每个月": 2592000.0, "раз в сутки": 86400.0,
+}  # fmt: skip
 
 
 def _bare_unit(units: Sequence[Unit], at: int) -> Quantity | None:
@@ -67,7 +99,16 @@ def _bare_unit(units: Sequence[Unit], at: int) -> Quantity | None:
 
 
 _PAIR = frozenset(("пару", "пара", "пары", "couple of"))
-_WITHIN = {"за секунду": 1.0, "за минуту": 60.0, "за час": 3600.0, "за день": 86400.0, "за сутки": 86400.0}
+_WITHIN = {
+    "当天": 86400.0,
+    "当日": 86400.0,
+    "同一天": 86400.0,
+    "за секунду": 1.0,
+    "за минуту": 60.0,
+    "за час": 3600.0,
+    "за день": 86400.0,
+    "за сутки": 86400.0,
+}
 
 
 def _number(unit: Unit) -> float | None:
@@ -134,7 +175,8 @@ def _clock(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
     if colon := re.fullmatch(r"(\d{1,2}):(\d\d)", text):
         minutes = int(colon[1]) * 60 + int(colon[2])
     elif value <= 24 and (_has(units, at + 1, "clock") or (_has(units, at - 1, "at") and _bare(units, at))):
-        minutes = int(value * 60) + (30 if _word(units, at + 1) == "点半" else 0)
+        past = _number(units[at + 2]) if _word(units, at + 1) == "点" and at + 2 < len(units) else None
+        minutes = int(value * 60) + (30 if _word(units, at + 1) == "点半" else int(past or 0))
     else:
         return None
     if minutes < 720 and around & _LATE:

@@ -2,7 +2,8 @@
 
 The lists are data files (`words/en.toml`, `ru.toml`, `zh.toml`). A section is a string of words with commas between;
 in GROUPED sections each line is `name: words`, and the lines of `scales` have two ends: `name: words | words`. Equal
-names in several languages are one thing, so a Russian line can speak for an English belief.
+names in several languages are one thing, so a Russian line can speak for an English belief. `not_on` bars words from a
+scale or a section with which they share but their stem: an author accepts nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .terms import terms
 __all__ = ["LANGUAGES", "Lexicon", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
 
 LANGUAGES = ("en", "ru", "zh")
-GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "apart")
+GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "apart", "not_on")
 VALUED = ("numbers", "months")
 
 
@@ -105,7 +106,7 @@ class Lexicon:
                 if size := _span(key, found, at):
                     roles = [*roles, *given] if size == best else list(given) if size > best else roles
                     best = max(size, best)
-        return (best, tuple(dict.fromkeys(roles))) if best else (1, self._derived(token))
+        return (best, _without_chance(roles)) if best else (1, self._derived(token))
 
     @cached_property
     def common(self) -> frozenset[str]:
@@ -144,6 +145,14 @@ class Lexicon:
                 if len(key) == 1 and (roles := [role for role in given if role.section == "scales"]):
                     return tuple(role._replace(side=-role.side) if turned else role for role in roles)
         return ()
+
+
+def _without_chance(roles: list[Role]) -> tuple[Role, ...]:
+    """Roles without those that a word has only because of its stem: an author accepts nothing."""
+    barred = {role.name for role in roles if role.section == "not_on"}
+    if barred:
+        roles = [r for r in roles if r.section != "not_on" and not barred & {r.section, r.name}]
+    return tuple(dict.fromkeys(roles))
 
 
 def _key(phrase: str, exact: bool) -> tuple[str, ...]:
@@ -214,6 +223,9 @@ def _entries(section: str, text: str) -> Iterator[tuple[str, Role]]:
             if section == "units":
                 name, _, factor = name.partition(" ")
                 yield from ((item, Role(section, name, float(factor))) for item in _items(rest))
+                continue
+            if section == "not_on":
+                yield from ((f"={item}", Role(section, name.strip())) for item in _items(rest))
                 continue
             first, _, second = rest.partition("|")
             yield from ((item, Role(section, name.strip(), 1)) for item in _items(first))

@@ -1,9 +1,11 @@
 """What `reflect --since 7d` costs as a workspace grows: `python bench/reflect.py --facts 10000 100000 1000000`.
 
-The days of the window hold the same number of facts at every size; all that grows is what stands before them. First
-comes the reflect that writes the pages of the window for the first time (with `--whole`, one over everything before it),
-then a new day of facts is retained, and the reflect after it is what cron does every night. Beside it, in the same run:
-what a sync costs that finds nothing changed, which no reader of the workspace can go below.
+The days of the window hold the same lines at every size, byte for byte, about the 200 names that every size tells of
+most: all that grows is what stands before them, and the hubs with it (`about`: the lines that name one of those names).
+These names have a page from the start, so that no night has to make it. First comes a reflect over the window that
+fills the pages (with `--whole`, one over everything), then a new day is written, and the reflect after it is what cron
+does every night (`cpu`: what of it this process worked, on a busy machine). `sync` of it is the index reading the pages again that it wrote: those that everybody shares
+(`shared`: opinions, world, experience, lessons) are read whole. `--window 40 400 4000` shows how the cost follows the change.
 """
 
 from __future__ import annotations
@@ -12,77 +14,121 @@ import argparse
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
+from unittest.mock import patch
 
 from generate import LAST_DAY, _cast, _page, _vocabulary, make_workspace
 
 from memctl.store.heal import with_index
 from memctl.store.workspace import Workspace
+from memctl.text.names import slug
+from memctl.verbs import reflect as night
 from memctl.verbs.reflect import reflect
-from memctl.verbs.sync import sync
+from memctl.verbs.sync import SyncReport, sync
 
-NEW_FACTS = 50
-WINDOW = 350  # facts in the seven days, whatever the size
+TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
+DAYS = 8  # those of the window, the new one with them
+SHARED = ("opinions", "world", "experience", "lessons")
+COLUMNS = (
+    "facts",
+    "in window",
+    "about",
+    "index s",
+    "first s",
+    "night s",
+    "cpu s",
+    "of it sync s",
+    "pages",
+    "shared KiB",
+)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--facts", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--window", type=int, nargs="+", default=[400], help="facts in the window")
     parser.add_argument("--whole", action="store_true", help="reflect over everything first")
     given = parser.parse_args()
-    print(
-        f"{'facts':>10} {'in window':>9} {'index s':>8} {'first s':>8} {'scan ms':>8} {'nightly s':>9} {'pages':>6} {'opinions':>9}"
-    )
+    print("  ".join(f"{name:>10}" for name in COLUMNS))
     for facts in given.facts:
-        folder = Path(tempfile.mkdtemp(prefix="memctl-reflect-"))
-        try:
-            print(measure(Workspace(folder.resolve()), facts, given.whole), flush=True)
-        finally:
-            shutil.rmtree(folder)
+        for window in given.window:
+            folder = Path(tempfile.mkdtemp(prefix="memctl-reflect-"))
+            try:
+                row = measure(Workspace(folder.resolve()), facts, max(1, window // DAYS), given.whole)
+                print("  ".join(f"{cell:>10}" for cell in row), flush=True)
+            finally:
+                shutil.rmtree(folder)
 
 
-def measure(workspace: Workspace, facts: int, whole: bool) -> str:
+def measure(workspace: Workspace, facts: int, a_day: int, whole: bool) -> tuple[str, ...]:
     """One row of the table."""
     make_workspace(workspace.root, facts)
-    in_window = _thin_out(workspace, facts)
-    indexed = _timed(lambda: _sync(workspace))
-    since = None if whole else LAST_DAY - timedelta(days=7)
-    first = _timed(lambda: reflect(workspace, today=LAST_DAY, since=since))
-    scan = min(_timed(lambda: _sync(workspace)) for _ in range(5))
+    names = _make_window(workspace, a_day)
+    indexed = _timed(lambda: with_index(workspace, lambda index: sync(workspace, index, parallel=True)))
+    first = _timed(lambda: reflect(workspace, today=LAST_DAY, since=None if whole else LAST_DAY - timedelta(days=7)))
     today = LAST_DAY + timedelta(days=1)
-    text = _page(Random(7), _vocabulary(1), _cast(1, facts), today, NEW_FACTS)
-    (workspace.root / f"memory/{today}.md").write_text(text, "utf-8")
-    start = time.perf_counter()
-    done = reflect(workspace, today=today, since=today - timedelta(days=7))
-    nightly = time.perf_counter() - start
-    opinions = workspace.root / "bank/opinions.md"
-    size = opinions.stat().st_size / 1024 if opinions.exists() else 0
+    _tell(workspace, 0, a_day)
+    start, began = time.perf_counter(), time.process_time()
+    with _syncs() as reading:
+        done = reflect(workspace, today=today, since=today - timedelta(days=7))
+    nightly, cpu = time.perf_counter() - start, time.process_time() - began
+    pages = [workspace.root / f"bank/{name}.md" for name in SHARED]
+    size = sum(page.stat().st_size for page in pages if page.exists()) / 1024
     return (
-        f"{facts:>10,} {in_window + NEW_FACTS:>9,} {indexed:>8.1f} {first:>8.1f} {scan * 1000:>8.0f} {nightly:>9.2f} "
-        f"{len(done.pages):>6} {size:>6,.0f} KiB"
-    )
+        f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(workspace, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
+        f"{cpu:.2f}", f"{sum(reading):.2f}", str(len(done.pages)), f"{size:,.0f}",
+    )  # fmt: skip
 
 
-def _thin_out(workspace: Workspace, facts: int) -> int:
-    """Leave WINDOW facts in the last seven days: a larger workspace has more years, not busier days."""
-    recent = [
-        page for days in range(8) for page in sorted((workspace.root / "memory").glob(f"{LAST_DAY - timedelta(days=days)}*.md"))
-    ]  # fmt: skip
-    kept = 0
-    for page in recent:
-        count = sum(line.startswith("- ") for line in page.read_text("utf-8").splitlines())
-        if kept + count > WINDOW:
+def _make_window(workspace: Workspace, a_day: int) -> list[str]:
+    """Write the last seven days anew, the same for every size; returns whom they tell of, who all have a page."""
+    for days in range(DAYS):
+        for page in (workspace.root / "memory").glob(f"{LAST_DAY - timedelta(days=days)}*.md"):
             page.unlink()
-        else:
-            kept += count
-    return kept
+    for days in range(1, DAYS):
+        _tell(workspace, days, a_day)
+    names = _cast(1, TOLD_OF).names
+    for name in names:
+        page = workspace.root / f"bank/entities/{slug(name)}.md"
+        if not page.exists():
+            page.write_text(f"# {name}\n", "utf-8")
+    return names
 
 
-def _sync(workspace: Workspace) -> None:
-    with_index(workspace, lambda index: sync(workspace, index))
+def _tell(workspace: Workspace, days: int, count: int) -> None:
+    """The log of so many days before the new one."""
+    day = LAST_DAY + timedelta(days=1 - days)
+    text = _page(Random(f"window {days}"), _vocabulary(1), _cast(1, TOLD_OF), day, count)
+    (workspace.root / f"memory/{day}.md").write_text(text, "utf-8")
+
+
+def _lines_about(workspace: Workspace, names: list[str]) -> int:
+    """In how many lines of the logs one of these names stands as @Name."""
+    texts = (page.read_text("utf-8") for page in (workspace.root / "memory").glob("*.md"))
+    known = set(names)
+    lines = (line.partition(":")[0] for text in texts for line in text.split("\n") if line.startswith("- "))
+    return sum(any(word[1:] in known for word in line.split() if word[0] == "@") for line in lines)
+
+
+@contextmanager
+def _syncs() -> Iterator[list[float]]:
+    """The seconds of each sync within reflect."""
+    seconds: list[float] = []
+
+    def timed(*args: Any, **more: Any) -> SyncReport:
+        start = time.perf_counter()
+        try:
+            return sync(*args, **more)
+        finally:
+            seconds.append(time.perf_counter() - start)
+
+    with patch.object(night, "sync", timed):
+        yield seconds
 
 
 def _timed(job: Callable[[], object]) -> float:

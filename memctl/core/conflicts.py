@@ -31,6 +31,7 @@ __all__ = [
     "is_part",
     "marks_of",
     "may_disagree",
+    "pairs_with",
     "pairs_worth",
     "roles_of",
     "values_differ",
@@ -163,7 +164,7 @@ def _mark(term: str) -> _Mark:
     kinds = [(role.name or "number", term) for role in roles if role.section in ("choices", "numbers")]
     number = bool(_NUMBER.fullmatch(term))
     return _Mark(
-        not number and len(term) > (1 if is_han(term[0]) else 2) and term not in _stops(),
+        _is_stem(term),
         any(role.section in _NEGATORS for role in roles),
         (*scales, *(_POLES[role.section] for role in roles if role.section in _POLES)),
         (*kinds, *([("number", term)] if number else ())),
@@ -227,11 +228,55 @@ def pairs_worth(
                 shared[pair] += 1
     scored = []
     for (i, j), count in shared.items():
-        likeness = count / (1 + min(len(facts[i].stems), len(facts[j].stems)))
-        if (likeness >= 0.3 or (count > 1 and likeness >= 0.2)) and may_disagree(facts[i], facts[j], together(i, j)):
+        likeness = _likeness(facts[i], len(facts[j].stems), count)
+        if _is_like(facts[i], len(facts[j].stems), count) and may_disagree(facts[i], facts[j], together(i, j)):
             scored.append((-likeness, i, j))
     scored.sort()
     return [(i, j) for _, i, j in scored[:limit]], len(scored)
+
+
+def pairs_with(
+    facts: Sequence[str], names: frozenset[str], fresh: Sequence[int], together: Callable[[int, int], bool], limit: int
+) -> list[tuple[int, int]]:
+    """Those of `pairs_worth` that have one of the places `fresh` in them, of facts by their search terms.
+
+    Few meet all, so that no term is too common to be looked at, and the marks of what nobody meets are never made.
+    """
+    marks: dict[int, Marks] = {}
+    stems = [{term for term in own.split() if term not in names and _is_stem(term)} for own in facts]
+    new = set(fresh)
+    scored = []
+    for place in fresh:
+        mine, spoken = marks_of(facts[place], names), stems[place]
+        most = len({name for name, _ in mine.sides})  # that both may share beside their stems
+        for other, its in enumerate(stems):
+            count = len(spoken & its)
+            if other == place or (other in new and other < place) or not _is_like(mine, len(its), count + most):
+                continue
+            i, j = sorted((place, other))
+            for at in (i, j):
+                marks[at] = marks.get(at) or marks_of(facts[at], names)
+            count += len({name for name, _ in marks[i].sides} & {name for name, _ in marks[j].sides})
+            if _is_like(mine, len(its), count) and may_disagree(marks[i], marks[j], together(i, j)):
+                scored.append((-_likeness(mine, len(its), count), i, j))
+    return [(i, j) for _, i, j in sorted(scored)[:limit]]
+
+
+@lru_cache(maxsize=100_000)
+def _is_stem(term: str) -> bool:
+    """True for a term that tells what a fact is about: no number, attribute or stop word."""
+    number = bool(_NUMBER.fullmatch(term))
+    return not number and "=" not in term and len(term) > (1 if is_han(term[0]) else 2) and term not in _stops()
+
+
+def _likeness(one: Marks, stems: int, count: int) -> float:
+    """How much of what the shorter of two facts says, of which the other has so many `stems`, they share."""
+    return count / (1 + min(len(one.stems), stems))
+
+
+def _is_like(one: Marks, stems: int, count: int) -> bool:
+    likeness = _likeness(one, stems, count)
+    return likeness >= 0.3 or (count > 1 and likeness >= 0.2)
 
 
 def _spoken(marks: Marks) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -38,11 +39,12 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
         if _fits(text[start:end], listed.name):
             places.setdefault((start, end), set()).add(listed.entity)
     named: list[tuple[int, str]] = []
-    taken: list[tuple[int, int]] = []
+    taken: list[tuple[int, int]] = []  # in order, none over another: only the neighbours can be in the way
     for start, end in sorted(places, key=lambda span: (span[0] - span[1], span[0])):
-        if any(start < other_end and other_start < end for other_start, other_end in taken):
+        at = bisect_left(taken, (start, end))
+        if (at and start < taken[at - 1][1]) or (at < len(taken) and taken[at][0] < end):
             continue
-        taken.append((start, end))
+        taken.insert(at, (start, end))
         if len(places[start, end]) == 1:
             named.append((start, next(iter(places[start, end]))))
     return tuple(dict.fromkeys(name for _, name in sorted(named)))

@@ -162,7 +162,13 @@ def _words(clause: str) -> Iterator[tuple[str, bool]]:
         yield from ((word, True) for word in bare if word and not _is_number(word))
 
 
-def _prose(chunk: str) -> Iterator[tuple[str, bool]]:
+@lru_cache(maxsize=50_000)
+def _prose(chunk: str) -> tuple[tuple[str, bool], ...]:
+    """The words of what stands between two spaces."""
+    return tuple(_prose_words(chunk))
+
+
+def _prose_words(chunk: str) -> Iterator[tuple[str, bool]]:
     bare = chunk.strip(",;:.!?()[]{}\"'«»“”…、，：（）")
     if _identifier().fullmatch(bare):
         if not _is_number(bare.casefold()):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import date
 from typing import NamedTuple
 
 from ..core.lexical import ORDINAL_BITS
@@ -12,7 +13,18 @@ from ..text.evidence import OPINIONS
 from .index import Index
 from .questions import Stored, by_ids, keys_of
 
-__all__ = ["Told", "at_place", "bearers", "facts_about", "has_marked", "side_by_side", "slots_filled", "weighed"]
+__all__ = [
+    "Told",
+    "at_place",
+    "bearers",
+    "facts_about",
+    "has_marked",
+    "mention_count",
+    "said_since",
+    "side_by_side",
+    "slots_filled",
+    "weighed",
+]
 
 _BELIEFS = page_id(OPINIONS) << ORDINAL_BITS
 # The heads of beliefs are the lines that stated them, once more.
@@ -60,6 +72,17 @@ def facts_about(index: Index, names: Iterable[str], limit: int) -> list[Told]:
     )
     found = {row[0]: Told(*row) for row in index.rows_in(sql, names)}
     return sorted(found.values(), key=lambda told: (told.day or "", told.id), reverse=True)[:limit]
+
+
+def said_since(index: Index, since: date) -> list[int]:
+    """Ids of the facts written down from a day on; neither copies nor observations."""
+    return [i for (i,) in index.rows(f"SELECT id FROM entry WHERE day >= ? AND {_SAID}", (str(since),))]
+
+
+def mention_count(index: Index, names: Iterable[str]) -> int:
+    """How many entries of any kind name one of these keys, each key for itself."""
+    counts = index.rows_in("SELECT count(*) FROM mention WHERE name IN ({keys})", names)
+    return sum(count for (count,) in counts)
 
 
 def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, str, int, int]]:

@@ -22,8 +22,10 @@ __all__ = [
     "facts_between",
     "forgotten_refs",
     "important",
+    "may_be_retracted",
     "merged_pages",
     "named_since",
+    "names_told",
     "naming",
     "outcomes_of",
     "pages_of_names",
@@ -68,6 +70,20 @@ def named_since(index: Index, since: date | None, until: date) -> set[str]:
     sql = f"SELECT DISTINCT names FROM entry WHERE {_MAY_COUNT} AND entry.day >= ? AND entry.day <= ?"
     rows = index.rows(sql, (str(since) if since else "", str(until)))
     return {name for (names,) in rows for name in names.split("\n") if name}
+
+
+def names_told(index: Index, until: date) -> set[str]:
+    """Keys of the names on facts that count, written down until that day: `named_since` ever, a name at a time.
+
+    No more is read than the list of names, and of each the lines up to the first that counts.
+    """
+    sql = (
+        "WITH RECURSIVE each (name) AS (SELECT min(name) FROM mention UNION ALL "
+        "SELECT (SELECT min(name) FROM mention WHERE name > each.name) FROM each WHERE each.name IS NOT NULL) "
+        "SELECT each.name FROM each WHERE each.name <> '' AND EXISTS (SELECT 1 FROM mention CROSS JOIN entry "
+        f"ON entry.id = mention.entry WHERE mention.name = each.name AND {_MAY_COUNT} AND entry.day >= '' AND entry.day <= ?)"
+    )
+    return {name for (name,) in index.rows(sql, (str(until),))}
 
 
 def replacing_between(index: Index, since: date, until: date) -> list[Stored]:
@@ -142,6 +158,17 @@ def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[
         if day is not None and day <= str(until):
             found.setdefault(ref, []).append(day)
     return {ref: sorted(days) for ref, days in found.items()}
+
+
+def may_be_retracted(index: Index, entries: Iterable[Stored]) -> list[Stored]:
+    """Those of some entries that a line corrects by their id, or that fill a slot in which somebody is corrected."""
+    found = list(entries)
+    refs = index.rows_in(
+        "SELECT DISTINCT target FROM link WHERE relation = 'corrects' AND target IN ({keys})", (e.ref for e in found)
+    )
+    corrected = {ref for (ref,) in refs}
+    keys = {key for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE marked")}
+    return [entry for entry in found if entry.ref in corrected or entry.slot in keys]
 
 
 def placed(index: Index, refs: Iterable[str]) -> list[Stored]:

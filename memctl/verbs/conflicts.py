@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 
-from ..core.conflicts import Pair, in_slots, marks_of, pairs_worth, values_differ
+from ..core.conflicts import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
 from ..core.disagreements import Statement, disagreement
 from ..core.hits import Hit
 from ..facts import Fact, is_trusted
 from ..store.heal import with_index
 from ..store.index import Index
-from ..store.questions import Stored, by_ids, keys_of
-from ..store.questions_conflicts import Told, bearers, facts_about, side_by_side, slots_filled, weighed
+from ..store.questions import Stored, by_ids, keys_of, slot_ids
+from ..store.questions_conflicts import (
+    Told,
+    bearers,
+    facts_about,
+    mention_count,
+    said_since,
+    side_by_side,
+    slots_filled,
+    weighed,
+)
 from ..store.reread import reread
 from ..store.workspace import Workspace
 from ..text.grammar import parse
@@ -27,10 +36,11 @@ from .recall import hit_of
 from .sync import Progress, freshen, silent
 from .truth import Judgement, judge
 
-__all__ = ["Conflict", "conflicts", "conflicts_in"]
+__all__ = ["Conflict", "conflicts", "conflicts_in", "conflicts_since"]
 
 _MOST_FACTS = 20_000  # of one entity, the newest
 _MOST_PAIRS = 4_000  # of one entity that are read word by word, the likeliest: some 2 s
+_COMPARED = 2_000  # lines about a name up to which what was told lately is held against them
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,60 @@ def conflicts_in(
     return tuple(_found(workspace, index, today, list(dict.fromkeys(pairs))))
 
 
+def conflicts_since(workspace: Workspace, index: Index, today: date, since: date) -> tuple[Conflict, ...]:
+    """Those pairs of which one side was told from `since` on, about names with no more than 2,000 lines.
+
+    All that is looked at are those facts, and the lines about the same names: each pair as in a small workspace.
+    """
+    fresh = by_ids(index, said_since(index, since))
+    groups: dict[str, tuple[str, ...]] = {}
+    of: dict[str, list[int]] = {}
+    for entry in fresh.values():
+        for keys in {keys_of(index, name) for name in entry.names.split("\n") if name}:
+            groups[keys[0]] = tuple(dict.fromkeys((*groups.get(keys[0], ()), *keys)))
+            of.setdefault(keys[0], []).append(entry.id)
+    small = {name: keys for name, keys in groups.items() if mention_count(index, keys) <= _COMPARED}
+    slots = {
+        (entry.slot, first): small[first]
+        for entry in fresh.values()
+        if entry.slot is not None and entry.block is None
+        for first in (keys_of(index, entry.names.split("\n", 1)[0])[0],)
+        if first in small
+    }
+    pairs = [pair for pair in _varied_pairs(index, today, slots) if {pair.first, pair.second} & fresh.keys()]
+    for name, keys in sorted(small.items()):
+        pairs += [Pair(one, other, "") for one, other in _worth_with(index, keys, set(of[name]))]
+    return tuple(_found(workspace, index, today, list(dict.fromkeys(pairs))))
+
+
 # -- which pairs ------------------------------------------------------------------------------------------------------
+
+
+def _varied_pairs(index: Index, today: date, slots: Mapping[tuple[str, str], Sequence[str]]) -> list[Pair]:
+    """Pairs in some slots, (key, bearer) with all name keys of the bearer."""
+    ids = chain.from_iterable(slot_ids(index, key, names) for (key, _), names in slots.items())
+    verdict = judge(index, by_ids(index, ids).values(), today)
+    return in_slots(verdict.claims.values(), verdict.standings, today)
+
+
+def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[tuple[int, int]]:
+    """Pairs about one entity with one of the facts `fresh` in each, the older first."""
+    told = facts_about(index, keys, _MOST_FACTS)[::-1]
+    if len(told) < 2:
+        return
+    words = frozenset(term for key in keys for term in terms(key))
+    places = [at for at, fact in enumerate(told) if fact.id in fresh]
+    pairs = pairs_with(
+        [fact.own for fact in told], words, places, lambda i, j: _together(told[i], told[j]), _MOST_PAIRS
+    )
+    yield from _counting((told[i], told[j]) for i, j in pairs)
+
+
+def _counting(pairs: Iterable[tuple[Told, Told]]) -> Iterator[tuple[int, int]]:
+    """The ids of what says different things, and not both from outside."""
+    for one, other in pairs:
+        if one.content_key != other.content_key and (is_trusted(one.origin) or is_trusted(other.origin)):
+            yield one.id, other.id
 
 
 def _slot_pairs(index: Index, today: date, names: Sequence[str] | None) -> list[Pair]:
@@ -122,9 +185,7 @@ def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iter
     pairs, total = pairs_worth(marks, lambda i, j: _together(newest[i], newest[j]), _MOST_PAIRS)
     if total > len(pairs) or len(told) > len(newest):
         cut.append(name)
-    for one, other in ((newest[i], newest[j]) for i, j in pairs):
-        if one.content_key != other.content_key and (is_trusted(one.origin) or is_trusted(other.origin)):
-            yield one.id, other.id
+    yield from _counting((newest[i], newest[j]) for i, j in pairs)
 
 
 def _together(one: Told, other: Told) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import date
 from typing import NamedTuple
 
@@ -13,15 +13,17 @@ from ..core.lessons import Outcome
 from ..core.opinions import Told
 from ..core.pages import About, Held, Line
 from ..core.similar_names import Names
+from ..core.truth import Standing
 from ..facts import Citation, Fact, is_trusted
 from ..store.index import Index
-from ..store.questions import Stored, all_entities, by_ids, keys_of
+from ..store.questions import Entity, Stored, all_entities, by_ids, keys_of
 from ..store.questions_reflect import (
     Light,
     about_names,
     facts_between,
     forgotten_refs,
-    named_since,
+    may_be_retracted,
+    names_told,
     naming,
     outcomes_of,
     placed,
@@ -32,7 +34,7 @@ from ..store.workspace import Workspace
 from ..text.names import entity_key, mentions
 from .known import KnownNames
 from .recall import hit_of
-from .truth import judge
+from .truth import Judgement, judge
 
 __all__ = ["Durable", "Gathering"]
 
@@ -40,6 +42,7 @@ DURABLE = 0.7  # importance from which a fact is worth carrying on world.md or e
 _TIMELINE = 20
 _OUTDATED = 5  # superseded versions shown of what an entity's page of the world holds
 _LINES = 40
+_DURABLE_PAGES = {"world": "bank/world.md", "experience": "bank/experience.md"}
 _RELATED = 8
 _MET = 2  # facts that two names must share to be related
 
@@ -63,8 +66,14 @@ class Gathering:
         self._workspace, self._index, self._today = workspace, index, today
         self.known = KnownNames(index)
         self._hits: dict[int, Hit] = {}
+        self._standings: dict[int, Standing] = {}
+        self._replacing: dict[int, Stored] = {}
+        self._verdict = Judgement(self._standings, self._replacing, {})
+        self._cited: dict[str, Citation | None] = {}
         self._facts: dict[str, list[Light]] = {}
+        self._spelled: dict[str, str] = {}
         self._similar: Names | None = None
+        self._entities: list[Entity] | None = None
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -100,28 +109,51 @@ class Gathering:
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and those of them that count no more: forgotten, taken back, made private."""
         wanted = set(refs)
-        hits = self.hits(placed(self._index, wanted))
-        found = {hit.ref: Place(hit.source, hit.origin) for hit in reversed(hits)}
+        entries = placed(self._index, wanted)
+        seen = reread(self._workspace, entries)
+        entries = [entry for entry in entries if entry.id in seen]
+        found = {
+            entry.ref: Place(Citation(entry.path, seen[entry.id].line, seen[entry.id].end_line), entry.origin)
+            for entry in reversed(entries)
+        }
         void = forgotten_refs(self._index, wanted - found.keys())
+        retracted = self._retracted(entries)
         counting = {
-            hit.ref
-            for hit in hits
-            if is_trusted(hit.origin) and not hit.retracted and not (hit.fact and hit.fact.private)
+            entry.ref
+            for entry in entries
+            if is_trusted(entry.origin) and entry.id not in retracted and not entry.private
         }
         return found, void | (found.keys() - counting)
+
+    def _retracted(self, entries: Sequence[Stored]) -> set[int]:
+        """Those that were never true: only what a line corrects by its id, or in words, can be."""
+        doubtful = may_be_retracted(self._index, entries)
+        standings = judge(self._index, doubtful, self._today, whole=False).standings
+        return {entry.id for entry in doubtful if standings[entry.id].retracted}
 
     # -- lines --------------------------------------------------------------------------------------------------------
 
     def hits(self, entries: Sequence[Stored]) -> list[Hit]:
         """Entries as they stand on disk now, with their standing; by place."""
         fresh = [entry for entry in entries if entry.id not in self._hits]
-        verdict = judge(self._index, fresh, self._today, whole=False)
+        verdict = self._judged(fresh)
         seen = reread(self._workspace, fresh)
         for entry in fresh:
             if entry.id in seen:
                 self._hits[entry.id] = hit_of(self._index, entry, seen[entry.id], verdict, self._today, self.known)
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
+
+    def _judged(self, entries: Iterable[Stored]) -> Judgement:
+        """Everything judged so far, these entries with it: each once, and no page is read for that."""
+        fresh = [entry for entry in entries if entry.id not in self._verdict.standings]
+        if fresh:
+            made = judge(self._index, fresh, self._today, whole=False)
+            standings = {entry.id: made.standings[entry.id] for entry in fresh}
+            self._standings.update(standings)
+            replacing = {standing.replaced_by for standing in standings.values()} - {None}
+            self._replacing.update((i, made.entries[i]) for i in replacing if i is not None)
+        return self._verdict
 
     def facts_of(self, name: str) -> list[Light]:
         """Every fact that counts about the bearer of a name."""
@@ -134,6 +166,11 @@ class Gathering:
         """How a name without a page is written most often on the earliest lines about it; its page's spelling with one."""
         if self.known.known_as(name) != entity_key(name):
             return self.known.known_as(name)
+        if name not in self._spelled:
+            self._spelled[name] = self._spelled_first(name)
+        return self._spelled[name]
+
+    def _spelled_first(self, name: str) -> str:
         first = by_ids(self._index, [fact.id for fact in self.facts_of(name)[:20]])
         written = Counter(
             spelling
@@ -143,11 +180,10 @@ class Gathering:
         )
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
 
-    def _lines(self, chosen: Iterable[Light]) -> dict[int, Line]:
+    def _lines(self, chosen: Iterable[Light], entries: Mapping[int, Stored]) -> dict[int, Line]:
         """The lines of some facts by id. Exact twins are one line that names the places of the others."""
         wanted = {light.id: light for light in chosen}
-        entries = by_ids(self._index, wanted)
-        self.hits(list(entries.values()))
+        self._find({hit.superseded_by for hit in self.hits([entries[i] for i in wanted if i in entries])})
         hits = {number: self._hits[number] for number in wanted if number in self._hits}
         first: dict[int, int] = {}
         also: dict[int, list[Citation]] = {}
@@ -168,16 +204,20 @@ class Gathering:
     def _line(self, hit: Hit, also: tuple[Citation, ...] = ()) -> Line:
         return Line(
             hit.content, hit.day, hit.valid, hit.source, hit.ref, hit.kind, hit.entities,
-            hit.fact.key if hit.fact else None, hit.importance, self._replacement(hit), hit.retracted, also,
+            hit.fact.key if hit.fact else None, hit.importance, self._cited[hit.superseded_by] if hit.superseded_by else None,
+            hit.retracted, also,
             hit.superseded_by is not None,
         )  # fmt: skip
 
-    def _replacement(self, hit: Hit) -> Citation | None:
-        """Where the line stands that replaced another; of several that say the same, the first. A private one is not cited."""
-        if hit.superseded_by is None:
-            return None
-        found = self.hits([entry for entry in placed(self._index, [hit.superseded_by]) if not entry.private])
-        return found[0].source if found else None
+    def _find(self, refs: Iterable[str | None]) -> None:
+        """Look up where lines stand that replaced others: of several that say the same, the first; no private one."""
+        fresh = {ref for ref in refs if ref is not None and ref not in self._cited}
+        entries = [entry for entry in placed(self._index, fresh) if not entry.private] if fresh else []
+        seen = reread(self._workspace, entries)
+        self._cited |= dict.fromkeys(fresh)
+        for entry in reversed(entries):
+            if entry.id in seen:
+                self._cited[entry.ref] = Citation(entry.path, seen[entry.id].line, seen[entry.id].end_line)
 
     # -- an entity ----------------------------------------------------------------------------------------------------
 
@@ -196,8 +236,12 @@ class Gathering:
             if f.names.split("\n", 1)[0] in mine
             and (f.slot is not None or (f.importance or 0) >= DURABLE or f.content_key in repeated)
         ]
-        current = self._lines(_newest_of_each(slots))
-        lines = current | self._lines([*plans, *events[-2 * _TIMELINE :], *durable[-4 * _LINES :]])
+        candidates = (_newest_of_each(slots), [*plans, *events[-2 * _TIMELINE :], *durable[-4 * _LINES :]])
+        entries = by_ids(self._index, (fact.id for some in candidates for fact in some))
+        shown = self._shown(candidates, entries, slots, plans, events, durable)
+        lines = {}
+        for some in candidates:
+            lines |= self._lines([fact for fact in some if fact.id in shown], entries)
         plans = [f for f in plans if f.id in lines and not self._only_kept_until(f.id)]
         now = _now(slots, lines, today)
         taken = {line.ref for _, line in now} | {lines[f.id].ref for f in plans}
@@ -209,24 +253,56 @@ class Gathering:
         )  # fmt: skip
         return about, _durable([lines[f.id] for f in durable if f.id in lines])
 
+    def _shown(
+        self, candidates: Iterable[Sequence[Light]], entries: Mapping[int, Stored],
+        slots: Sequence[Light], plans: Sequence[Light], events: Sequence[Light], durable: Sequence[Light],
+    ) -> Set[int]:  # fmt: skip
+        """Those of the candidates that the pages may show by what the index tells of them: only these are read.
+
+        All of them if one of those is not on its page any more: then another one takes its place.
+        """
+        standings = self._judged(entries.values()).standings
+        first: set[int] = set()  # of twins, the one that stands for all
+        for some in candidates:
+            owners: dict[int, int] = {}
+            first |= {owners.setdefault(fact.content_key, fact.id) for fact in some}
+        self.hits([entries[fact.id] for fact in plans])
+        now = {f.id for f in slots if f.id in first and _is_now(standings[f.id], self._today)}
+        kept = {f.id for f in plans if f.id in self._hits and not self._only_kept_until(f.id)}
+        taken = {entries[i].ref for i in now | (kept & first)}
+        told = [f.id for f in events if f.id in first and entries[f.id].ref not in taken]
+        timeline = [i for i in told if not standings[i].retracted][-_TIMELINE:]
+        lasting = _lasting([entries[f.id] for f in durable if f.id in first], standings)
+        wanted = {*now, *(f.id for f in plans), *timeline, *lasting}
+        twins = {entries[i].content_key for i in wanted}
+        read = {i for i, entry in entries.items() if entry.content_key in twins}
+        self.hits([entries[i] for i in read])
+        return read if read <= self._hits.keys() else entries.keys()
+
     def _related(
         self, name: str, facts: Sequence[Light], path_of: Callable[[str], str | None]
     ) -> list[tuple[str, str | None, int]]:
         own = {*keys_of(self._index, name), entity_key(name)}
         met: Counter[str] = Counter()
-        for fact in facts:
-            others = {self.known.known_as(key) for key in fact.names.split("\n") if key and key not in own}
-            met.update(other for other in others if entity_key(other) not in own)
+        for names, count in Counter(fact.names for fact in facts if "\n" in fact.names).items():
+            others = {self.known.known_as(key) for key in names.split("\n") if key and key not in own}
+            met.update({other: count for other in others if entity_key(other) not in own})
         often = sorted((-count, entity_key(other), other) for other, count in met.items() if count >= _MET)
         shown = [(self.spelled(other), -count) for count, _, other in often[:_RELATED]]
         return [(other, path_of(other), count) for other, count in shown]
 
+    def entities(self) -> list[Entity]:
+        """Every entity that has a page, by name; asked for once."""
+        if self._entities is None:
+            self._entities = all_entities(self._index)
+        return self._entities
+
     def similar(self) -> Names:
         """All names with their bearers, to be asked who may be the same; unmarked spellings of one bearer are one."""
         if self._similar is None:
-            borne = [(each.name, name) for each in all_entities(self._index) for name in (each.name, *each.names)]
+            borne = [(each.name, name) for each in self.entities() for name in (each.name, *each.names)]
             keys = {entity_key(name) for _, name in borne}
-            told = sorted(named_since(self._index, None, self._today) - keys)
+            told = sorted(names_told(self._index, self._today) - keys)
             self._similar = Names([*borne, *((key, key) for key in told)])
         return self._similar
 
@@ -243,18 +319,8 @@ class Gathering:
         for hit in self.hits(outcomes_of(self._index, wanted, self._today)):
             fact = hit.fact
             if fact and fact.outcome and not hit.retracted:
-                found.append(
-                    Outcome(
-                        fact.task or "",
-                        fact.outcome == "ok",
-                        hit.content,
-                        fact.why,
-                        hit.entities,
-                        hit.day,
-                        hit.source,
-                        hit.ref,
-                    )
-                )
+                told = fact.task or "", fact.outcome == "ok", hit.content, fact.why
+                found.append(Outcome(*told, hit.entities, hit.day, hit.source, hit.ref))
         return found
 
 
@@ -293,6 +359,25 @@ def _holds(line: Line, today: str) -> bool:
     return begun and not ended and not line.over and not line.retracted
 
 
+def _is_now(standing: Standing, today: date) -> bool:
+    """What `_holds` says of the line, before it is read."""
+    first, last = standing.valid
+    begun, ended = first is None or first <= today, last is not None and last < today
+    return begun and not ended and standing.replaced_by is None and not standing.retracted
+
+
+def _lasting(entries: Iterable[Stored], standings: Mapping[int, Standing]) -> set[int]:
+    """Ids of the lines that `_durable` shows, and of those that decide about them."""
+    unique = list({entry.ref: entry for entry in entries}.values())
+    over = [e.id for e in unique if standings[e.id].replaced_by is not None or standings[e.id].retracted]
+    hidden = set(over[:-_OUTDATED])
+    found = set(over[-_OUTDATED:])
+    for kind, path in _DURABLE_PAGES.items():
+        ids = [e.id for e in unique if e.id not in hidden and e.kind == kind and e.path != path]
+        found |= set(ids[-_LINES:])
+    return found
+
+
 def _standing(lines: Iterable[Line], taken: set[str]) -> list[Line]:
     return [line for line in lines if not line.over and not line.retracted and line.ref not in taken]
 
@@ -302,9 +387,8 @@ def _durable(lines: Sequence[Line]) -> Durable:
     unique = list({line.ref: line for line in lines}.values())
     outdated = [line for line in unique if line.over or line.retracted]
     shown = [line for line in unique if line not in outdated[:-_OUTDATED]]
-    kinds = {"world": "bank/world.md", "experience": "bank/experience.md"}
     world, experience = (
         tuple([line for line in shown if line.kind.value == kind and line.citation.path != path][-_LINES:])
-        for kind, path in kinds.items()
+        for kind, path in _DURABLE_PAGES.items()
     )
     return Durable(world, experience)

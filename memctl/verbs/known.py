@@ -22,9 +22,11 @@ class KnownNames:
         """The entities that a text names without marking them."""
         if not self._any:
             return ()
-        fresh = {head for head in heads(text) if head not in self._listed}
-        self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
-        return find_names(text, self._listed)
+        found = heads(text)
+        fresh = {head for head in found if head not in self._listed}
+        if fresh:
+            self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
+        return find_names(text, self._listed) if any(map(self._listed.__getitem__, found)) else ()
 
     def known_as(self, name: str) -> str:
         """The name that its bearer's page gives; the name itself without a page, or with several bearers."""

@@ -24,7 +24,7 @@ from ..facts import Citation
 from ..store.files import read_page
 from ..store.index import Index
 from ..store.merging import sides_of_merge
-from ..store.questions import all_entities, keys_of, resolve
+from ..store.questions import keys_of, resolve
 from ..store.questions_reflect import merged_pages, named_since, pages_of_names, tasks_between
 from ..store.workspace import Workspace
 from ..text.blocks import body_of, conflict_sides, edited, live_blocks, splice, untangle
@@ -64,16 +64,12 @@ class Edit(NamedTuple):
 
 @dataclass(slots=True)
 class Plan:
-    """Everything that one reflect would do; `new` are names that get their page now.
-
-    `touched` are the names whose pages were looked at, with how many facts each has.
-    """
+    """Everything that one reflect would do; `new` are names that get their page now."""
 
     edits: list[Edit] = field(default_factory=list)
     moved: list[Moved] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     new: set[str] = field(default_factory=set)
-    touched: dict[str, int] = field(default_factory=dict)
 
 
 class Planner:
@@ -206,7 +202,7 @@ class Planner:
             for key in belief.names if belief.over is None else ():
                 held[key].append(_held(belief))
         names_like = self._gathering.similar()
-        names = self.plan.touched = self._touched(replay)
+        names = self._touched(replay)
         paths = self._paths(names)
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
@@ -244,7 +240,7 @@ class Planner:
         names |= {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
         names |= {known.known_as(name) for name in self._named}
         if self._since is None:
-            names |= {entity.name for entity in all_entities(self._index)}
+            names |= {entity.name for entity in self._gathering.entities()}
         else:
             near = {other.bearer for name in names for other in self._gathering.similar().near(name)}
             names |= {name for name in near if pages_of_names(self._index, [name])}
@@ -258,7 +254,7 @@ class Planner:
         """Where the page of each name is, or will be: a name without one gets it from so many facts on."""
         known = pages_of_names(self._index, names)
         found: dict[str, str] = {}
-        taken = {entity.path for entity in all_entities(self._index)}
+        taken = {entity.path for entity in self._gathering.entities()}
         others = {path.casefold(): path for path in self._files() - taken}
         for name, count in sorted(names.items()):
             path = known.get(entity_key(name))

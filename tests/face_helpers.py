@@ -55,7 +55,7 @@ def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
 
 def ask(workspace: Workspace, words: str, *, k: int = 10, today: date = TODAY, **more: Any) -> Answer:
     """Recall through the public verb; `more` are the filters of `read_query` and the options of `recall`."""
-    options = {name: more.pop(name) for name in ("history", "budget") if name in more}
+    options = {name: more.pop(name) for name in ("history", "budget", "vectors") if name in more}
     return recall(workspace, read_query(words, today, **more), today=today, k=k, **options)
 
 

@@ -88,7 +88,8 @@ def environment(**more: str) -> dict[str, str]:
     here = str(Path(__file__).parent.parent)
     return (
         kept
-        | {"MEMCTL_NOW": "2025-11-27T12:00", "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": here}
+        | {"MEMCTL_NOW": "2025-11-27T12:00", "MEMCTL_VECTORS": "none", "PYTHONPATH": here}
+        | {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
         | more
     )
 
@@ -118,6 +119,11 @@ def strays(workspace: Workspace) -> list[str]:
         "index.broken",
         "lock",
         "reflect.lock",
+        "embed.lock",
+        "vectors.lock",
+        "vectors.sqlite",
+        "vectors.sqlite-wal",
+        "vectors.sqlite-shm",
     }
     derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []
     pages = [

@@ -20,6 +20,7 @@ from memctl.facts import Citation
 from memctl.store.workspace import Settings, Workspace
 from memctl.text.lines import split_lines
 from memctl.verbs import recall as recall_module
+from memctl.verbs.index import index
 from memctl.verbs.recall import recall
 from memctl.verbs.sync import SyncReport
 
@@ -174,7 +175,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     pages["memory/2025-02-01-x.md"] = (
         "- O(0.9): one may doubt that the gateway is to blame for any of this\n- W(key=mode) @Zoë: packets, if at all, by post\n"
     )
-    return write_pages(tmp_path_factory.mktemp("crowd"), pages)
+    workspace = write_pages(tmp_path_factory.mktemp("crowd"), pages)
+    index(workspace)  # however long it takes: recall has two seconds for it
+    return workspace
 
 
 @pytest.mark.parametrize(

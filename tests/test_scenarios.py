@@ -113,6 +113,7 @@ def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     env = kept | {
         "MEMCTL_NOW": NOW,
+        "MEMCTL_VECTORS": "none",
         "PATH": f"{programs}:{os.environ['PATH']}",
         "PYTHONPATH": here,
         "COLUMNS": "100",

@@ -99,6 +99,9 @@ def test_every_code_point_is_found_by_itself() -> None:
             "user name http server snake kebab-case a.b.c getusername",
         ),
         ("v1.2.3 python3.11 10km 2025-11-27", "1.2.3 v1.2.3 python3.11 10 2025"),
+        ("Петров, Киев и Лев Ковалёв", "петрова киева ковалевым"),
+        ("деплой, токены", "деплоя токенов"),
+        ("為什麼選擇臺灣的資料庫", "选择 台湾 资料库"),
         ("C++, C#; F# and ECONNRESET (#42)", "c++ c# f# econnreset #42 42"),
         ("mail bob@example.com https://docs.example.com/a/b?x=1", "bob example.com docs.example.com"),
         ("1,000,000 rows", "1000000"),
@@ -111,6 +114,12 @@ def test_every_code_point_is_found_by_itself() -> None:
 )
 def test_a_plain_spelling_finds_it(text: str, query: str) -> None:
     assert set(terms(query)) <= set(terms(text))
+
+
+def test_a_surname_stands_with_and_without_its_ending() -> None:
+    """«Петров» may be many of «Пётр» or a name; written small it is the former, as every genitive plural."""
+    assert terms("Петров") == ["петр", "петров"] and terms("Петрова") == ["петров"]
+    assert terms("серверов") == ["сервер"] == terms("сервер")
 
 
 def test_identifiers_stand_whole_and_split() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..facts import Citation, Fact, Kind, Period, is_trusted
 
-__all__ = ["Answer", "Hit", "Version", "answer_json", "hit_json"]
+__all__ = ["Answer", "Hit", "Vectored", "Version", "answer_json", "hit_json"]
 
 
 class Version(NamedTuple):
@@ -25,7 +25,8 @@ class Hit:
 
     `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
     factors that made the score. For a line that stated a belief, `confidence` is the current one, `belief` its place in
-    bank/opinions.md and `evidence` the newest lines for or against it.
+    bank/opinions.md and `evidence` the newest lines for or against it. `via` is the way to a related line: ids of lines
+    and names in turn, from a hit to the line itself.
     """
 
     ref: str
@@ -51,10 +52,23 @@ class Hit:
     fact: Fact | None = None
     belief: Citation | None = None
     evidence: tuple[Citation, ...] = ()
+    via: tuple[str, ...] = ()
+
+
+class Vectored(NamedTuple):
+    """What the vectors know of the workspace: the name of the model, how many there are, how many entries lack one."""
+
+    model: str
+    embedded: int
+    missing: int
 
 
 class Answer(NamedTuple):
-    """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits."""
+    """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
+
+    `related` are lines that belong to the hits by the names they share; None where nobody asked for them. `vectors` is
+    None where no model takes part.
+    """
 
     query: str
     as_of: str | None
@@ -63,6 +77,8 @@ class Answer(NamedTuple):
     stale: str | None = None
     empty: tuple[str, ...] = ()
     took_ms: float = 0.0
+    related: tuple[Hit, ...] | None = None
+    vectors: Vectored | None = None
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
@@ -93,6 +109,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
         made["also"] = [str(citation) for citation in hit.also]
     if hit.belief:
         made |= {"belief": str(hit.belief), "evidence": [str(citation) for citation in hit.evidence]}
+    if hit.via:
+        made["via"] = list(hit.via)
     if hit.history:
         made["history"] = [_version(version) for version in hit.history]
     return made | ({"explain": hit.parts} if explain else {})
@@ -101,7 +119,7 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
 def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
     """The JSON object of a whole answer (contract 5)."""
     warnings = [*answer.warnings, *([answer.stale] if answer.stale else ()), *answer.empty]
-    return {
+    made: dict[str, Any] = {
         "schema": 1,
         "query": answer.query,
         "as_of": answer.as_of,
@@ -110,6 +128,8 @@ def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "took_ms": round(answer.took_ms, 1),
         "hits": [hit_json(hit, explain) for hit in answer.hits],
     }
+    made |= {"vectors": answer.vectors._asdict()} if answer.vectors else {}
+    return made if answer.related is None else made | {"related": [hit_json(hit, explain) for hit in answer.related]}
 
 
 def _period(period: Period) -> dict[str, str | None]:

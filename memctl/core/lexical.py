@@ -11,7 +11,7 @@ all in one; a fifth more or less of any of them changes the mean of those figure
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
 from typing import NamedTuple
@@ -22,11 +22,13 @@ __all__ = [
     "GAP",
     "ORDINAL_BITS",
     "Lexical",
+    "Other",
     "idf",
     "match_expression",
     "neighbourhood",
     "score",
     "select_terms",
+    "share_for",
     "upper_bound",
     "weigh",
 ]
@@ -51,6 +53,10 @@ _PAIR = 0.3  # two terms beside each other in the question within _NEAR tokens h
 _NEAR = 4
 _PAGE = 0.1  # a page counts by its best line and .3 of the next two (algorithms.md)
 _NEXT = 0.3
+
+
+Other = tuple[tuple[str, ...], Mapping[str, float]]
+"""Tokens that, one after another, stand for query terms which the line itself lacks: term -> part of an occurrence."""
 
 
 class Lexical(NamedTuple):
@@ -95,9 +101,10 @@ class Lexical(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """Where the query's terms stand in a line, and what one occurrence weighs there."""
+    """Where the query's terms stand in a line, how often each counts, and what one occurrence weighs there."""
 
     places: dict[str, list[int]]
+    counts: dict[str, float]
     unit: float
 
 
@@ -136,6 +143,11 @@ def neighbourhood(candidates: Iterable[int]) -> list[int]:
     return sorted({row + step for row in candidates for step in range(-reach, reach + 1) if row + step >= 0})
 
 
+def share_for(worth: float) -> float:
+    """The part of an occurrence that, alone in a normal line, counts `worth` (0 to 1) of a whole one."""
+    return worth * _K1 / (_K1 + 1 - worth)
+
+
 def upper_bound(query: Mapping[str, float]) -> float:
     """What no row's score reaches: every term saturated, every pair together, the whole page as good."""
     return (_K1 + 1 + _PAIR) * sum(query.values()) * (1 + _PAGE * (1 + 2 * _NEXT))
@@ -146,18 +158,19 @@ def score(
     rows: Mapping[int, str],
     titles: Mapping[int, str] = MappingProxyType({}),
     forms: Mapping[str, str] = MappingProxyType({}),
+    others: Sequence[Other] = (),
 ) -> dict[int, Lexical]:
     """Every row that matches, unordered: BM25F (Robertson, Zaragoza, Taylor 2004) over a line and its surroundings.
 
     `query` is term -> idf in the question's order; `rows` is row id -> its space-joined terms, for the candidates and
     their `neighbourhood`; `titles` is row id -> the terms of the headings above it; `forms` is token -> query term
-    for tokens that stand for one, such as those a prefix expanded to.
+    for tokens that stand for one, such as those a prefix expanded to; `others` stand for terms in part.
     """
     tokens = {**forms, **dict(zip(query, query, strict=True))}
-    lines = {row: _line(rows[row], tokens) for row in sorted(rows)}  # sorted: sums of floats depend on the order
-    found_in = {
-        text: sorted({tokens[word] for word in text.split() if word in tokens}) for text in set(titles.values())
-    }
+    lines = {
+        row: _line(rows[row], tokens, others) for row in sorted(rows)
+    }  # sorted: sums of floats depend on the order
+    found_in = {text: sorted(_line(text, tokens, others).places) for text in set(titles.values())}
     above = {row: found_in[text] for row, text in titles.items()}
     heard = _spread(lines, above)
     follows = _following(query, lines.values())
@@ -171,7 +184,7 @@ def score(
     }
 
 
-def _line(text: str, tokens: Mapping[str, str]) -> _Line:
+def _line(text: str, tokens: Mapping[str, str], others: Sequence[Other]) -> _Line:
     """Most lines beside a candidate hold no term: to look for each in the text costs half as much as to split it."""
     unit = 1 / (1 - _B + _B * (text.count(" ") + 1) / _PIVOT)
     places: dict[str, list[int]] = {}
@@ -180,14 +193,29 @@ def _line(text: str, tokens: Mapping[str, str]) -> _Line:
         for place, word in enumerate(text.split(" ")):
             if word in tokens:
                 places.setdefault(tokens[word], []).append(place)
-    return _Line(places, unit)
+    counts = {term: float(len(found)) for term, found in places.items()}
+    for other in others:
+        if other[0][0] in text:
+            _stand_in(other, text.split(" "), places, counts)
+    return _Line(places, counts, unit)
+
+
+def _stand_in(other: Other, words: Sequence[str], places: dict[str, list[int]], counts: dict[str, float]) -> None:
+    """Count a line for the terms that it says in other words; several such words count as the best of them."""
+    tokens, shares = other
+    many = len(tokens)
+    found = [at for at, word in enumerate(words) if word == tokens[0]]
+    found = [at for at in found if many == 1 or tuple(words[at : at + many]) == tokens]
+    for term, share in shares.items() if found else ():
+        if counts.get(term, 0.0) < min(share, 1.0):
+            places[term], counts[term] = found, share
 
 
 def _spread(lines: Mapping[int, _Line], above: Mapping[int, Iterable[str]]) -> dict[int, dict[str, float]]:
     """Row -> term -> how often it counts there: in the line itself, in those beside it, in the headings above."""
     heard: dict[int, dict[str, float]] = {row: {} for row in lines}
     for row, line in lines.items():
-        counts = [(term, len(places) * line.unit) for term, places in line.places.items()]
+        counts = [(term, count * line.unit) for term, count in line.counts.items()]
         for step, share in _SHARES if counts else ():
             found = heard.get(row + step)
             if found is not None:

@@ -28,21 +28,23 @@ def cost(hit: Hit) -> int:
         hit.ref,
         hit.origin,
         *hit.also,
+        *hit.via,
     ]
     marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
     chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
     return tokens(" ".join(str(part) for part in (*told, *marks, *chain))) + 16
 
 
-def fit(hits: Sequence[Hit], budget: int) -> tuple[Hit, ...]:
+def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[Hit, ...]:
     """The hits that fit into `budget` tokens, in their order. One that says again what a better one says is left out.
 
-    A hit too large for what is left is passed over, so that smaller ones behind it still come.
+    A hit too large for what is left is passed over, so that smaller ones behind it still come. `before` are those that
+    stand above already.
     """
     kept: list[Hit] = []
     left = budget
     for hit in hits:
-        if cost(hit) <= left and not any(_repeats(hit, other) for other in kept):
+        if cost(hit) <= left and not any(_repeats(hit, other) for other in (*before, *kept)):
             kept.append(hit)
             left -= cost(hit)
     return tuple(kept)

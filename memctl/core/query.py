@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from ..errors import Usage
@@ -13,6 +13,8 @@ from ..text.dates import find_times, parse_when
 from ..text.names import AT_NAME, WIKI_NAME, read_name
 
 __all__ = ["Query", "read_query"]
+
+_SHORT = 200  # as in text/question.py, which most questions need not load
 
 _FILTER = re.compile(
     rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
@@ -24,7 +26,8 @@ _FILTER = re.compile(
 class Query:
     """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.
 
-    `words` is the question without its filters; an empty one asks for the newest within the filters.
+    `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
+    workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
     """
 
     words: str = ""
@@ -35,6 +38,8 @@ class Query:
     as_of: date | None = None
     min_confidence: float | None = None
     times: tuple[Period, ...] = ()
+    aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    pasted: str = field(default="", compare=False)
 
     @property
     def filters(self) -> list[str]:
@@ -81,6 +86,7 @@ def read_query(
     """The query that words and flags make together; Usage for a flag that cannot be followed.
 
     What looks like a filter inside the words but is none (`kind:Pod`) stays a word to look for; quotes make any a word.
+    Of a long paste only the question is read (text/question.py).
     """
     flags: list[tuple[str, str | None]] = [("about", name) for name in about]
     flags += [("kind", word) for word in kinds]
@@ -90,8 +96,19 @@ def read_query(
     for name, value in flags:
         if value is not None and not _apply(filters, name, value, today):
             raise Usage(f"--{name} {value!r} is not understood", _CURES.get(name, "see `memctl recall --help`"))
-    words = _FILTER.sub(lambda match: _take(filters, match, today), text)
-    return _finish(filters, " ".join(words.split()), today)
+    asked = _without_luggage(text)
+    words = _FILTER.sub(lambda match: _take(filters, match, today), asked)
+    query = _finish(filters, " ".join(words.split()), today)
+    return query if asked == text else replace(query, pasted=text)
+
+
+def _without_luggage(text: str) -> str:
+    """The question in a long paste; filters that stand elsewhere in it are not the asker's."""
+    if len(text) <= _SHORT:
+        return text
+    from ..text.question import clean
+
+    return clean(text)
 
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'

@@ -28,6 +28,8 @@ class Call:
     named: str | None = None
     now: datetime = field(default_factory=datetime.now)
     found: Workspace | None = None
+    told_now: bool = False
+    """True where `--now` or MEMCTL_NOW says what the present is, and not the clock."""
 
     @property
     def today(self) -> date:
@@ -79,7 +81,8 @@ def command(
         @functools.wraps(function)
         def called(**values: Any) -> None:
             given = {key: values.pop(key) for key in _COMMON}
-            call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]))
+            told = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
+            call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), told_now=told)
             raise typer.Exit(function(call, **values) or 0)
 
         called.__signature__ = inspect.Signature([*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *shared])  # type: ignore[attr-defined]

@@ -3,6 +3,7 @@
 import importlib
 import sys
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ app.add_typer(fact, name="fact")
 _HERE = {"init", "retain", "recall", "show", "index", "status", "check", "fact"}
 _ELSEWHERE = {
     "reflecting": ("reflect", "belief", "why"), "truths": ("conflicts", "resolve"), "forgetting": ("forget",),
-    "naming": ("entity",),
+    "naming": ("entity",), "evaluating": ("eval",),
 }  # fmt: skip
 _loaded: set[str] = set()
 
@@ -196,6 +197,10 @@ def recall(
     min_confidence: Annotated[
         float | None, typer.Option("--min-confidence", min=0, max=1, help="Leave out opinions held less surely.")
     ] = None,
+    no_vectors: Annotated[bool, typer.Option("--no-vectors", help="By words only.")] = False,
+    hops: Annotated[
+        int, typer.Option("--hops", min=1, max=3, help="2 or 3: also what the hits lead to by the names they share.")
+    ] = 1,
     budget: Annotated[
         int | None, typer.Option("--budget", min=1, metavar="TOKENS", help="Never more than that many tokens.")
     ] = None,
@@ -217,7 +222,11 @@ def recall(
     )  # fmt: skip
     if format not in (None, "text", "json", "jsonl", "md", "paths"):
         raise Usage(f"--format {format!r} is unknown", "text, json, jsonl, md or paths")
-    workspace = call.workspace
+    workspace = call.workspace.without_model() if no_vectors else call.workspace
+    if hops > 1:
+        from ..verbs.related import recall_further
+
+        run = partial(recall_further, hops=hops)
     answer = run(workspace, asked, today=call.today, k=k or workspace.settings.k, history=history, budget=budget)
     return print_answer(call, answer, format or ("json" if call.out.json else "text"), explain)
 
@@ -240,25 +249,35 @@ def index(
     call: Call,
     rebuild: Annotated[bool, typer.Option("--rebuild", help="Make the index anew from the Markdown.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Compare it, row by row, with one made anew.")] = False,
+    no_vectors: Annotated[bool, typer.Option("--no-vectors", help="Words only: embed nothing.")] = False,
 ) -> int:
-    """Bring the index up to date. It is derived: delete it at any moment."""
+    """Bring the index up to date, then embed what is new. All of it is derived: delete it at any moment."""
     from ..verbs.index import index as run
     from ..verbs.index import verify as compare
-    from .printing import print_index, print_verified
+    from ..verbs.verify_vectors import verify_vectors
+    from .indexing import print_and_embed
+    from .printing import print_verified
 
     with call.out.progress("indexing") as progress:
         report = run(call.workspace, rebuild=rebuild, progress=progress)
-    code = print_index(call, report) if not verify else 0
-    return print_verified(call, report, compare(call.workspace)) if verify else code
+    if verify:
+        return print_verified(call, report, compare(call.workspace), verify_vectors(call.workspace))
+    return print_and_embed(call, report, rebuild, not no_vectors)
 
 
 @command(app, "status", "memctl status")
-def status(call: Call) -> None:
+def status(
+    call: Call,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Look at every vector, and at what the quick search misses of them.")
+    ] = False,
+) -> int:
     """Counts, freshness, sizes, and what is optional and missing."""
     from ..verbs.status import status as run
+    from ..verbs.verify_vectors import verify_vectors
     from .printing import print_status
 
-    print_status(call, run(call.workspace))
+    return print_status(call, run(call.workspace), verify_vectors(call.workspace) if verify else None)
 
 
 @command(app, "check", "memctl check")

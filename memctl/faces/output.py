@@ -52,6 +52,10 @@ class Output:
         """One line of the answer."""
         print(printable(text))
 
+    def flush(self) -> None:
+        """Let a reader of the answer have what there is of it."""
+        sys.stdout.flush()
+
     def raw_json(self, value: Any) -> None:
         """A JSON document on one line; ASCII, so that nothing in it can steer a terminal."""
         print(json.dumps(value, ensure_ascii=True))
@@ -129,12 +133,14 @@ class _Bar:
             return
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import Progress
+            from rich.progress import MofNCompleteColumn, Progress, TextColumn
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._what, total=total)
+            columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._what, total=total, rate="")
             self._bar.start()
-        self._bar.update(self._task, completed=done, total=total)
+        rate = f"{done / max(self._clock() - self._start, 0.001):,.0f}/s"
+        self._bar.update(self._task, completed=done, total=total, rate=rate)
 
     def stop(self) -> None:
         if self._bar is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..verbs.show import Passage
     from ..verbs.status import Status
     from ..verbs.sync import SyncReport
+    from ..verbs.verify_vectors import VectorsChecked
 
 BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
 
@@ -32,17 +33,37 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
         return 0 if answer.hits else 1
     for warning in (*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty):
         call.out.note(warning)
-    for number, hit in enumerate(answer.hits, 1):
+    if answer.vectors and answer.vectors.missing:
+        call.out.note(
+            f"{answer.vectors.missing:,} lines are found by words only until `memctl index` has embedded them"
+        )
+    _print_hits(call, answer.hits, format, explain)
+    if answer.related and format in ("text", "md"):
+        heading = "related, by the names that lines share:"
+        call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
+    if answer.hits and answer.related == ():
+        call.out.note("nothing else is related to these by a name")
+    _print_hits(call, answer.related or (), format, explain)
+    if format == "paths":
+        for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *(answer.related or ()))):
+            call.out.line(path)
+    return 0 if answer.hits else 1
+
+
+def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool) -> None:
+    for number, hit in enumerate(hits, 1):
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
         elif format == "md":
-            call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}) ^{hit.ref}")
+            way = f" · {_way(hit)}" if hit.via else ""
+            call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}{way}) ^{hit.ref}")
         elif format == "text":
             _print_hit(call, hit, number, explain)
-    if format == "paths":
-        for path in dict.fromkeys(hit.source.path for hit in answer.hits):
-            call.out.line(path)
-    return 0 if answer.hits else 1
+
+
+def _way(hit: Hit) -> str:
+    """How a related line was reached: `f-3 –[Alice]– f-9`."""
+    return "".join(f" –[{one_line(step)}]– " if at % 2 else step for at, step in enumerate(hit.via))
 
 
 def _markdown_link(hit: Hit) -> str:
@@ -55,7 +76,7 @@ def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:
     out = call.out
     place = out.link(str(hit.source), call.workspace.root / hit.source.path)
     named = ", ".join(hit.entities)
-    beside = "beside a match" if "near" in hit.why else ""
+    beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     facts = [hit.day or "undated", _kind(hit), named, "" if hit.fact else hit.heading, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     out.emit(
@@ -63,6 +84,8 @@ def _print_hit(call: Call, hit: Hit, number: int, explain: bool) -> None:
     )
     for line in hit.content.split("\n"):
         out.line(f"   {line}")
+    if hit.via:
+        out.emit(out.style(f"   {_way(hit)}", FAINT))
     for version in hit.history:
         out.emit(out.style(f"   {_span(version.valid)}  {one_line(version.content)} · {version.source}", FAINT))
     if hit.also:
@@ -147,7 +170,7 @@ def print_passages(call: Call, passages: Sequence[Passage]) -> None:
 def print_index(call: Call, report: SyncReport) -> int:
     """Print what a sync did."""
     if call.out.json:
-        call.out.raw_json(_report_json(report))
+        call.out.raw_json(report_json(report))
         return 0
     call.out.line(f"{report.read} read, {report.dropped} dropped, {report.unchanged} unchanged")
     for path, problem in sorted(report.problems.items()):
@@ -157,30 +180,53 @@ def print_index(call: Call, report: SyncReport) -> int:
     return 0
 
 
-def _report_json(report: SyncReport) -> dict[str, Any]:
+def report_json(report: SyncReport) -> dict[str, Any]:
+    """What a sync did, as plain values."""
     counts = {"read": report.read, "dropped": report.dropped, "unchanged": report.unchanged}
     return {"schema": 1, **counts, "problems": report.problems, "stale": report.stale}
 
 
-def print_verified(call: Call, report: SyncReport, verified: Verified) -> int:
-    """Print whether the index equals one made anew; the exit code is 1 if it does not."""
+def print_verified(call: Call, report: SyncReport, verified: Verified, vectors: VectorsChecked | None) -> int:
+    """Print whether the index equals one made anew, and the vectors are whole; the exit code is 1 if they are not."""
     if call.out.json:
-        call.out.raw_json(_report_json(report) | {"rows": verified.rows, "differences": list(verified.differences)})
+        found = report_json(report) | {"rows": verified.rows, "differences": list(verified.differences)}
+        call.out.raw_json(found | _vectors_json(vectors))
     elif not verified.differences:
         call.out.line(f"{verified.rows} rows, all as a rebuild makes them")
     else:
         for difference in verified.differences:
             call.out.line(difference)
         call.out.note("run `memctl index --rebuild`, and please report how this came about")
-    return 1 if verified.differences else 0
+    return max(_print_vectors(call, vectors), 1 if verified.differences else 0)
 
 
-def print_status(call: Call, status: Status) -> None:
-    """Print counts, sizes and what is missing."""
+def _vectors_json(vectors: VectorsChecked | None) -> dict[str, Any]:
+    return {"verified_vectors": vectors._asdict() if vectors else None}
+
+
+def _print_vectors(call: Call, vectors: VectorsChecked | None) -> int:
+    """The exit code is 1 for damaged vectors."""
+    if vectors is None:
+        return 0
+    if not call.out.json:
+        whole = ", all as they were written" if not vectors.problems else ""
+        call.out.line(f"{vectors.vectors:,} vectors of {vectors.texts:,} texts{whole}")
+        if vectors.recall is not None:
+            call.out.line(f"recall@10 of the search against all compared: {vectors.recall:.3f} ({vectors.asked} asked)")
+        for problem in vectors.problems[:20]:
+            call.out.line(problem)
+        if vectors.problems:
+            call.out.note("run `memctl index`: what is damaged is embedded anew")
+    return 1 if vectors.problems else 0
+
+
+def print_status(call: Call, status: Status, vectors: VectorsChecked | None = None) -> int:
+    """Print counts, sizes and what is missing; with checked vectors those too, and the exit code is 1 if they are damaged."""
     if call.out.json:
-        call.out.raw_json({"schema": 1} | status.as_json())
-        return
-    call.out.table(("what", "value"), status.lines())
+        call.out.raw_json({"schema": 1} | status.as_json() | (_vectors_json(vectors) if vectors else {}))
+    else:
+        call.out.table(("what", "value"), status.lines())
+    return _print_vectors(call, vectors)
 
 
 def print_findings(call: Call, findings: Sequence[Finding]) -> int:

@@ -27,7 +27,7 @@ _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for l
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
     "store/schema.sql", "store/index.py", "core/lexical.py", "core/row.py", "core/rows.py", "facts.py", "text/markers.py", "text/dates.py",
-    "text/dates_hints.py", "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py", "text/lines.py",
+    "text/dates_hints.py", "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py", "text/han.py", "text/lines.py",
     "text/irregular.py", "text/moods.py", "text/names.py", "text/evidence.py", "text/page.py", "text/plain.py", "text/relations.py", "text/relations_words.py", "text/stopwords.py", "text/terms.py", "text/tombstones.py", "text/ttl.py",
 )  # fmt: skip
 

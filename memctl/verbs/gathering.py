@@ -239,7 +239,7 @@ class Gathering:
         candidates = (_newest_of_each(slots), [*plans, *events[-2 * _TIMELINE :], *durable[-4 * _LINES :]])
         entries = by_ids(self._index, (fact.id for some in candidates for fact in some))
         shown = self._shown(candidates, entries, slots, plans, events, durable)
-        lines = {}
+        lines: dict[int, Line] = {}
         for some in candidates:
             lines |= self._lines([fact for fact in some if fact.id in shown], entries)
         plans = [f for f in plans if f.id in lines and not self._only_kept_until(f.id)]

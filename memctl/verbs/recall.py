@@ -35,11 +35,12 @@ from ..text.terms import query_terms
 from .believed import as_stated, believed
 from .emptiness import why_empty
 from .known import KnownNames
+from .meaning import Meaning, meaning_of
 from .sync import sync
 from .truth import Judgement, judge, period_of
 from .words import Found, by_words
 
-__all__ = ["hit_of", "recall", "recall_in"]
+__all__ = ["candidate_of", "hit_of", "recall", "recall_in"]
 
 _FEWEST = 40  # candidates that truth and the factors reorder, however few are asked for
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
@@ -47,14 +48,16 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def recall(
-    workspace: Workspace, query: Query, *, today: date, k: int = 10, history: bool = False, budget: int | None = None
-) -> Answer:
-    """The answer to a query: at most `k` hits, within `budget` tokens if given.
+    workspace: Workspace, query: Query, *, today: date, k: int = 10, history: bool = False, budget: int | None = None,
+    vectors: bool = True,
+) -> Answer:  # fmt: skip
+    """The answer to a query: at most `k` hits, within `budget` tokens if given; without `vectors` by words only.
 
     The index is brought up to date first, within the time that the settings give it and without waiting for another
     writer; where that is not enough, the answer says that it is stale and why.
     """
     start = time.perf_counter()
+    workspace = workspace if vectors else workspace.without_model()
 
     def job(index: Index) -> Answer:
         report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
@@ -93,28 +96,47 @@ def recall_in(
 ) -> Answer:
     """The answer from an index as it stands."""
     now = query.as_of or today
+    if workspace.settings.aliases:
+        from ..store.aliases import with_aliases
+
+        query = with_aliases(workspace, query)
     with index.reading():
         about, warnings = _resolve_about(index, query)
+        if query.pasted:
+            warnings.append(
+                f"out of {len(query.pasted):,} characters the question was taken to be: {query.words[:200]}"
+            )
         if query.words and not query_terms(query.words):
             warnings.append("the question has no words to look for; these are the newest")
         condition = condition_of(index, query, about)
         width = _width(query, k)
-        found = _in_time(index, query, condition, width, warnings)
-        hits = _hits(workspace, index, query, about, condition, found, now, k, history)
-        while about and len(hits) < k and len(found) >= width:  # the lines of namesakes took the places
-            width *= 8
-            found = _in_time(index, query, condition, width, warnings)
-            hits = _hits(workspace, index, query, about, condition, found, now, k, history) if found else hits
+        meaning, vectors = meaning_of(workspace, index, query, warnings)
+        try:
+            found = _in_time(index, query, condition, width, warnings, meaning)
+            hits = _hits(workspace, index, query, about, condition, found, now, k, history)
+            while about and len(hits) < k and len(found) >= width:  # the lines of namesakes took the places
+                width *= 8
+                found = _in_time(index, query, condition, width, warnings, meaning)
+                hits = _hits(workspace, index, query, about, condition, found, now, k, history) if found else hits
+        finally:
+            if meaning:
+                meaning.close()
+                warnings += [f"answered by words only: {meaning.failed}"] if meaning.failed else []
+                warnings += [meaning.problem] if meaning.problem else []
         empty = () if hits else why_empty(index, query, about, condition)
         as_of = str(query.as_of) if query.as_of else None
-        return Answer(query.words, as_of, tuple(hits), tuple(warnings), None, tuple(empty))
+        return Answer(
+            query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, tuple(empty), vectors=vectors
+        )
 
 
-def _in_time(index: Index, query: Query, condition: Filter, width: int, warnings: list[str]) -> Mapping[int, Found]:
+def _in_time(
+    index: Index, query: Query, condition: Filter, width: int, warnings: list[str], meaning: Meaning | None
+) -> Mapping[int, Found]:
     """What the channels find within a few seconds; none of it, with a warning, where that takes longer."""
     index.limit_time(time.monotonic() + _SECONDS)
     try:
-        return _candidates(index, query, condition, width)
+        return _candidates(index, query, condition, width, meaning)
     except TimeUp:
         warnings.append("the search took too long and was cut off; use rarer words or a filter")
         return {}
@@ -136,10 +158,13 @@ def _resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list
     return found, warnings
 
 
-def _candidates(index: Index, query: Query, condition: Filter, width: int) -> Mapping[int, Found]:
-    """The best `width` that the channels find: words, and where there are none to look for, the newest within the filters."""
+def _candidates(
+    index: Index, query: Query, condition: Filter, width: int, meaning: Meaning | None = None
+) -> Mapping[int, Found]:
+    """The best `width` that the channels find: words and meaning, and where there are no words to look for, the newest
+    within the filters."""
     if query.words:
-        found = by_words(index, query, condition, width)
+        found = by_words(index, query, condition, width, meaning)
         if found is not None:
             return found
     if query.times and not query.days:
@@ -195,7 +220,7 @@ def _ranked(
     relevance |= {i: max(value, relevance.get(i, 0.0)) for i, value in pulled.items()}
     named = {i for i in relevance if i in found and found[i].why.get("entity")}
     candidates = [
-        _candidate(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
+        candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
     over = [i for i in relevance if i in verdict.standings and verdict.standings[i].is_over(now)]
     ranked = order(candidates, query.times, bool(named), now, replaced, over)
@@ -210,7 +235,8 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
     return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
 
 
-def _candidate(entry: Stored, relevance: float, named: bool) -> Candidate:
+def candidate_of(entry: Stored, relevance: float, named: bool) -> Candidate:
+    """An entry on its way into an answer."""
     return Candidate(
         entry.id,
         Kind(entry.kind),

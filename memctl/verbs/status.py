@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
+from ..store.embedders import choice
 from ..store.heal import with_index
 from ..store.index import Index
 from ..store.questions import census
+from ..store.questions_vectors import leaves
+from ..store.vectors import open_vectors
 from ..store.workspace import Workspace
 from .sync import sync
 
@@ -34,6 +39,7 @@ class Status:
     problems: dict[str, str]
     search: str
     versions: dict[str, str]
+    vectors: dict[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -54,9 +60,23 @@ class Status:
                 f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}",
             ),
             ("search", self.search),
+            *(("vectors", line) for line in self._vector_lines()),
             *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
             ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
         ]
+
+    def _vector_lines(self) -> Iterator[str]:
+        """The model, what it has done and what is missing."""
+        found = self.vectors
+        if not found or (found["model"] == "none" and not found["bytes"]):
+            return
+        if found["bytes"]:
+            done = f"{found['embedded']:,} of {found['embedded'] + found['missing']:,} entries"
+            yield f"{done} embedded by {found['made_by'] or 'nobody knows whom'}, {_size(found['bytes'])}"
+        if found["problem"]:
+            yield f"{found['problem']}; {found['cure']}"
+        elif found["missing"]:
+            yield f"`memctl index` embeds the rest with {found['model']}"
 
 
 def status(workspace: Workspace) -> Status:
@@ -68,8 +88,7 @@ def _status(workspace: Workspace, index: Index) -> Status:
     report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
     counted = census(index)
     pages, size, _, first, last = counted["pages"][0]
-    path = workspace.memory / "index.sqlite"
-    files = (path, path.with_name(path.name + "-wal"))
+    vectors = _vectors(workspace, index)
     return Status(
         workspace=str(workspace.root),
         kinds=dict(counted["kinds"]),
@@ -79,13 +98,48 @@ def _status(workspace: Workspace, index: Index) -> Status:
         entities=counted["entities"][0][0],
         beliefs=counted["beliefs"][0][0],
         markdown_bytes=size or 0,
-        index_bytes=sum(file.stat().st_size for file in files if file.exists()),
+        index_bytes=_bytes(workspace, "index.sqlite"),
         fresh=report.stale is None,
         stale=report.stale,
         problems=report.problems,
-        search="words, names and dates; no vectors in this version",
+        search="words, names and dates" + ("; meaning" if vectors["used"] else "; no vectors"),
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
+        vectors=vectors,
     )
+
+
+def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
+    """Which model the settings mean, whether it can be had, and how much it has done.
+
+    `used` tells whether recall asks the vectors: there are some, and they are of the model that is there.
+    """
+    chosen = choice(workspace)
+    entries = sum(leaf.entries for leaf in leaves(index))
+    said: list[str] = []
+    made_by, missing, used = None, entries, False
+    kept = open_vectors(workspace, note=said.append)
+    if kept:
+        with closing(kept):
+            made_by = kept.embedder_id
+            own = chosen.embedder
+            used = own is not None and (own.id, own.dim) == (made_by, kept.dim)
+            missing = min(entries, kept.missing(index).entries) if used or own is None else entries
+            said += [kept.problem] if kept.problem else []
+            if own and not used:
+                said.append(f"the vectors are of another model than {own.name} as it is now")
+    error = chosen.problem
+    return {
+        "setting": workspace.settings.model, "model": chosen.name, "installed": chosen.embedder is not None,
+        "problem": error.what if error else said[0] if said else None,
+        "cure": error.cure if error else "run `memctl index`" if said else None,
+        "made_by": made_by, "used": used, "embedded": entries - missing, "missing": missing,
+        "bytes": _bytes(workspace, "vectors.sqlite"),
+    }  # fmt: skip
+
+
+def _bytes(workspace: Workspace, name: str) -> int:
+    files = (workspace.memory / name, workspace.memory / f"{name}-wal")
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _size(count: int) -> str:

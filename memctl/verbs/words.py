@@ -7,17 +7,14 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..core.known_names import find_names, heads
-from ..core.lexical import BUDGET, CANDIDATES, Lexical, neighbourhood, score, select_terms, upper_bound, weigh
+from ..core.lexical import BUDGET, CANDIDATES, Lexical, neighbourhood, score, select_terms, upper_bound
 from ..core.query import Query
 from ..store.index import Index
 from ..store.questions import (
     Entity,
     Filter,
-    completions,
     condition_of,
-    entry_count,
     filtered,
-    frequencies,
     headings_of,
     listed_names,
     match,
@@ -26,15 +23,14 @@ from ..store.questions import (
     passing,
     resolve,
 )
-from ..text.terms import prefixes, query_terms, terms
+from ..text.terms import query_terms, terms
+from .asked import Asked, weigh_terms
+from .meaning import NEAREST, Meaning, Weighed
 
 __all__ = ["Found", "by_words"]
 
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
-_COMPLETIONS = 8
-_MOST_GUESSES = 32  # unknown terms that are looked for as beginnings: a pasted page has thousands
-_GUESSED = 0.5  # weight of a term that only a prefix of stands somewhere
 
 
 class Found(NamedTuple):
@@ -45,16 +41,11 @@ class Found(NamedTuple):
     parts: Mapping[str, Any]
 
 
-class _Asked(NamedTuple):
-    """The terms of a question: how much each weighs, which tokens stand for one, which may fetch candidates."""
-
-    weights: dict[str, float]
-    forms: dict[str, str]
-    frequencies: dict[str, int]
-
-
-def by_words(index: Index, query: Query, condition: Filter, limit: int) -> Mapping[int, Found] | None:
-    """The best `limit` entries that the words of a question find, and as many of the times that it speaks of.
+def by_words(
+    index: Index, query: Query, condition: Filter, limit: int, meaning: Meaning | None = None
+) -> Mapping[int, Found] | None:
+    """The best `limit` entries that the words of a question find, and as many of the times that it speaks of; with a
+    `meaning`, what it finds too, and all of them by both.
 
     None if it has no words to look for.
     """
@@ -62,20 +53,52 @@ def by_words(index: Index, query: Query, condition: Filter, limit: int) -> Mappi
     if not wanted:
         return None
     named = _named(index, query.words)
-    asked = _weigh(index, wanted, named)
+    asked = weigh_terms(index, query, wanted, named)
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
-    around = neighbourhood(candidates)
+    nearest = meaning.nearest(index, condition, limit) if meaning else []
+    around = neighbourhood([*candidates, *nearest])
     above = headings_of(index, around)
     analysed = {text: " ".join(terms(text)) for text in set(above.values())}
     headings = {i: analysed[text] for i, text in above.items() if text}
-    scored = score(asked.weights, own_terms(index, around), headings, asked.forms)
+    own = own_terms(index, around)
+    scored = score(asked.weights, own, headings, asked.forms, asked.others)
     allowed = passing(index, scored, condition)
     held = (i for i, lexical in scored.items() if i in allowed and _says_enough(lexical))
     ranked = sorted(held, key=lambda i: (-round(scored[i].score, 9), i))
-    best = ranked[:limit] + _timely(index, query, ranked[limit:])[:limit]
-    naming = mentioning(index, best, (key for entity in named for key in entity.keys)) if named else set()
+    best = _first(index, query, ranked, limit)
     bound = upper_bound(asked.weights) or 1.0
-    return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
+    keys = [key for entity in named for key in entity.keys]
+    if not meaning or not nearest:
+        naming = mentioning(index, best, keys) if named else set()
+        return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
+    ranks = {i: rank for rank, i in enumerate(ranked, 1)}
+    said = {i: scored[i].score / bound for i in {*best, *nearest} if i in ranks}
+    weighed = meaning.fuse(index, said, nearest, own)
+    best = _first(index, query, sorted(weighed.fused, key=lambda i: (-round(weighed.fused[i].relevance, 9), i)), limit)
+    naming = mentioning(index, best, keys) if named else set()
+    plain = {i: _found(scored[i], ranks[i], bound, i in naming) for i in best if i in ranks}
+    return {i: _with_meaning(plain.get(i) or _unsaid(i in naming), i, weighed) for i in best}
+
+
+def _first(index: Index, query: Query, ranked: list[int], limit: int) -> list[int]:
+    return ranked[:limit] + _timely(index, query, ranked[limit:])[:limit]
+
+
+def _unsaid(naming: bool) -> Found:
+    """For an entry that no word speaks for."""
+    return Found(0.0, {"entity": 1} if naming else {}, {})
+
+
+def _with_meaning(found: Found, number: int, weighed: Weighed) -> Found:
+    """What words found, with what meaning adds to it and how."""
+    fused, near = weighed.fused[number], weighed.near.get(number)
+    parts = {**found.parts, "words": round(fused.words, 4)}
+    if near is None:
+        return Found(fused.relevance, found.why, parts)
+    counts = near.rank <= NEAREST or not fused.words
+    why = {name: rank for name, rank in (("vector", near.rank),) if counts}
+    parts |= {"cosine": round(near.cosine, 4), "near_by": round(near.deviations, 2)}
+    return Found(fused.relevance, found.why | why, parts)
 
 
 def _says_enough(lexical: Lexical) -> bool:
@@ -106,54 +129,10 @@ def _named(index: Index, text: str) -> list[Entity]:
     return [found[0] for name in names if len(found := resolve(index, name)) == 1]
 
 
-def _weigh(index: Index, wanted: list[str], named: list[Entity]) -> _Asked:
-    """Terms with their weights. Other names of whom the question names count as that name; a term that stands nowhere
-    is looked for as a prefix."""
-    total = entry_count(index)
-    others = {token for entity in named for name in entity.names for token in terms(name)}
-    known = frequencies(index, {*wanted, *others})
-    forms = _aliases(wanted, named, known)
-    counts = {term: known.get(term, 0) for term in wanted}
-    guessed: dict[str, int] = {}
-    aliased = set(forms.values())
-    for term in [t for t in wanted if not counts[t] and t not in aliased][:_MOST_GUESSES]:
-        for token in _complete(index, term):
-            forms.setdefault(token, term)
-            guessed[term] = guessed.get(term, 0) + 1
-    extra = frequencies(index, forms)
-    for token, term in forms.items():
-        counts[term] = counts.get(term, 0) + extra.get(token, 0)
-    weights = weigh(counts, total)
-    weights = {term: weight * (_GUESSED if term in guessed else 1.0) for term, weight in weights.items()}
-    forms = {token: term for token, term in forms.items() if term in weights}
-    fetchable = {term: known[term] for term in weights if known.get(term)} | {
-        token: extra.get(token, 0) for token in forms
-    }
-    return _Asked(weights, forms, fetchable)
-
-
-def _aliases(wanted: list[str], named: list[Entity], known: Mapping[str, int]) -> dict[str, str]:
-    """Token -> query term: the most telling word of each other name stands for the name that was asked by."""
-    forms: dict[str, str] = {}
-    for entity in named:
-        spellings = [terms(name) for name in entity.names]
-        asked = next((term for term in wanted if any(term in tokens for tokens in spellings)), None)
-        for tokens in spellings if asked else ():
-            held = [token for token in tokens if known.get(token) and token not in wanted]
-            if held and asked and not set(tokens) & set(wanted):
-                forms[min(held, key=lambda token: known[token])] = asked
-    return forms
-
-
-def _complete(index: Index, term: str) -> list[str]:
-    """Terms of the store that begin as this one does; the longest beginning that leads anywhere decides."""
-    return next((found for prefix in prefixes(term) if (found := completions(index, prefix, _COMPLETIONS))), [])
-
-
 # -- candidates -------------------------------------------------------------------------------------------------------
 
 
-def _fetch(index: Index, query: Query, condition: Filter, asked: _Asked, limit: int) -> list[int]:
+def _fetch(index: Index, query: Query, condition: Filter, asked: Asked, limit: int) -> list[int]:
     """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
     found = _fetch_within(index, condition, asked, limit)
     for period in query.times if query.days is None else ():
@@ -162,7 +141,7 @@ def _fetch(index: Index, query: Query, condition: Filter, asked: _Asked, limit: 
     return list(dict.fromkeys(found))
 
 
-def _fetch_within(index: Index, condition: Filter, asked: _Asked, limit: int) -> list[int]:
+def _fetch_within(index: Index, condition: Filter, asked: Asked, limit: int) -> list[int]:
     if condition.sql:
         few = filtered(index, condition, _ALL + 1)
         if len(few) <= _ALL:
@@ -173,4 +152,7 @@ def _fetch_within(index: Index, condition: Filter, asked: _Asked, limit: int) ->
     if len(found) < limit and len(chosen) < len(held):
         # A word in three lines and one in thousands: those of the three alone are no answer yet.
         found += match(index, held, condition, limit)
+    if asked.aside:
+        # Apart: the rarest words fetch first, and another word for the thing must not take the places of the asked one.
+        found += match(index, select_terms(asked.aside, BUDGET // 2), condition, limit // 2)
     return found

@@ -17,6 +17,7 @@ ROWS = {
     "R7": "damage",
     "R9": "outside",
     "R12": "same_tick",
+    "R13": "embedding",
     "S4": "paths",
     "S10": "memory",
 }

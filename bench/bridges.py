@@ -1,0 +1,368 @@
+"""Recall over two and three hops, through real workspaces of Markdown: `python bench/bridges.py`.
+
+A chain is three facts, A–B, B–C and C–D. The question names A and shares words with the first fact alone; each name of
+a chain also stands on other facts, beside hubs (names on more than 5 % of all facts), busy names (just below that) and
+names of other chains. Names are English, Russian and Chinese in turn. Shown is how often the fact two or three hops
+away is among the first ten, or a hit already, in per cent with a 95 % interval over all chains (Wilson).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shutil
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+
+from generate import make_queries, make_workspace
+
+from memctl.core.association import reach
+from memctl.core.hits import Answer, answer_json
+from memctl.core.query import Query, read_query
+from memctl.store.heal import open_index, with_index
+from memctl.store.index import Index
+from memctl.store.questions import by_ids
+from memctl.store.workspace import Workspace
+from memctl.verbs import related
+from memctl.verbs.recall import recall_in
+from memctl.verbs.sync import sync
+
+TODAY = date(2025, 11, 30)
+SCRIPTS = ("en", "ru", "zh")
+HUBS, BUSY = 6, 6
+
+
+@dataclass(frozen=True)
+class Chain:
+    """A question and the three facts that lead from it to its answer."""
+
+    question: str
+    facts: tuple[str, str, str]
+
+
+@dataclass
+class Names:
+    """Seeded pseudo-words and names of three scripts, none of them twice."""
+
+    rng: Random
+    taken: set[str] = field(default_factory=set)
+
+    def fresh(self, make: Callable[[], str]) -> str:
+        """What `make` returns, unless it was there before."""
+        while (word := make()) in self.taken:
+            pass
+        self.taken.add(word)
+        return word
+
+    def word(self, script: str) -> str:
+        """A word that ends in a consonant, so that stemming leaves it."""
+        return self.fresh(lambda: self._syllables(script, self.rng.randint(2, 3)))
+
+    def name(self, script: str) -> str:
+        """A name: capitalised, or three Chinese characters."""
+        word = self.word(script)
+        return word if script == "zh" else word.capitalize()
+
+    def _syllables(self, script: str, count: int) -> str:
+        pick = self.rng.choice
+        if script == "zh":
+            return "".join(chr(self.rng.randrange(0x4E00, 0x9000)) for _ in range(3))
+        onsets, vowels, ends = (
+            ("bdfgklmnprtvz", "aou", "kmnrtb") if script == "en" else ("бдгклмнпртвз", "ауы", "кмнртб")
+        )
+        return "".join(pick(onsets) + pick(vowels) for _ in range(count)) + pick(ends)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How hard a set is."""
+
+    chains: int = 150
+    others: int = 3  # further facts about each name of a chain
+    background: int = 600  # facts about hubs and busy names alone
+    plain: bool = (
+        False  # the second fact of each pair names the bridge without a mark, or by an alias; bridges have pages
+    )
+    shared: bool = True  # names of chains meet names of other chains
+
+
+def make(root: Path, shape: Shape, seed: int) -> list[Chain]:
+    """Write a workspace and return its chains."""
+    rng = Random(seed)
+    names = Names(rng)
+    hubs, busy = ([names.name(SCRIPTS[n % 3]) for n in range(count)] for count in (HUBS, BUSY))
+    fill = {script: [names.word(script) for _ in range(400)] for script in SCRIPTS}
+    cast = [[names.name(SCRIPTS[n % 3]) for _ in range(4)] for n in range(shape.chains)]
+    lines: list[str] = []
+    chains: list[Chain] = []
+    aliases: dict[str, str] = {}
+
+    def told(script: str, *named: str) -> str:
+        words = [*rng.sample(fill[script], 5), *named]
+        rng.shuffle(words)
+        lines.append(" ".join(words))
+        return lines[-1]
+
+    def company(script: str) -> str:
+        """Now and then somebody whom everybody knows."""
+        return (
+            f"@{rng.choice(hubs)}"
+            if rng.random() < 0.4
+            else f"@{rng.choice(busy)}"
+            if rng.random() < 0.3
+            else rng.choice(fill[script])
+        )
+
+    for number, (a, b, c, d) in enumerate(cast):
+        script = SCRIPTS[number % 3]
+        asked = [names.word(script), names.word(script)]
+        if shape.plain:
+            aliases |= {b: names.name(SCRIPTS[(number + 1) % 3]), c: names.name(SCRIPTS[(number + 1) % 3])}
+        second = (aliases[b] if number % 2 else b) if shape.plain else f"@{b}"
+        third = (aliases[c] if number % 2 else c) if shape.plain else f"@{c}"
+        first = " ".join([*asked, f"@{a}", f"@{b}", company(script), *rng.sample(fill[script], 2)])
+        lines.append(first)
+        chains.append(
+            Chain(
+                " ".join([*asked, a]),
+                (first, told(script, second, f"@{c}", company(script)), told(script, third, f"@{d}", company(script))),
+            )
+        )
+        for name in (a, b, c, d):
+            for _ in range(shape.others):
+                other = (
+                    rng.choice(rng.choice(cast)) if shape.shared and rng.random() < 0.4 else rng.choice([*hubs, *busy])
+                )
+                told(script, f"@{name}", f"@{other}")
+    for _ in range(shape.background):
+        told(rng.choice(SCRIPTS), f"@{rng.choice(hubs)}", f"@{rng.choice(hubs if rng.random() < 0.6 else busy)}")
+    rng.shuffle(lines)
+    _write(root, lines, aliases)
+    return chains
+
+
+def _write(root: Path, lines: Sequence[str], aliases: dict[str, str]) -> None:
+    (root / "memory").mkdir(parents=True)
+    for start in range(0, len(lines), 8):
+        day = TODAY - timedelta(days=1 + start // 8)
+        body = "".join(f"- W: {line}\n" for line in lines[start : start + 8])
+        (root / "memory" / f"{day}.md").write_text(f"## Retain\n\n{body}", encoding="utf-8")
+    for name, alias in aliases.items():
+        page = root / "bank" / "entities" / f"{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"---\naliases: [{alias}]\n---\n\n# {name}\n", encoding="utf-8")
+
+
+# -- ways to find it --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Asked:
+    """One question with its answer by words, and what the ways below need."""
+
+    workspace: Workspace
+    index: Index
+    query: Query
+    answer: Answer
+
+    @property
+    def seeds(self) -> dict[int, float]:
+        """The first hits and their scores, as related.py takes them."""
+        return related.seeds_of(self.index, self.answer.hits)
+
+    def texts(self, ids: Sequence[int]) -> list[str]:
+        """The contents of some rows, in their order."""
+        known = by_ids(self.index, ids)
+        places = [(self.workspace.root / known[i].path, known[i].line) for i in ids if i in known]
+        return [_page(path)[line - 1].removeprefix("- W: ") for path, line in places]
+
+
+_pages: dict[Path, list[str]] = {}
+
+
+def _page(path: Path) -> list[str]:
+    if path not in _pages:
+        _pages[path] = path.read_text("utf-8").splitlines()
+    return _pages[path]
+
+
+def direct(asked: Asked) -> list[str]:
+    """The hits themselves."""
+    return [hit.content for hit in asked.answer.hits]
+
+
+def by_join(asked: Asked) -> list[str]:
+    """One step in SQL."""
+    web = related.Web(asked.index, asked.query)
+    out = related.entries_of(asked.index, asked.answer.hits)
+    return asked.texts([line for line in web.join(asked.seeds, 20) if line not in out][:10])
+
+
+def walked(hops: int) -> Callable[[Asked], list[str]]:
+    """The walk by its score alone, without a look at the files."""
+
+    def run(asked: Asked) -> list[str]:
+        web = related.Web(asked.index, asked.query)
+        web.grow(asked.seeds, hops)
+        out = related.entries_of(asked.index, asked.answer.hits)
+        return asked.texts([each.line for each in reach(web.graph, asked.seeds, hops) if each.line not in out][:10])
+
+    return run
+
+
+def shown(hops: int) -> Callable[[Asked], list[str]]:
+    """What `recall --hops` shows, and that its hits are those of recall without it."""
+
+    def run(asked: Asked) -> list[str]:
+        answer = related.related_to(
+            asked.workspace, asked.index, asked.query, asked.answer, today=TODAY, k=10, hops=hops
+        )
+        assert _without_time(answer) == _without_time(asked.answer), "the main ranking changed"
+        return [hit.content for hit in answer.related or ()]
+
+    return run
+
+
+def _without_time(answer: Answer) -> dict[str, object]:
+    return answer_json(answer._replace(took_ms=0, related=None))
+
+
+WAYS: dict[str, Callable[[Asked], list[str]]] = {
+    "direct hits only": direct,
+    "one step joined in SQL": by_join,
+    "walk, .5, by score": walked(2),
+    "walk, .85, by score": walked(3),
+    "--hops 2": shown(2),
+    "--hops 3": shown(3),
+}
+
+
+# -- measuring --------------------------------------------------------------------------------------------------------
+
+
+def measure(shape: Shape, seeds: int, ways: Sequence[str]) -> None:
+    """Print the table of one kind of set."""
+    hits: dict[str, list[tuple[bool, bool]]] = {way: [] for way in ways}
+    took: dict[str, list[float]] = {way: [] for way in ways}
+    for asked, chain in _questions(shape, seeds):
+        for way in ways:
+            start = time.perf_counter()
+            found = WAYS[way](asked)
+            took[way].append((time.perf_counter() - start) * 1000)
+            found += direct(asked)  # a hit is not repeated among what is related
+            hits[way].append((chain.facts[1] in found, chain.facts[2] in found))
+    for way in ways:
+        second, third = zip(*hits[way], strict=True)
+        print(
+            f"  {way:26} hop 2 @10 {interval(second)}   hop 3 @10 {interval(third)}   p50 {statistics.median(took[way]):5.1f} ms"
+        )
+
+
+def _questions(shape: Shape, seeds: int) -> Iterator[tuple[Asked, Chain]]:
+    for seed in range(seeds):
+        root = Path(tempfile.mkdtemp(prefix="memctl-bridges-"))
+        try:
+            chains = make(root, shape, seed)
+            yield from _asked(Workspace(root.resolve()), chains)
+        finally:
+            shutil.rmtree(root)
+
+
+def _asked(workspace: Workspace, chains: Sequence[Chain]) -> Iterator[tuple[Asked, Chain]]:
+    with_index(workspace, lambda index: sync(workspace, index, wait=5, seconds=600))
+    index = open_index(workspace)
+    for chain in chains:
+        query = read_query(chain.question, TODAY)
+        yield Asked(workspace, index, query, recall_in(workspace, index, query, today=TODAY, k=10)), chain
+    index.close()
+
+
+# (lines fetched of one name, lines from which the third hop goes on): those of related.py first
+BOUNDS = ((related.MOST, related.WIDEST), (50, 20), (200, 80), (1000, 120))
+
+
+def speed(facts: int, questions: int) -> None:
+    """Print what related lines cost beside recall itself, in a store with hubs, and what its bounds save and change."""
+    root = Path(tempfile.mkdtemp(prefix="memctl-bridges-"))
+    try:
+        make_workspace(root, facts)
+        workspace = Workspace(root.resolve())
+        with_index(workspace, lambda index: sync(workspace, index, wait=5, seconds=3600))
+        index = open_index(workspace)
+        asked: list[tuple[Query, Answer]] = []
+        took = []
+        for query in (read_query(text, TODAY) for text in make_queries(questions)):
+            recall_in(workspace, index, query, today=TODAY, k=10)
+            start = time.perf_counter()
+            asked.append((query, recall_in(workspace, index, query, today=TODAY, k=10)))
+            took.append(time.perf_counter() - start)
+        base = statistics.median(took)
+        print(f"{facts:,} facts: recall p50 {1000 * base:.1f} ms")
+        for hops in (2, 3):
+            first: list[set[str]] = []
+            for most, widest in BOUNDS:
+                related.MOST, related.WIDEST = most, widest
+                took, found = _timed(workspace, index, asked, hops)
+                first = first or found
+                kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
+                print(
+                    f"  --hops {hops}, at most {most} lines a name, {widest} lines onwards: p50 {1000 * statistics.median(took):.1f} ms "
+                    f"({statistics.median(took) / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
+                )
+    finally:
+        related.MOST, related.WIDEST = BOUNDS[0]
+        shutil.rmtree(root)
+
+
+def _timed(
+    workspace: Workspace, index: Index, asked: Sequence[tuple[Query, Answer]], hops: int
+) -> tuple[list[float], list[set[str]]]:
+    took, found = [], []
+    for query, answer in asked:
+        start = time.perf_counter()
+        more = related.related_to(workspace, index, query, answer, today=TODAY, k=10, hops=hops).related or ()
+        took.append(time.perf_counter() - start)
+        found.append({hit.ref for hit in more})
+    return took, found
+
+
+def interval(found: Sequence[bool]) -> str:
+    """Per cent with Wilson's interval."""
+    n, p, z = len(found), sum(found) / len(found), 1.96
+    middle, width = (
+        (p + z * z / (2 * n)) / (1 + z * z / n),
+        z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)),
+    )
+    return f"{100 * p:5.1f} ({100 * max(0, middle - width):5.1f}–{100 * min(1, middle + width):5.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--chains", type=int, default=150)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--ways", default="", help="only these, comma-separated")
+    parser.add_argument("--speed", type=int, default=0, metavar="FACTS", help="measure the time at that size instead")
+    given = parser.parse_args()
+    if given.speed:
+        speed(given.speed, 40)
+        return
+    ways = [way for way in WAYS if not given.ways or way in given.ways.split(",")]
+    sets = {
+        "bridges": Shape(given.chains),
+        "bridges, harder: 5 further facts about each name": Shape(given.chains, others=5),
+        "bridges named without a mark or by an alias": Shape(given.chains, plain=True),
+        "three hops among 500 background facts": Shape(50, others=0, background=500),
+    }
+    for title, shape in sets.items():
+        print(f"{title}: {shape.chains} chains x {given.seeds} seeds")
+        measure(shape, given.seeds, ways)
+
+
+if __name__ == "__main__":
+    main()

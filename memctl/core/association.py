@@ -1,0 +1,177 @@
+"""What belongs to an answer without sharing its words: a walk from the hits over the names that lines have in common.
+
+Lines and names make a graph of two sides. A walker starts at a hit, goes to one of its names (the rarer, the likelier),
+from there to any line with that name, and starts again now and then; where it stays often is related (personalised
+PageRank). A name on very many lines leads nowhere in particular, so nobody walks through it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from .rank import Ranked
+
+__all__ = ["ROUNDS", "Graph", "Reached", "damping", "hub_limit", "in_turn", "rarity", "reach", "spread", "sunk"]
+
+ROUNDS = 10
+"""Rounds of two steps each: line to name, name to line."""
+_FEW, _SHARE = 50, 0.05
+ASKED = 0.1
+_TURNS = (0, 0, 1, 0, 1)
+T = TypeVar("T")
+
+
+class Graph(NamedTuple):
+    """Lines with the names on them; `borne` is on how many lines a name stands, seen here or not, of `total` in all.
+
+    `asked` are names in the question: lines with them are hits by that, so little of the walk goes that way.
+    """
+
+    lines: Mapping[int, Collection[str]]
+    borne: Mapping[str, int]
+    total: int
+    asked: Collection[str] = ()
+
+
+class Reached(NamedTuple):
+    """A line that the walk came to: how often, how many lines lie on the way (itself included), and the best way there.
+
+    `path` alternates lines and names, from the hit where it began.
+    """
+
+    line: int
+    score: float
+    hops: int
+    path: tuple[int | str, ...]
+
+
+def hub_limit(total: int) -> int:
+    """On how many of `total` lines a name may stand and still lead anywhere: 50, or 5 % where that is more."""
+    return max(_FEW, int(_SHARE * total))
+
+
+def rarity(borne: int, total: int) -> float:
+    """How much a name tells: ln(1 + N / n)."""
+    return math.log(1 + total / max(1, borne))
+
+
+def damping(hops: int) -> float:
+    """How likely each step goes on instead of starting again: more where it may go further."""
+    return 0.5 if hops <= 2 else 0.85
+
+
+class _Sides(NamedTuple):
+    """The graph without its hubs, in a fixed order: names of a line with their share, lines of a name, the share of each."""
+
+    names: dict[int, list[tuple[str, float]]]
+    lines: dict[str, list[int]]
+    each: dict[str, float]
+
+
+def _sides(graph: Graph) -> _Sides:
+    limit = hub_limit(graph.total)
+    lines: dict[str, list[int]] = {}
+    for line in sorted(graph.lines):
+        for name in graph.lines[line]:
+            lines.setdefault(name, []).append(line)
+    borne = {name: max(graph.borne.get(name, 0), len(found)) for name, found in lines.items()}
+    lines = {name: found for name, found in sorted(lines.items()) if borne[name] <= limit}
+    names: dict[int, list[tuple[str, float]]] = {line: [] for line in sorted(graph.lines)}
+    for name, found in lines.items():
+        weight = rarity(borne[name], graph.total) * (ASKED if name in graph.asked else 1)
+        for line in found:
+            names[line].append((name, weight))
+    for line, listed in names.items():
+        whole = math.fsum(weight for _, weight in listed)
+        names[line] = [(name, weight / whole) for name, weight in listed]
+    return _Sides(names, lines, {name: 1 / borne[name] for name in lines})
+
+
+def spread(graph: Graph, seeds: Mapping[int, float], step: float, rounds: int = ROUNDS) -> dict[int, float]:
+    """How much of the walk each line gets; all together 1, unless there are no seeds in the graph.
+
+    What leaves the part of the store that the graph shows, or ends on a line without names, starts again.
+    """
+    return _spread(_sides(graph), _shares(graph, seeds), step, rounds)
+
+
+def _shares(graph: Graph, seeds: Mapping[int, float]) -> dict[int, float]:
+    kept = {line: weight for line, weight in sorted(seeds.items()) if line in graph.lines and weight > 0}
+    whole = math.fsum(kept.values())
+    return {line: weight / whole for line, weight in kept.items()}
+
+
+def _spread(sides: _Sides, start: Mapping[int, float], step: float, rounds: int) -> dict[int, float]:
+    going = step * step  # two steps lead from line to line
+    mass = dict(start)
+    for _ in range(rounds if start else 0):
+        met = dict.fromkeys(sides.lines, 0.0)
+        for line, amount in mass.items():
+            for name, share in sides.names[line]:
+                met[name] += amount * share
+        arrived = dict.fromkeys(sides.names, 0.0)
+        for name, amount in met.items():
+            if amount:
+                part = going * amount * sides.each[name]
+                for line in sides.lines[name]:
+                    arrived[line] += part
+        again = 1 - math.fsum(arrived.values())
+        for line, share in start.items():
+            arrived[line] += again * share
+        mass = arrived
+    return {line: amount for line, amount in mass.items() if amount}
+
+
+def reach(graph: Graph, seeds: Mapping[int, float], hops: int, rounds: int = ROUNDS) -> list[Reached]:
+    """The lines within so many hops of the seeds, best first; the seeds themselves (one hop) are left out."""
+    sides = _sides(graph)
+    start = _shares(graph, seeds)
+    ways = _ways(sides, start, hops)
+    mass = _spread(sides, start, damping(hops), rounds)
+    found = [
+        Reached(line, mass.get(line, 0.0), (len(path) + 1) // 2, path) for line, path in ways.items() if len(path) > 1
+    ]
+    return sorted(found, key=lambda each: (-round(each.score, 12), each.hops, each.line))
+
+
+def _ways(sides: _Sides, start: Mapping[int, float], hops: int) -> dict[int, tuple[int | str, ...]]:
+    """The likeliest of the shortest ways to every line within reach."""
+    ways: dict[int, tuple[int | str, ...]] = {line: (line,) for line in start}
+    edge = dict(start)
+    for _ in range(hops - 1):
+        through: dict[str, tuple[float, int]] = {}
+        for line in sorted(edge):
+            for name, share in sides.names[line]:
+                chance = edge[line] * share
+                if name not in through or chance > through[name][0]:
+                    through[name] = (chance, line)
+        fresh: dict[int, tuple[float, str]] = {}
+        for name, (chance, _) in sorted(through.items()):
+            for line in sides.lines[name]:
+                value = chance * sides.each[name]
+                if line not in ways and (line not in fresh or value > fresh[line][0]):
+                    fresh[line] = (value, name)
+        ways |= {line: (*ways[through[name][1]], name, line) for line, (_, name) in fresh.items()}
+        edge = {line: value for line, (value, _) in fresh.items()}
+    return ways
+
+
+def in_turn(near: Sequence[T], far: Sequence[T]) -> list[T]:
+    """Three of five places to the nearer lines, two to the farther: those are many, and hardly one would come up by score."""
+    queues = iter(near), iter(far)
+    left = len(near) + len(far)
+    taken = (next(queues[turn], None) for _ in range(left) for turn in _TURNS)
+    return [each for each in taken if each is not None]
+
+
+def sunk(ranked: Sequence[Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
+    """The same, what was replaced directly below what replaced it, where both are there."""
+    places = {place.candidate.id: place for place in ranked}
+    made: dict[int, Ranked] = {}
+    for place in ranked:
+        newer = places.get(replaced.get(place.candidate.id, place.candidate.id), place)
+        made.setdefault(newer.candidate.id, newer)
+        made.setdefault(place.candidate.id, place)
+    return list(made.values())

@@ -1,0 +1,59 @@
+"""What the vectors ask of the index: which entries take part, by page, and which pages are the newest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..core.lexical import ORDINAL_BITS
+from .index import Index
+from .questions import Stored, by_ids
+
+__all__ = ["EMBEDDABLE", "Leaf", "digests_of", "embeddable", "entries_of", "leaves", "page_stands"]
+
+EMBEDDABLE = "(entry.block IS NULL AND entry.role NOT IN ('heading', 'rest'))"
+"""SQL: the entries that are embedded. No copies, tombstones or evidence, no headings (they stand with each line), no
+front matter."""
+
+
+class Leaf(NamedTuple):
+    """A page as the vectors know it: its number, its path, the sum of its rows, and how many entries take part."""
+
+    id: int
+    path: str
+    rows_sum: bytes
+    entries: int
+
+
+def leaves(index: Index) -> list[Leaf]:
+    """Every page, newest first: by the day of a log, else by the day on which it was saved."""
+    sql = (
+        f"SELECT page.id, page.path, page.rows_sum, count(entry.id) FROM page LEFT JOIN entry "
+        f"ON entry.id >= page.id << {ORDINAL_BITS} AND entry.id < (page.id + 1) << {ORDINAL_BITS} AND {EMBEDDABLE} "
+        "GROUP BY page.id "
+        "ORDER BY coalesce(page.day, date(page.mtime_ns / 1000000000, 'unixepoch')) DESC, page.path"
+    )
+    return [Leaf(*row) for row in index.rows(sql)]
+
+
+def entries_of(index: Index, page: int) -> list[Stored]:
+    """The entries of a page that take part, in its order."""
+    low, high = page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS
+    ids = index.rows(f"SELECT id FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}", (low, high))
+    found = by_ids(index, (i for (i,) in ids))
+    return [found[i] for i in sorted(found)]
+
+
+def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
+    """The digest of some entries as they stand in the index; ids that are no entries are left out."""
+    return dict(index.rows_in("SELECT id, digest FROM entry WHERE id IN ({keys})", ids))
+
+
+def embeddable(index: Index) -> int:
+    """How many entries take part."""
+    return int(index.rows(f"SELECT count(*) FROM entry WHERE {EMBEDDABLE}")[0][0])
+
+
+def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
+    """True while the index holds these rows of a page."""
+    return index.rows("SELECT rows_sum FROM page WHERE id = ?", (page,)) == [(rows_sum,)]

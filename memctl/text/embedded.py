@@ -1,0 +1,103 @@
+"""What of a line is given to a model that embeds it. Pure, so that a vector is known again by the text it was made from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+__all__ = ["CAP", "RECIPE", "Piece", "clean", "embedded_texts", "shortened"]
+
+RECIPE = 2
+"""Raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used."""
+CAP = 1_200  # characters of one text, about 300 tokens; what is longer costs seconds (100 KB: 43 s)
+_WIDE = 3  # a Han character costs a model about as much as three Latin letters
+_BREAK = 120  # characters before the cap in which a space is looked for
+# A short line in a log is often an answer whose question stands one line above: so much of its end goes before it.
+# Measured on LoCoMo (docs/retrieval.md); a line that long says enough by itself, and a fact is written to stand alone.
+_ABOVE = 120
+_SHORT = 400
+
+
+class Piece(NamedTuple):
+    """An entry as far as its vector needs it; `names` are those that its head gives and its content may not repeat.
+
+    `cues` are further texts that the entry is to be found by: each becomes a vector of its own.
+    """
+
+    id: int
+    role: str
+    heading: str
+    names: tuple[str, ...]
+    content: str
+    cues: tuple[str, ...] = ()
+
+
+def embedded_texts(pieces: Sequence[Piece], *, cap: int = CAP, windows: int = 1) -> Iterator[tuple[int, str]]:
+    """(place in `pieces`, text) for each vector of a page, in its order.
+
+    An entry may have several: `windows` of a long line, and its cues. One that says nothing has none.
+    """
+    own = [_own(piece) for piece in pieces]
+    for place, piece in enumerate(pieces):
+        text = own[place]
+        if text and place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1 and _is_short(text):
+            text = f"{_end(own[place - 1])} {text}".lstrip()
+        for window in _windows(text, cap, windows):
+            yield place, window
+        for cue in piece.cues:
+            yield from ((place, shortened(text, cap)) for text in [clean(cue)] if text)
+
+
+def _own(piece: Piece) -> str:
+    missing = [name for name in piece.names if name not in piece.content]
+    return clean(f"{', '.join(missing)}: {piece.content}" if missing else piece.content)
+
+
+def _is_short(text: str) -> bool:
+    return _fitting(text, _SHORT) == len(text)
+
+
+def _end(text: str) -> str:
+    """The end of `text` that fits before another, from a space where there is one near."""
+    return text[len(text) - _fitting(text[::-1], _ABOVE) :].lstrip()
+
+
+def clean(text: str) -> str:
+    """`text` on one line, without what breaks a model: a NUL ends it early, a lone surrogate cannot be encoded."""
+    if not text.isascii():
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return " ".join(_unreadable().sub(" ", text).split())
+
+
+def shortened(text: str, cap: int = CAP) -> str:
+    """The beginning of `text` that fits, up to a space where there is one near."""
+    return text[: _fitting(text, cap)].rstrip()
+
+
+def _windows(text: str, cap: int, most: int) -> Iterator[str]:
+    for _ in range(most):
+        end = _fitting(text, cap)
+        if text:
+            yield text[:end].rstrip()
+        text = text[end:].lstrip()
+
+
+def _fitting(text: str, cap: int) -> int:
+    """How many characters of `text` fit."""
+    if len(text) * (1 if text.isascii() else _WIDE) <= cap:
+        return len(text)
+    cost = end = 0
+    for letter in text:
+        cost += _WIDE if letter >= "\u2e80" else 1
+        if cost > cap:
+            break
+        end += 1
+    space = text.rfind(" ", max(1, end - _BREAK), end + 1) if end < len(text) else -1
+    return space if space > 0 else end
+
+
+@cache
+def _unreadable() -> re.Pattern[str]:
+    return re.compile("[\x00-\x1f\x7f\ufffe\uffff]+")

@@ -1,0 +1,393 @@
+"""The question in a long paste: a system prompt, a transcript, a log or a mail around it is left out.
+
+A chain of narrowing steps, each of which may find nothing to do: a list of messages or chat markup leaves the last
+message of the user, quotations and machine output go, and of what is left the last part that asks is the question.
+Where nothing asks and nothing looks like luggage, the text stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from .question_words import ABOUT_ANSWERS, ASKING, CLOSING, INSTRUCTING, LABELS, OTHERS, OURS, REPLYING
+
+__all__ = ["SHORT", "clean"]
+
+SHORT = 200
+"""Characters up to which a question is taken exactly as it is."""
+
+_HEAD, _TAIL = 6_000, 24_000  # of a longer paste only both ends are read: a question stands at one of them
+_WHOLE = 400  # a part as long as this is kept whole; of a longer one, the sentences that ask
+_ONE = 600  # a single line as long as this, without anything that looks like luggage, is a long question
+_SPEAKERS = 3  # lines such as "Anna: yes" that make a transcript
+_QUESTION_TAGS = ("question", "query", "user_query", "user_question", "user_message", "user_input", "user", "human")
+
+
+class _Part(NamedTuple):
+    """A piece of running text, in sentences."""
+
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return _joined(self.sentences)
+
+
+def clean(text: str) -> str:
+    """What `text` asks. Up to 200 characters, and wherever no question can be told from the rest, the text itself."""
+    if len(text.strip()) <= SHORT:
+        return text
+    cut = text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
+    message, wrapped = _message(cut.replace("\r\n", "\n").replace("\r", "\n"))
+    lines, cleared = _prose(message)
+    parts = list(_parts(lines))
+    if not wrapped and not cleared and "\n" not in text.strip() and len(text) <= _ONE and not _instructs(parts, 1):
+        return text
+    asking = _choose(parts) or (_plain(parts) if wrapped or cleared or _instructs(parts) else "")
+    if not asking and wrapped and message.strip():
+        asking = message
+    found = _unlabelled(" ".join(asking.split()))
+    return found if any(map(str.isalnum, found)) else text
+
+
+# -- the message ------------------------------------------------------------------------------------------------------
+
+
+def _message(text: str) -> tuple[str, bool]:
+    """The last thing that the user says, and whether anything was wrapped around it."""
+    beside, said = _json_messages(text)
+    if said is not None and sum(map(str.isalnum, beside)) < 3:
+        return said, True
+    tagged = _tagged(beside)
+    if tagged is not None:
+        return tagged, True
+    marked = _markup().sub(_as_role, _without_tags(beside))
+    turn = _last_turn(marked)
+    return (turn, True) if turn is not None else (marked, marked != text)
+
+
+def _json_messages(text: str) -> tuple[str, str | None]:
+    """What stands beside a JSON list of messages, and the user's last message in it; the text and None without one."""
+    start = min((at for at in map(text.find, ("[{", "[\n", "[ ", '{"', "{\n")) if at >= 0), default=-1)
+    if start < 0 or ('"content"' not in text and '"value"' not in text and '"text"' not in text):
+        return text, None
+    import json
+
+    read, end, decoder = [], start, json.JSONDecoder()
+    while text[end : end + 1] in ("[", "{"):  # one list, or an object a line
+        try:
+            value, end = decoder.raw_decode(text, end)
+        except (ValueError, RecursionError):
+            break
+        read += value if isinstance(value, list) else [value]
+        end += len(text[end:]) - len(text[end:].lstrip(" \n\t,"))
+    messages = [said for value in read for said in _messages(value) if said[1].strip()]
+    if not messages:
+        return text, None
+    asked = [said for role, said in messages if role.casefold() in OURS]
+    return f"{text[:start].strip()}\n\n{text[end:].strip()}".strip(), asked[-1] if asked else messages[-1][1]
+
+
+def _messages(read: Any) -> Iterator[tuple[str, str]]:
+    """(role, text) of what looks like chat messages, in order."""
+    inner = (
+        next((read[key] for key in ("messages", "conversation", "turns") if key in read), read)
+        if isinstance(read, dict)
+        else ()
+    )
+    for item in inner if isinstance(inner, list) else (inner,):
+        if isinstance(item, dict):
+            role = str(item.get("role") or item.get("from") or item.get("author") or "")
+            said = item.get("content", item.get("value", item.get("text")))
+            parts = said if isinstance(said, list) else [said]
+            texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+            if role:
+                yield role, "\n".join(part for part in texts if isinstance(part, str))
+
+
+def _tagged(text: str) -> str | None:
+    """What the last tag that announces a question holds: `<question>…</question>`."""
+    low = text.lower() if len(text.lower()) == len(text) else text
+    ends = [(low.rfind(f"</{name}>"), name) for name in _QUESTION_TAGS]
+    end, name = max(ends)
+    start = low.rfind(f"<{name}>", 0, max(end, 0))
+    found = text[start + len(name) + 2 : end] if end >= 0 <= start else ""
+    return found if found.strip() else None
+
+
+def _without_tags(text: str) -> str:
+    """The text without what stands between tags (`<context>…</context>`) on lines of their own."""
+    if "</" not in text:
+        return text
+    for name in list(dict.fromkeys(re.findall(r"<([A-Za-z][\w-]{1,40})[^<>\n]{0,80}>", text)))[:40]:
+        end = text.rfind(f"</{name}>")
+        start = text.find(f"<{name}", 0, max(end, 0))
+        inside = end - start
+        if 0 <= start < end and (inside > 80 or "\n" in text[start:end]):
+            text = f"{text[:start]}\n\n{text[end + len(name) + 3 :]}"
+    return text
+
+
+@cache
+def _markup() -> re.Pattern[str]:
+    """Marks of chat templates."""
+    return re.compile(
+        r"<\|(?:im_start|start_header_id|start)\|>\s*(?P<role>\w+)\s*(?:<\|(?:end_header_id|message)\|>)?"
+        r"|<\|(?P<only>user|system|assistant|tool)\|>|(?P<sys><<SYS>>)|(?P<inst>\[INST\]|<</SYS>>)|(?P<done>\[/INST\])"
+        r"|<\|\w{1,30}\|>|</?s>"
+    )
+
+
+def _as_role(mark: re.Match[str]) -> str:
+    role = mark["role"] or mark["only"] or (mark["sys"] and "system") or (mark["inst"] and "user")
+    return f"\n\n{role or 'assistant'}:\n" if role or mark["done"] else "\n"
+
+
+@cache
+def _role() -> re.Pattern[str]:
+    """A line that begins with a role: `User:`, `**Assistant:**`, `### System`, `[Human]:`."""
+    names = "|".join(sorted(map(re.escape, (*OURS, *OTHERS)), key=len, reverse=True))
+    return re.compile(
+        rf"^[ \t]*(?:#{{1,4}}[ \t]+|[*_\[(]{{1,3}})?(?P<role>{names})(?:[ \t]*[:：][*_\])]{{0,3}}|[*_\])]{{0,3}}[ \t]*[:：]|(?=[ \t]*$))[ \t]*",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _last_turn(text: str) -> str | None:
+    """What the user said last in a text with roles; None without any.
+
+    After the last answer a paragraph may follow that nobody is said to have written: that is the question then.
+    """
+    marks = [mark for mark in _role().finditer(text) if ":" in mark[0] or "：" in mark[0] or "#" in mark[0]]
+    if not marks:
+        return None
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    turns = [(mark["role"].casefold(), text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
+    before = text[: marks[0].start()]
+    role, last = turns[-1]
+    if role not in OURS:
+        after = last.strip().partition("\n\n")[2]
+        if after and any(_asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part.sentences):
+            return after
+    ours = [said for who, said in turns if who in OURS and said.strip()]
+    if ours:
+        return ours[-1]
+    return before if before.strip() else "\n\n".join(said for who, said in turns)
+
+
+# -- running text -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def _machine() -> re.Pattern[str]:
+    """A line that a machine wrote or that quotes somebody: logs, frames of a stack, code, tables, mail."""
+    return re.compile(
+        r"^\s*(?:>|\||[-=_*#~]{3,}\s*$|\$\s|at\s+[\w.$<>/]+\s?\(|File \"|Traceback|Caused by:|\.\.\. \d+ more"
+        r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ,]|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b"
+        r"|[\w.]*(?:Error|Exception)\b[:(]|(?:From|To|Cc|Sent|Date|Subject|От|Кому|Дата|Тема|发件人|收件人|主题)[ ]?[:：]"
+        r"|(?:def|class|import|from|return|const|let|var|function|public|private|SELECT|INSERT)\s.*[;:({)=]\s*$"
+        r"|\[.*\]\s*$|\"[^\"]+\"\s*:|[\]\[{}();,]+\s*$|<[/?!\w][^>]*>\s*$|On .{5,80} wrote:\s*$|.{0,60}(?:пишет|написал|写道)[:：]\s*$|--\s*$)"
+        r"|^(?: {4}|\t)\S|[;{}]\s*$"
+    )
+
+
+@cache
+def _speaker() -> re.Pattern[str]:
+    """A line of a transcript: a name, perhaps with the time, then what was said."""
+    return re.compile(
+        r"^\s*(?:[\[(]?\d{1,4}[-:./]\d\d[^\]):]{0,20}(?::\d\d)?[\])]?\s*)?[-*]?\s*\**[^\W\d_][\w.'’-]{0,20}(?: [^\W\d_][\w.'’-]{0,20}){0,2}"
+        r"(?: \([^()\n]{1,20}\))?\**\s?[:：](?!//)\**\s*(?=\S)"
+    )
+
+
+_LISTED = re.compile(r"^\s*(?:[-*•‣–]\s|\d{1,2}[.)、]\s|[(（]\d{1,2}[)）]|#{1,6}\s)")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_STRING = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
+
+
+def _prose(text: str) -> tuple[list[str], bool]:
+    """The lines in which a person writes to us, others empty; and whether any was left out."""
+    lines = _outside_fences(text.split("\n"))
+    kept = ["" if line and (_machine().search(line) or _is_noise(line) or _is_title(line)) else line for line in lines]
+    said = [number for number, line in enumerate(kept) if _speaker().match(line)]
+    if len(said) >= _SPEAKERS and not _are_fields(kept, said):
+        between = range(said[0], said[-1] + 1)
+        spoken = ["" if number in between else line for number, line in enumerate(kept)]
+        if any(_asks(s) for part in _parts(spoken) for s in part.sentences) or any(map(str.strip, spoken)):
+            kept = spoken
+        else:  # all of it is a talk: the last line that asks, without its speaker
+            kept = [_speaker().sub("", line, count=1) for line in kept]
+    return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, text.split("\n"))))
+
+
+def _are_fields(lines: Sequence[str], said: Sequence[int]) -> bool:
+    """True where most lines with a colon are rules of a prompt ("Tone: friendly"), each with another name."""
+    names = [lines[number].partition(":")[0].strip().casefold() for number in said]
+    return len(set(names)) == len(names) and len(names) > 2 * _SPEAKERS
+
+
+def _outside_fences(lines: Sequence[str]) -> list[str]:
+    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    inside: set[int] = set()
+    for first, last in zip(fences[::2], fences[1::2], strict=False):
+        inside |= set(range(first, last + 1))
+    return ["" if number in inside or _FENCE.match(line) else line for number, line in enumerate(lines)]
+
+
+def _is_title(line: str) -> bool:
+    return line.startswith("#") and line.lstrip("#")[:1] == " " and not _is_marked(line)
+
+
+def _is_noise(line: str) -> bool:
+    """True for a line of which a fifth is neither letters, digits nor the marks of prose."""
+    odd = sum(
+        not (char.isalnum() or char.isspace() or char in ".,;:!?'\"«»“”’()-–—…，。！？；：、（）「」《》@#%&$€+")
+        for char in line
+    )
+    return odd * 5 > len(line) or (len(line) > 80 and " " not in line.strip() and line.isascii())
+
+
+def _parts(lines: Sequence[str]) -> Iterator[_Part]:
+    """Paragraphs; a line that ends as a sentence does ends its part, other lines are joined to the next."""
+    gathered: list[str] = []
+    for line in [*lines, ""]:
+        if line.strip() and not (gathered and _LISTED.match(line)):
+            gathered.append(line.strip())
+            if not _STRING.search(line):
+                continue
+            line, after = "", ""
+        else:
+            after = line
+        if gathered:
+            yield _Part(tuple(_sentences(" ".join(gathered))))
+        gathered = [after.strip()] if after.strip() else []
+
+
+_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
+_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences; what is quoted inside one ends none."""
+    masked = _QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
+    ends = [0, *(mark.end() for mark in _END.finditer(masked)), len(text)]
+    return [text[first:last].strip() for first, last in pairwise(ends) if text[first:last].strip()]
+
+
+def _joined(sentences: Sequence[str]) -> str:
+    """Sentences as one text; Chinese ones without a space between."""
+    return "".join(one + ("" if one.endswith(("。", "！", "？")) else " ") for one in sentences).strip()
+
+
+# -- what asks --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _begins(words: str) -> re.Pattern[str]:
+    """A sentence that begins with one of these; where words have spaces between, with a whole one."""
+    listed = sorted((word.strip() for word in words.split(",")), key=len, reverse=True)
+    either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in listed)
+    spaced = any("a" <= char <= "z" or "а" <= char <= "я" for char in words)
+    led = r"(?:(?:and|but|so|also|then|please|ok|okay|hi|hello|а|и|но|пожалуйста)[\s,]+)*" if spaced else ""
+    return re.compile(
+        rf"[\s\"'«“「（(*_•-]*{led}(?:{either})" + (r"(?:(?<=:)|(?![^\W\d_]))" if spaced else ""), re.IGNORECASE
+    )
+
+
+def _matches(sentence: str, lists: Sequence[str]) -> bool:
+    return any(_begins(words).match(sentence) for words in lists)
+
+
+def _is_marked(sentence: str) -> bool:
+    """True for a question with its mark, unless only what it quotes is one."""
+    bare = sentence.strip("*_ ")
+    if bare[-1:] in tuple('"”»」)'):
+        quoted = [found for found in _QUOTED.finditer(bare) if found.end() == len(bare)]
+        if quoted and quoted[-1].start() > 2:
+            bare = bare[: quoted[-1].start()].rstrip()
+    return bare.rstrip("\"'»”’)]*_」』） ").endswith(("?", "？"))
+
+
+def _instructs_one(sentence: str) -> bool:
+    """True for a sentence that tells how to behave or to answer."""
+    if _is_marked(sentence):
+        return _matches(sentence, REPLYING)
+    return _matches(sentence, INSTRUCTING) or bool(_about_answers().search(sentence))
+
+
+@cache
+def _about_answers() -> re.Pattern[str]:
+    either = [[re.escape(phrase.strip()) for phrase in words.split(",")] for words in ABOUT_ANSWERS]
+    return re.compile(rf"\b(?:{'|'.join(either[0] + either[1])})\b|{'|'.join(either[2])}", re.IGNORECASE)
+
+
+def _asks(sentence: str) -> bool:
+    """True for a question, and for a request to tell something."""
+    if _instructs_one(sentence):
+        return False
+    return _is_marked(sentence) or sentence.endswith(CLOSING) or _matches(sentence, ASKING)
+
+
+def _instructs(parts: Sequence[_Part], least: int = 3) -> bool:
+    """True for a text of which at least so many sentences tell how to behave."""
+    return sum(_instructs_one(sentence) for part in parts for sentence in part.sentences) >= least
+
+
+def _choose(parts: Sequence[_Part]) -> str:
+    """What the last part that asks says; a part that mostly instructs asks only where nothing else does."""
+    said = [part for part in parts if not all(map(_instructs_one, part.sentences))]
+    rates = [_rate(part, part is said[-1]) for part in said]
+    best = max(rates, default=0)
+    if not best or (best <= 3 and _plain(said[-1:])):
+        return ""
+    places = [number for number, rate in enumerate(rates) if rate == best]
+    # At one of the ends if anywhere: what asks in the midst of other text belongs to that.
+    part = said[places[0] if not places[0] and places[-1] < len(said) - 1 else places[-1]]
+    last = max(number for number, sentence in enumerate(part.sentences) if _asks(sentence))
+    led = [number for number in range(last) if _instructs_one(part.sentences[number])]
+    kept = [sentence for sentence in part.sentences[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
+    return _joined(kept) if sum(map(len, kept)) <= _WHOLE else _run(kept)
+
+
+def _run(sentences: Sequence[str]) -> str:
+    """The last sentences in a row that ask, out of a long part."""
+    last = first = max(number for number, sentence in enumerate(sentences) if _asks(sentence))
+    alike = _is_marked if _is_marked(sentences[last]) else _asks
+    while first and alike(sentences[first - 1]) and sum(map(len, sentences[first - 1 : last + 1])) <= _WHOLE:
+        first -= 1
+    return _joined(sentences[first : last + 1])
+
+
+def _rate(part: _Part, is_last: bool) -> int:
+    """How surely a part is the question: 4 with its mark, 3 with the mark at an end of instructions, 2 and 1 without a
+    mark or amidst other sentences, 0 for no question."""
+    asking = [sentence for sentence in part.sentences if _asks(sentence)]
+    if not asking:
+        return 0
+    others = [sentence for sentence in part.sentences if not _instructs_one(sentence)]
+    few = len(part.sentences) - len(others) < 2
+    if any(_is_marked(sentence) and not _LISTED.match(sentence) for sentence in asking):
+        at_an_end = others[-1] in asking or others[0] in asking
+        return 3 + few if at_an_end else 1 + few
+    return 4 if is_last and len(others) == len(part.sentences) else 2 if few else 1
+
+
+def _plain(parts: Sequence[_Part]) -> str:
+    """The last part that neither instructs nor is a list, if it is no longer than a question."""
+    plain = [p for p in parts if not any(map(_instructs_one, p.sentences)) and not _LISTED.match(p.sentences[0])]
+    return plain[-1].text if plain and len(plain[-1].text) <= _WHOLE else ""
+
+
+def _unlabelled(text: str) -> str:
+    """The text without `Question:` before it."""
+    for label in LABELS:
+        if text[: len(label)].casefold() == label:
+            rest = text[len(label) :].lstrip()
+            if rest[:1] in (":", "：") and rest[1:].strip():
+                return rest[1:].strip()
+    return text

@@ -1,0 +1,82 @@
+"""A model for tests: words hashed into 64 numbers, so that texts with the same words are near. No package, no download.
+
+In this process: `use(monkeypatch)` makes it what every workspace chooses. In others: `model_folder` makes a folder that
+`[vectors] model` may name, and tests/fakes, on PYTHONPATH, holds a `sentence_transformers` that serves it with this model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from memctl.store import embedders
+from memctl.store.workspace import Workspace
+from memctl.text.terms import terms
+
+DIM = 64
+FAKES = Path(__file__).parent / "fakes"
+
+
+def hashed(text: str) -> list[float]:
+    """64 numbers for a text: a sum over its terms, and a little of everything so that none is zero."""
+    vector = [0.1] * DIM
+    for term in terms(text):
+        for letter in range(4):
+            number = crc32(f"{term}/{letter}".encode())
+            vector[number % DIM] += 1 if number & 1024 else -1
+    return vector
+
+
+class HashEmbedder:
+    """What store/embedders.py calls an Embedder. It remembers every passage, and calls `before` with each batch."""
+
+    name = "hash"
+    dim = DIM
+
+    def __init__(self, version: str = "1", before: Callable[[Sequence[str]], None] | None = None) -> None:
+        self.id = f"hash {version}"
+        self.asked: list[str] = []
+        self._before = before
+
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """A vector for each text."""
+        if self._before:
+            self._before(texts)
+        self.asked += texts
+        return [hashed(text) for text in texts]
+
+    def query(self, text: str) -> Sequence[float]:
+        """The vector of a question."""
+        return hashed(text)
+
+
+def use(monkeypatch: pytest.MonkeyPatch, embedder: HashEmbedder | None = None) -> HashEmbedder:
+    """Let every workspace of this process choose this model."""
+    chosen = embedder or HashEmbedder()
+    monkeypatch.setattr(embedders, "choose", lambda workspace: chosen)
+    return chosen
+
+
+def model_folder(folder: Path, *, hidden_size: int = DIM) -> Path:
+    """A folder as sentence-transformers has it: one module, its settings, its weights (none)."""
+    folder.mkdir(parents=True)
+    module = {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}
+    (folder / "modules.json").write_text(json.dumps([module]))
+    (folder / "config.json").write_text(json.dumps({"hidden_size": hidden_size}))
+    (folder / "model.safetensors").write_bytes(b"weights")
+    return folder
+
+
+def packs(workspace: Workspace) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Every row of the file of vectors: packs and codes."""
+    import sqlite3
+    from contextlib import closing
+
+    with closing(sqlite3.connect(workspace.memory / "vectors.sqlite")) as db:
+        return db.execute("SELECT * FROM pack ORDER BY page").fetchall(), db.execute(
+            "SELECT * FROM code ORDER BY key"
+        ).fetchall()

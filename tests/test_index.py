@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from memctl.core import rows as rows_module
 from memctl.core.rows import rows_of
 from memctl.errors import CannotWrite, LockBusy
 from memctl.store import index as index_module
+from memctl.store import questions_entities
 from memctl.store.files import read_page
 from memctl.store.heal import open_index, open_scratch, with_index
 from memctl.store.index import Index
-from memctl.store.questions import dump
+from memctl.store.questions import dump, has_entities, listed_names, resolve
+from memctl.store.questions_vectors import EMBEDDABLE, embeddable
 from memctl.store.workspace import Workspace
 from memctl.verbs.index import index, verify
 
@@ -50,6 +53,80 @@ def test_only_rows_that_differ_are_written(workspace: Workspace) -> None:
         put(opened, workspace, LOG, "# Else\n\n- All\n- of\n- it\n- is\n- new\n")
         assert small < (opened._db.total_changes - before) / 3
         assert list(dump(opened)) != []
+
+
+def test_a_page_knows_how_many_of_its_entries_are_embedded(workspace: Workspace) -> None:
+    with open_scratch() as opened:
+        for path, text in PAGES.items():
+            put(opened, workspace, path, text)
+        put(
+            opened,
+            workspace,
+            "bank/e.md",
+            "# E\n\nA line.\n\n<!-- memctl:begin x -->\nA copy.\n<!-- memctl:end x -->\n",
+        )
+        counted = (
+            f"SELECT page.path, count(entry.id) FROM page LEFT JOIN entry ON entry.id >> 22 = page.id AND {EMBEDDABLE}"
+        )
+        expected = opened.rows(f"{counted} GROUP BY page.id ORDER BY page.path")
+        assert opened.rows("SELECT path, embedded FROM page ORDER BY path") == expected
+        assert embeddable(opened) == sum(count for _, count in expected) > 9
+
+
+def test_what_is_remembered_goes_with_every_change(workspace: Workspace) -> None:
+    synced(workspace)
+
+    def job(first: Index) -> None:
+        asked: list[int] = []
+
+        def count() -> int:
+            asked.append(1)
+            return int(first.rows("SELECT count(*) FROM entry")[0][0])
+
+        before = first.remembered("n", count)
+        assert (first.remembered("n", count), len(asked)) == (before, 1)
+        with first.reading():
+            assert (first.remembered("n", count), len(asked)) == (before, 1)
+        put(first, workspace, "bank/one.md", "# One\n\nline\n")  # its own write
+        assert first.remembered("n", count) == before + 2
+        with first.writing():
+            first.drop("bank/one.md")
+            assert first.remembered("n", count) == before  # not kept: it may be rolled back
+        with closing(open_index(workspace)) as second:  # another's write
+            put(second, workspace, "bank/two.md", "# Two\n\nline\n")
+            with first.reading():
+                assert first.remembered("n", count) == before + 2
+                put(second, workspace, "bank/two.md", "# Two\n")
+                assert first.remembered("n", count) == before + 2  # one state for a whole reading
+            assert first.remembered("n", count) == before + 1
+
+    with_index(workspace, job)
+
+
+@pytest.mark.parametrize("few", [512, 0])
+def test_names_are_the_same_read_at_once_or_one_by_one(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(questions_entities, "_FEW", few)
+    with open_scratch() as opened:
+        for name in ("Alex Chen", "Alex Petrov", "Irina Volkova", "Atlas"):
+            text = f"---\naliases: [{name[0]}., Пётр {name}]\n---\n# {name}\n"
+            put(opened, workspace, f"bank/entities/{name.replace(' ', '-')}.md", text)
+        found = {
+            name: [e.name for e in resolve(opened, name)]
+            for name in ("alex", "Alex Chen", "irina", "A.", "I.", "Пётр", "volkova", "", " ", "\udcff")
+        }
+        assert sorted(found.pop("alex")) == ["Alex Chen", "Alex Petrov"]
+        assert sorted(found.pop("A.")) == ["Alex Chen", "Alex Petrov", "Atlas"]
+        assert len(found.pop("Пётр")) == 0
+        nobody: list[str] = []
+        assert found == {
+            "Alex Chen": ["Alex Chen"], "irina": ["Irina Volkova"], "I.": ["Irina Volkova"], "volkova": nobody,
+            "": nobody, " ": nobody, "\udcff": nobody,
+        }  # fmt: skip
+        assert resolve(opened, "atlas")[0].keys == ("a.", "atlas", "петр atlas")
+        assert {n.name for n in listed_names(opened, ["atlas", "none"])["atlas"]} == {"Atlas"}
+        assert has_entities(opened)
 
 
 def test_a_page_that_goes_takes_everything_along(workspace: Workspace) -> None:

@@ -109,7 +109,7 @@ def test_what_comes_out_stood_in_the_text(pieces: list[str]) -> None:
     found = clean(text)
     assert found == text or any(map(str.isalnum, found))
     if not any(mark in text for mark in ("<|", "[INST]", "{", "[/")):
-        assert set(found.split()) <= set(text.split())
+        assert all(word in text for word in found.split())
 
 
 LONG = [
@@ -194,3 +194,30 @@ def test_hostile_text_costs_little(piece: str) -> None:
 def test_deep_json_is_no_trouble() -> None:
     for text in ('[{"content":' * 5_000, "[" * 50_000, '{"messages":' * 4_000 + "1"):
         assert clean(f"{text}\n\nWho repaired the winch?")
+
+
+LOGGED = "We saw this yesterday:\n" + "".join(
+    f"2025-11-02 10:22:{n:02} ERROR gw upload failed: ECONNRESET on POST /v0/packets\n" for n in range(3)
+)
+TRACE = """Traceback (most recent call last):
+  File "curlew/api/rings.py", line 88, in post_ring
+    self.store.insert(ring)
+  File "curlew/store.py", line 41, in insert
+    raise RingError("E_RING_DUP K-417")
+RingError: E_RING_DUP K-417
+"""
+
+
+@pytest.mark.parametrize(
+    ("paste", "question", "thing"),
+    [
+        (LOGGED, "What causes it?", "ECONNRESET"),
+        (TRACE, "почему это происходит?", "E_RING_DUP"),
+        (LOGGED, "这是什么原因？", "ECONNRESET"),
+    ],
+)
+def test_what_this_means_stays_with_the_question(paste: str, question: str, thing: str) -> None:
+    """A question that says little but "this" keeps the identifiers of a short paste; one that says what it means does not."""
+    assert clean(f"{paste}\n{question}").startswith(question) and thing in clean(f"{paste}\n{question}")
+    whole = "Where does Irina keep the spare keys of the tower?"
+    assert clean(f"{paste}\n{whole}") == whole

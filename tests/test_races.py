@@ -65,7 +65,7 @@ REWRITING = [scene for scene in kill_points.SCENES if scene.rewrites]
 @pytest.mark.parametrize("scene", REWRITING, ids=lambda scene: scene.name)
 def test_a_kill_while_a_page_is_replaced_leaves_it_old_or_new(scene: kill_points.Scene) -> None:
     """R1: every 9th point; the next run finishes the job and leaves no file behind."""
-    tried, wrong = kill_points.run([scene], kill_points.after_kill, every=9)
+    tried, wrong, _ = kill_points.run([scene], kill_points.after_kill, every=9)
     assert tried >= 2
     assert wrong == []
 
@@ -73,7 +73,7 @@ def test_a_kill_while_a_page_is_replaced_leaves_it_old_or_new(scene: kill_points
 @strace
 def test_a_kill_of_reflect_or_forget_leaves_each_page_old_or_new() -> None:
     """R1: every 150th point; the next run finishes the job, and what is forgotten is in no file."""
-    tried, wrong = kill_points.run(kill_points.REFLECTING[1:], kill_points.after_kill, every=150)
+    tried, wrong, _ = kill_points.run(kill_points.REFLECTING[1:], kill_points.after_kill, every=150)
     assert tried > 1
     assert wrong == []
 
@@ -82,7 +82,7 @@ def test_a_kill_of_reflect_or_forget_leaves_each_page_old_or_new() -> None:
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
 def test_a_disk_that_fails_while_pages_are_replaced_keeps_each_old_or_new(error: str) -> None:
     """R2: every 8th point of three pages; the next run finishes the job."""
-    tried, wrong = kill_points.run(REWRITING[2:3], lambda *at: kill_points.after_error(*at, error), every=8)
+    tried, wrong, _ = kill_points.run(REWRITING[2:3], lambda *at: kill_points.after_error(*at, error), every=8)
     assert tried > 4
     assert wrong == []
 
@@ -91,9 +91,17 @@ def test_a_disk_that_fails_while_pages_are_replaced_keeps_each_old_or_new(error:
 @pytest.mark.parametrize("scene", kill_points.SCENES[:2], ids=lambda scene: scene.name)
 def test_a_kill_at_any_call_leaves_old_or_new(scene: kill_points.Scene) -> None:
     """R1: every 12th point of retain."""
-    tried, wrong = kill_points.run([scene], kill_points.after_kill, every=12)
+    tried, wrong, _ = kill_points.run([scene], kill_points.after_kill, every=12)
     assert tried > 4
     assert wrong == []
+
+
+@strace
+def test_a_point_that_is_not_reached_was_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under load a process may make fewer calls than when they were counted; that is no violation."""
+    far = [kill_points.Point("fsync", 10_000, "no such call")]
+    monkeypatch.setattr(kill_points, "points", lambda scene, root: far)
+    assert kill_points.run(kill_points.SCENES[:1], kill_points.after_kill) == (0, [], 1)
 
 
 @strace
@@ -101,6 +109,6 @@ def test_a_kill_at_any_call_leaves_old_or_new(scene: kill_points.Scene) -> None:
 def test_a_failing_call_is_never_told_wrongly(error: str) -> None:
     """R2: every 10th point of retain."""
     scene = kill_points.SCENES[1]
-    tried, wrong = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=10)
+    tried, wrong, _ = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=10)
     assert tried > 4
     assert wrong == []

@@ -272,6 +272,16 @@ def test_k_and_budget(tmp_path: Path) -> None:
         assert small.hits == ask(workspace, "gateway", budget=budget).hits
 
 
+def test_no_room_is_not_nothing(tmp_path: Path) -> None:
+    """Where the hits use the budget up, the answer says that, and what would be enough."""
+    workspace = write_pages(tmp_path, CHAIN)
+    plain = further(workspace, QUESTION)
+    spent = sum(map(cost, plain.hits))
+    told = call(["recall", QUESTION, "--hops", "3", "--budget", str(spent)], workspace.root)
+    assert told.code == 0 and f"the budget of {spent} tokens leaves room for none; the shortest" in told.err
+    assert "are related to these" in told.err and "nothing else" not in told.err
+
+
 def test_nothing_to_go_on(tmp_path: Path) -> None:
     """No hits, no names, an empty workspace: no related lines, no error."""
     workspace = write_pages(tmp_path, {"memory/2025-11-01.md": "- W: It rained\n- W: It rained again\n"})

@@ -579,7 +579,7 @@ def test_verify_tells_recall_and_damage(tmp_path: Path) -> None:
         workspace / ".memory/vectors.sqlite"
     )
     done = call(["status", "--verify"], workspace)
-    assert done.code == 1 and "1 texts are not as they were written" in done.out and "memctl index" in done.err
+    assert done.code == 1 and "1 text is damaged" in done.out and "memctl index" in done.err
     assert json.loads(call(["status", "--verify", "--json"], workspace).out)["verified_vectors"]["problems"]
     (workspace / ".memory/vectors.sqlite").write_bytes(b"nonsense" * 999)
     assert call(["index", "--verify"], workspace).code == 1
@@ -592,7 +592,9 @@ def test_signs_of_other_vectors_are_found_out(tmp_path: Path) -> None:
         pack = vectors._all_packs()[1]
         row = pack._replace(signs=bytes(len(pack.signs))).row()
         vectors._run_all("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?, ?, ?, ?)", [row])
-        assert check_vectors(vectors).problems == ("page 1: signs that are not those of its vectors",)
+        assert check_vectors(vectors, paths={1: "memory/a.md"}).problems == (
+            "memory/a.md: signs that are not those of its vectors",
+        )
         assert vectors.problem
 
 

@@ -66,8 +66,8 @@ class Vectored(NamedTuple):
 class Answer(NamedTuple):
     """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
 
-    `related` are lines that belong to the hits by the names they share; None where nobody asked for them. `vectors` is
-    None where no model takes part.
+    `related` are lines that belong to the hits by the names they share; None where nobody asked for them, and where the
+    budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part.
     """
 
     query: str
@@ -79,6 +79,7 @@ class Answer(NamedTuple):
     took_ms: float = 0.0
     related: tuple[Hit, ...] | None = None
     vectors: Vectored | None = None
+    crowded: bool = False
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:

@@ -24,7 +24,8 @@ class Listed(NamedTuple):
 
 def heads(text: str) -> set[str]:
     """What a listed name may begin with to stand in `text`: the stem of each word, and each Han character."""
-    return {stem_word(match[0]) for match in _WORD.finditer(text)} | set(filter(is_han, text))
+    found = set(map(stem_word, _WORD.findall(text)))
+    return found if text.isascii() else found.union(filter(is_han, set(text)))
 
 
 def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, ...]:
@@ -62,8 +63,8 @@ def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tupl
 
 def _in_han(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
     """Names in Han characters, wherever they stand: there are no spaces to tell words by."""
-    for at, char in enumerate(text):
-        for listed in known.get(char, ()) if is_han(char) else ():
+    for at, char in enumerate(text) if not text.isascii() else ():
+        for listed in known[char] if char in known and is_han(char) else ():
             if text.startswith(listed.name, at):
                 yield at, at + len(listed.name), listed
 

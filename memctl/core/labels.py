@@ -37,6 +37,12 @@ class Question(NamedTuple):
     as_of: str | None = None
     workspace: str | None = None
     id: str | None = None
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """`questions.jsonl line 4`."""
+        return f"{self.file} line {self.line}".lstrip()
 
 
 _CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'

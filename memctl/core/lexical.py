@@ -14,7 +14,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 __all__ = [
     "BUDGET",
@@ -44,6 +44,7 @@ BUDGET = 5_000
 
 _MOST_TERMS = 32
 _K1 = 0.5  # saturation; 1.2 loses 2 points of recall@10 where a workspace holds several conversations
+_TOP = _K1 + 1
 _B = 0.75
 _PIVOT = 64.0  # tokens of a normal line. Fixed: with the store's own average BEAM recall@10 falls from 51.8 to 45.8
 _BESIDE = {1: 0.2, 2: 0.14, 3: 0.1}  # a term n lines away; without them LoCoMo recall@10 falls from 78.8 to 68.9
@@ -82,12 +83,17 @@ class Lexical(NamedTuple):
     @property
     def heading(self) -> tuple[str, ...]:
         """Those that only a heading above it has."""
-        return tuple(term for term in self.counts if term in self.above and term not in self.places)
+        return tuple([term for term in self.counts if term in self.above and term not in self.places])
 
     @property
     def near(self) -> tuple[str, ...]:
         """Those that only lines beside it have."""
-        return tuple(term for term in self.counts if term not in self.above and term not in self.places)
+        return tuple([term for term in self.counts if term not in self.above and term not in self.places])
+
+    @property
+    def says_enough(self) -> bool:
+        """False for a line that only stands beside a single word of the question: it answers nothing by that."""
+        return bool(self.places) or len(self.counts) > 1 or any(term in self.above for term in self.counts)
 
     @property
     def share(self) -> float:
@@ -97,15 +103,19 @@ class Lexical(NamedTuple):
     @property
     def level(self) -> str:
         """`all`, `most` (at least half) or `some` of the query's terms."""
-        return "all" if self.share >= 1 else "most" if self.share >= 0.5 else "some"
+        share = self.share
+        return "all" if share >= 1 else "most" if share >= 0.5 else "some"
 
 
 class _Line(NamedTuple):
     """Where the query's terms stand in a line, how often each counts, and what one occurrence weighs there."""
 
-    places: dict[str, list[int]]
-    counts: dict[str, float]
+    places: Mapping[str, list[int]]
+    counts: Mapping[str, float]
     unit: float
+
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 def idf(df: int, total: int) -> float:
@@ -167,37 +177,43 @@ def score(
     for tokens that stand for one, such as those a prefix expanded to; `others` stand for terms in part.
     """
     tokens = {**forms, **dict(zip(query, query, strict=True))}
-    lines = {
-        row: _line(rows[row], tokens, others) for row in sorted(rows)
-    }  # sorted: sums of floats depend on the order
     found_in = {text: sorted(_line(text, tokens, others).places) for text in set(titles.values())}
-    above = {row: found_in[text] for row, text in titles.items()}
-    heard = _spread(lines, above)
-    follows = _following(query, lines.values())
-    pairs = {row: _pairs(lines[row].places, follows) for row in heard}
-    plain = {row: pairs[row] + _saturate(counts, query) for row, counts in heard.items()}
-    pages = _pages(plain)
-    return {
-        row: Lexical(plain[row] + page, pairs[row], page, counts, lines[row].places, above.get(row, ()), len(query))
-        for row, counts in heard.items()
-        for page in (pages[row >> ORDINAL_BITS],)
+    above = {row: found for row, text in titles.items() if (found := found_in[text]) and row in rows}
+    lines = {  # most lines beside a candidate hold no term; sorted: sums of floats depend on the order
+        row: _line(rows[row], tokens, others) for row in _holding(tokens, rows, others) | above.keys()
     }
+    heard = _spread(sorted(rows), lines, above)
+    follows = _following(query, lines.values())
+    pairs = {row: _pairs(line.places, follows) for row, line in lines.items() if len(line.places) > 1}
+    plain = {row: _saturate(counts, query) for row, counts in heard.items()}
+    for row, together in pairs.items():
+        plain[row] += together
+    pages, places, asked = _pages(plain), {row: line.places for row, line in lines.items()}, len(query)
+    return {
+        row: Lexical(
+            plain[row] + (page := pages[row >> ORDINAL_BITS]), pairs.get(row, 0.0), page, counts,
+            places.get(row, _NONE), above.get(row, ()), asked,
+        )
+        for row, counts in heard.items()
+    }  # fmt: skip
 
 
 def _line(text: str, tokens: Mapping[str, str], others: Sequence[Other]) -> _Line:
-    """Most lines beside a candidate hold no term: to look for each in the text costs half as much as to split it."""
-    unit = 1 / (1 - _B + _B * (text.count(" ") + 1) / _PIVOT)
+    words = text.split(" ")
     places: dict[str, list[int]] = {}
-    likely = [token for token in tokens if token in text]
-    if likely:
-        for place, word in enumerate(text.split(" ")):
-            if word in tokens:
-                places.setdefault(tokens[word], []).append(place)
+    for place, token in [(place, tokens[word]) for place, word in enumerate(words) if word in tokens]:
+        places.setdefault(token, []).append(place)
     counts = {term: float(len(found)) for term, found in places.items()}
     for other in others:
         if other[0][0] in text:
-            _stand_in(other, text.split(" "), places, counts)
-    return _Line(places, counts, unit)
+            _stand_in(other, words, places, counts)
+    return _Line(places, counts, 1 / (1 - _B + _B * len(words) / _PIVOT))
+
+
+def _holding(tokens: Iterable[str], rows: Mapping[int, str], others: Sequence[Other]) -> set[int]:
+    """The rows that may hold a token: to look for each in the text costs half as much as to split it."""
+    wanted = [*tokens, *(token[0] for token, _ in others)]
+    return {row for row, text in rows.items() if any(map(text.__contains__, wanted))}
 
 
 def _stand_in(other: Other, words: Sequence[str], places: dict[str, list[int]], counts: dict[str, float]) -> None:
@@ -211,23 +227,25 @@ def _stand_in(other: Other, words: Sequence[str], places: dict[str, list[int]], 
             places[term], counts[term] = found, share
 
 
-def _spread(lines: Mapping[int, _Line], above: Mapping[int, Iterable[str]]) -> dict[int, dict[str, float]]:
+def _spread(
+    rows: Iterable[int], lines: Mapping[int, _Line], above: Mapping[int, Iterable[str]]
+) -> dict[int, dict[str, float]]:
     """Row -> term -> how often it counts there: in the line itself, in those beside it, in the headings above."""
-    heard: dict[int, dict[str, float]] = {row: {} for row in lines}
-    for row, line in lines.items():
-        counts = [(term, count * line.unit) for term, count in line.counts.items()]
-        for step, share in _SHARES if counts else ():
-            found = heard.get(row + step)
-            if found is not None:
+    heard: dict[int, dict[str, float]] = {row: {} for row in rows}
+    for row, (_, held, unit) in sorted(lines.items()):
+        counts = [(term, count * unit) for term, count in held.items()] if held else ()
+        for step, share in _SHARES if held else ():
+            if row + step in heard:
+                found = heard[row + step]
                 for term, count in counts:
                     found[term] = found.get(term, 0.0) + share * count
         for term in above.get(row, ()):
-            heard[row][term] = heard[row].get(term, 0.0) + _HEADING * line.unit
+            heard[row][term] = heard[row].get(term, 0.0) + _HEADING * unit
     return {row: found for row, found in heard.items() if found}
 
 
 def _saturate(found: Mapping[str, float], query: Mapping[str, float]) -> float:
-    return sum(query[term] * count * (_K1 + 1) / (count + _K1) for term, count in found.items())
+    return sum([query[term] * count * _TOP / (count + _K1) for term, count in found.items()])
 
 
 def _following(query: Mapping[str, float], lines: Iterable[_Line]) -> list[tuple[str, str, float]]:
@@ -260,5 +278,5 @@ def _pages(plain: Mapping[int, float]) -> dict[int, float]:
     values: dict[int, list[float]] = {}
     for row, value in plain.items():
         values.setdefault(row >> ORDINAL_BITS, []).append(value)
-    best = {page: sorted(found, reverse=True)[:3] for page, found in values.items()}
-    return {page: _PAGE * (found[0] + _NEXT * sum(found[1:])) for page, found in best.items()}
+    best = {page: sorted(found, reverse=True) for page, found in values.items()}
+    return {page: _PAGE * (found[0] + _NEXT * sum(found[1:3])) for page, found in best.items()}

@@ -28,6 +28,7 @@ class Query:
 
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
+    `warnings` go with the answer.
     """
 
     words: str = ""
@@ -40,6 +41,7 @@ class Query:
     times: tuple[Period, ...] = ()
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
     pasted: str = field(default="", compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def filters(self) -> list[str]:

@@ -15,6 +15,9 @@ HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180,
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 
 
+_ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
+
+
 class Candidate(NamedTuple):
     """An entry on its way into the answer; `relevance` is what the words say, not negative."""
 
@@ -40,11 +43,12 @@ class Factors(NamedTuple):
     importance: float
     entity: float
     form: float
+    standing: float = 1.0  # less for what was replaced or is over
 
     @property
     def product(self) -> float:
         """All of them together."""
-        return self.recency * self.time * self.proof * self.importance * self.entity * self.form
+        return self.recency * self.time * self.proof * self.importance * self.entity * self.form * self.standing
 
 
 def recency(kind: Kind, day: date | None, today: date) -> float:
@@ -124,10 +128,13 @@ def order(
 
 
 def _rank(group: list[Candidate], times: Sequence[Period], asks_name: bool, today: date, ended: set[int]) -> Ranked:
-    first, *rest = sorted(group, key=lambda c: (c.copy, c.id in ended, -(c.day.toordinal() if c.day else 0), c.place))
+    if len(group) > 1:
+        group = sorted(group, key=lambda c: (c.copy, c.id in ended, -(c.day.toordinal() if c.day else 0), c.place))
+    first, *rest = group
     bent = factors(first, times, len({c.day for c in group if not c.copy}), asks_name, today)
-    relevance = max(c.relevance for c in group)
-    return Ranked(first, relevance * bent.product * (0.75 if first.id in ended else 1.0), bent, tuple(rest))
+    bent = bent._replace(standing=_ENDED) if first.id in ended else bent
+    relevance = max([c.relevance for c in group])
+    return Ranked(first, relevance * bent.product, bent, tuple(rest))
 
 
 def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
@@ -140,5 +147,6 @@ def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked
         while (by := newer.get(chain[-1])) is not None and by in ranked and by not in done and by not in chain:
             chain.append(by)
         for i in reversed(chain):
-            done.setdefault(i, ranked[i]._replace(score=max(best.score, ranked[i].score)))
+            own = ranked[i]
+            done.setdefault(i, own if own.score >= best.score else own._replace(score=best.score))
     return list(done.values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
@@ -33,8 +33,11 @@ _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 
-def rows_of(path: str, text: str) -> PageRows:
-    """The rows of a page. Equal path and text give equal rows."""
+def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
+    """The rows of a page. Equal path and text give equal rows.
+
+    `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
+    """
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
     day = day_of(path)
     front = read_front_matter(page.front_matter)
@@ -44,7 +47,7 @@ def rows_of(path: str, text: str) -> PageRows:
         problems.insert(0, (1, bad))
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
-    rows = tuple(_rows(path, page, day))
+    rows = tuple(_rows(path, page, day, held or {}))
     if len(rows) < len(page.entries):
         line = page.entries[len(rows)].span.line
         problems.append(
@@ -78,7 +81,7 @@ def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> En
     return EntityPage(name, type_ if isinstance(type_, str) and type_ else None, tuple(a for a in aliases if a.strip()))
 
 
-def _rows(path: str, parsed: Page, day: date | None) -> Iterator[Row]:
+def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
     """Rows with ordinals that leave a gap around headings: what stands under another one is no neighbour."""
     seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
     page = page_id(path)
@@ -88,15 +91,25 @@ def _rows(path: str, parsed: Page, day: date | None) -> Iterator[Row]:
         if ordinal >= 1 << ORDINAL_BITS:
             return
         raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
-        yield _row(page << ORDINAL_BITS | ordinal, entry, raw, day, seen, path)
+        key = entry.role.value, digest(raw)
+        own = held.get(key)
+        if own is None:
+            own = " ".join(terms(_searched(entry, raw)))
+        yield _row(page << ORDINAL_BITS | ordinal, entry, key[1], own, day, seen, path)
         ordinal += GAP if entry.role is Role.HEADING else 1
 
 
-def _row(number: int, entry: Entry, raw: Sequence[str], page_day: date | None, seen: Counter[str], path: str) -> Row:
+def _searched(entry: Entry, raw: Sequence[str]) -> str:
+    """The text of an entry by which it is found: all of its lines, but of a fact no more than it says."""
+    return " ".join(line[:MAX_LINE] for line in raw) if entry.fact is None and not entry.forgotten else entry.logical
+
+
+def _row(
+    number: int, entry: Entry, lines: int, own: str, page_day: date | None, seen: Counter[str], path: str
+) -> Row:  # fmt: skip
     fact = entry.fact
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
     day = page_day or _own_day(fact, entry.logical)
-    own = terms(" ".join(line[:MAX_LINE] for line in raw) if fact is None and not entry.forgotten else entry.logical)
     slot = slot_of(fact) if fact else None
     period = valid(fact, entry.content, day, slot)
     twin = content_key(entry.content, names)
@@ -120,13 +133,13 @@ def _row(number: int, entry: Entry, raw: Sequence[str], page_day: date | None, s
         origin=(fact.source if fact else None) or "owner",
         private=int(bool(fact and fact.private)),
         block=entry.block or (EVIDENCE if evidence else None),
-        digest=digest(raw),
+        digest=lines,
         content_key=twin,
-        length=len(own),
+        length=own.count(" ") + 1 if own else 0,
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
         links="\n".join(_links(fact) if fact else evidence),
         task=task_key(fact.task or "", *names[:1]) if fact and fact.outcome else None,
-        own=" ".join(own),
+        own=own,
     )
 
 

@@ -81,18 +81,20 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     from outside (untrusted) never replaces what the owner said, and nothing replaces what is pinned unless it names it.
     """
     found = {claim.id: Standing(claim.valid) for claim in claims}
-    in_order = versions(claims)
+    naming = any(claim.supersedes or claim.corrects for claim in claims)
+    in_order = versions(claims if naming else [claim for claim in claims if claim.slots])
     by_ref: dict[str, list[Claim]] = {}
-    for claim in in_order:
+    for claim in in_order if naming else ():
         by_ref.setdefault(claim.ref, []).append(claim)
-    told = [claim for claim in in_order if claim.trusted]
+    told = [claim for claim in in_order if claim.trusted] if naming else []
     wrong = {t.id for claim in told for ref in claim.corrects for t in by_ref.get(ref, ()) if ref != claim.ref}
     slots: dict[_Slot, list[Claim]] = {}
     for claim in in_order:
         for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
             slots.setdefault(slot, []).append(claim)
     for line in slots.values():
-        _run_slot(line, today, found)
+        if len(line) > 1:
+            _run_slot(line, today, found)
     for claim in told:
         for target in (t for ref in _targets(claim, today) for t in by_ref.get(ref, ()) if ref != claim.ref):
             _replace(found, target, claim, retracted=target.id in wrong)

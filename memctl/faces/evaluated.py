@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.hits import hit_json
+from ..text.counting import many
 from .call import Call
 from .output import one_line
 from .printing import BOLD, FAINT, _explained
@@ -70,7 +71,7 @@ def _recall(made: Evaluation) -> float:
 def _print_head(call: Call, path: Path, made: Evaluation) -> None:
     gold = made.counts.get("gold", 0)
     call.out.line(
-        f"{path.name}: {_many(len(made.results), 'question')}, {_many(gold, 'gold item')}; today is {made.today}"
+        f"{path.name}: {many(len(made.results), 'question')}, {many(gold, 'gold item')}; today is {made.today}"
     )
     how = "left out" if made.gone_left_out else "taken as not found (--gone exclude leaves it out)"
     for key, text in _COUNTED.items():
@@ -78,10 +79,6 @@ def _print_head(call: Call, path: Path, made: Evaluation) -> None:
             call.out.note(f"{text.format(how)}: {made.counts[key]:,}")
     for note in made.notes:
         call.out.note(note)
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _print_level(call: Call, made: Evaluation, level: str) -> None:
@@ -191,8 +188,11 @@ def _print_misses(call: Call, made: Evaluation, explain: bool) -> None:
             if explain:
                 call.out.emit(call.out.style(f"            score {hit.score:.4f} · {_explained(hit)}", FAINT))
     if made.missed > len(made.misses):
-        which = "changed places" if made.differences else "were not answered in full"
-        call.out.note(f"{_many(made.missed, 'question')} {which}; --misses {made.missed} shows all")
+        were = many(made.missed, "question was", "questions were")
+        which = (
+            many(made.missed, "question") + " changed places" if made.differences else were + " not answered in full"
+        )
+        call.out.note(f"{which}; --misses {made.missed} shows all")
 
 
 def _print_gold(call: Call, item: MissedGold, ranks: str, explain: bool) -> None:

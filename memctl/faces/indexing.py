@@ -42,6 +42,10 @@ def _embed(call: Call) -> tuple[EmbedReport | None, MemctlError | None]:
             return embed_workspace(call.workspace, progress), None
     except MemctlError as error:
         return None, error
+    except KeyboardInterrupt as stop:
+        for line in stop.args:
+            call.out.note(line)
+        raise
 
 
 def _print(call: Call, done: EmbedReport, rebuilt: bool) -> None:

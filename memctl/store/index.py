@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..core.lexical import ORDINAL_BITS
 from ..core.row import PageRows, Row, hashed, page_id
@@ -16,7 +17,11 @@ from ..errors import CannotWrite, LockBusy
 from ..facts import is_trusted
 from ..text.names import entity_key, stem_head, stem_key
 
-__all__ = ["Index", "Known", "TimeUp", "code", "derived", "page_sum"]
+__all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code", "derived", "page_sum"]
+
+T = TypeVar("T")
+NOT_EMBEDDED = ("heading", "rest")
+"""Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
 
 _STORED = Row._fields[:-1]  # `own`, the last, lives in the table `words`
 SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
@@ -24,7 +29,7 @@ SELECT_ROW = (
     f"SELECT {SELECT_STORED}, words.own FROM entry JOIN words ON words.rowid = entry.id "
     f"WHERE entry.id >= (?1 << {ORDINAL_BITS}) AND entry.id < ((?1 + 1) << {ORDINAL_BITS}) ORDER BY entry.id"
 )
-_CHUNK = 500  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
+_CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
 
 
 class Known(NamedTuple):
@@ -54,6 +59,10 @@ class Index:
         """Why nothing can be written to this index, or None."""
         self.instead: str | None = None
         """Why this one is held in memory, for this once, in the place of the file; None for all others."""
+        self.is_writing = False
+        """True within `writing`."""
+        self._remembered: tuple[tuple[int, int], dict[str, Any]] = ((-1, -1), {})
+        self._version: int | None = None  # of the data, known once for a whole `reading`: 0 until it is asked for
 
     # -- life ---------------------------------------------------------------------------------------------------------
 
@@ -75,7 +84,7 @@ class Index:
         self._db.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self.unsealed = True
+            self.unsealed = self.is_writing = True
             try:
                 yield
                 self._db.execute("COMMIT")
@@ -83,6 +92,8 @@ class Index:
                 with suppress(sqlite3.Error):
                     self._db.execute("ROLLBACK")
                 raise
+            finally:
+                self.is_writing = False
         except sqlite3.OperationalError as error:
             if code(error) in _BUSY:
                 raise LockBusy(str(self.path), wait) from error
@@ -116,9 +127,11 @@ class Index:
     def reading(self) -> Iterator[None]:
         """Several reads of one and the same state, whatever others write meanwhile."""
         self._db.execute("BEGIN")
+        self._version = 0
         try:
             yield
         finally:
+            self._version = None
             with suppress(sqlite3.Error):
                 self._db.execute("ROLLBACK")
 
@@ -145,7 +158,8 @@ class Index:
         self._replace_rows(number, rows)
         names = self._replace_names(number, page)
         day = page.day.isoformat() if page.day else None
-        about = (page.path, day, page.title, len(rows), sum(row.length for row in page.rows))
+        embedded = sum(row.block is None and row.role not in NOT_EMBEDDED for row in page.rows)
+        about = (page.path, day, page.title, len(rows), sum(row.length for row in page.rows), embedded)
         stat = (status.st_size, status.st_mtime_ns, status.st_ino)
         self._put_page(
             number, about, page_sum((*about, sha256, problem), names, rows.values()), stat, sha256, looked_ns, problem
@@ -156,7 +170,7 @@ class Index:
         number = self._page_number(path)
         self._replace_rows(number, {})
         self._replace_names(number, None)
-        about = (path, None, path, 0, 0)
+        about = (path, None, path, 0, 0, 0)
         stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
         self._put_page(number, about, page_sum((*about, b"", problem), (), ()), stat, b"", looked_ns, problem)
 
@@ -267,17 +281,42 @@ class Index:
         """Execute a statement that returns nothing."""
         self._db.execute(statement)
 
-    def rows_in(self, sql: str, keys: Iterable[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a read whose `{keys}` stands for a list of any length, asked for piece by piece."""
-        wanted = [key for key in dict.fromkeys(keys) if not isinstance(key, str) or key.isascii() or _is_text(key)]
+    def rows_in(self, sql: str, keys: Iterable[Any], first: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a read whose `{keys}` stands for a list of any length, asked for piece by piece.
+
+        `first` are the values that stand before the list.
+        """
+        wanted = list(dict.fromkeys(keys))
+        if str in set(map(type, wanted)):
+            wanted = [key for key in wanted if not isinstance(key, str) or key.isascii() or _is_text(key)]
         found: list[tuple[Any, ...]] = []
         for start in range(0, len(wanted), _CHUNK):
             piece = wanted[start : start + _CHUNK]
-            found += self.rows(sql.replace("{keys}", _marks(len(piece))), piece)
+            size = _rounded(len(piece))
+            found += self.rows(_filled(sql, size), [*first, *piece, *piece[-1:] * (size - len(piece))])
+        return found
+
+    def remembered(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` returns, called again only when the index has changed since, by this process or another.
+
+        For what is small and asked for at every question; within `writing` nothing is kept.
+        """
+        if self.is_writing:
+            return make()
+        version = self._version or self.rows("PRAGMA data_version")[0][0]
+        if self._version == 0:
+            self._version = version
+        state = (version, self._db.total_changes)
+        if state != self._remembered[0]:
+            self._remembered = state, {}
+        kept = self._remembered[1]
+        if name not in kept:
+            kept[name] = make()
+        found: T = kept[name]
         return found
 
 
-SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, sha256, problem FROM page ORDER BY id"
+SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY id"
 SELECT_NAMES = (
     "SELECT page, key, name, type FROM entity",
     "SELECT page, key, head, stem, name FROM alias ORDER BY key",
@@ -313,6 +352,16 @@ def _is_text(key: str) -> bool:
 
 def _marks(count: int) -> str:
     return ", ".join("?" * count)
+
+
+def _rounded(count: int) -> int:
+    """The length of list to ask with: few different ones, so that SQLite finds its statement ready."""
+    return next((size for size in (1, 2, 4, 8, 16, 32) if count <= size), -(-count // 64) * 64)
+
+
+@lru_cache(maxsize=256)
+def _filled(sql: str, count: int) -> str:
+    return sql.replace("{keys}", _marks(count))
 
 
 _NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..core.known_names import Listed, by_head
 from ..core.lexical import ORDINAL_BITS, match_expression
 from ..core.query import Query
 from ..text.evidence import OPINIONS
 from ..text.names import entity_key
 from ..text.terms import terms
 from .index import SELECT_STORED, Index
+from .questions_entities import Entity, all_entities, has_entities, keys_of, listed_names, resolve
 
 __all__ = [
     "Entity",
@@ -29,7 +29,6 @@ __all__ = [
     "filtered",
     "frequencies",
     "has_entities",
-    "headings_of",
     "in_slots",
     "keys_of",
     "listed_names",
@@ -39,6 +38,7 @@ __all__ = [
     "own_terms",
     "pages_read",
     "passing",
+    "read_lines",
     "resolve",
     "slot_around",
     "slot_ids",
@@ -76,17 +76,6 @@ class Stored(NamedTuple):
     path: str
 
 
-class Entity(NamedTuple):
-    """An entity with a page: its key, its name as a person writes it, every key it goes by, and where its page is."""
-
-    key: str
-    name: str
-    type: str | None
-    path: str
-    keys: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-
-
 class Filter(NamedTuple):
     """The SQL condition on `entry` that a query's filters make, and its values. An empty one lets everything pass."""
 
@@ -94,12 +83,14 @@ class Filter(NamedTuple):
     values: tuple[Any, ...]
 
 
+_MOST_KEPT = 50_000  # terms whose frequency is remembered: some 10 MB
+
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
 def entry_count(index: Index) -> int:
     """How many entries there are."""
-    return int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0])
+    return index.remembered("count", lambda: int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0]))
 
 
 def pages_read(index: Index) -> int:
@@ -110,8 +101,16 @@ def pages_read(index: Index) -> int:
 
 def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
     """In how many entries each term stands; terms that stand in none are left out."""
-    found = index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", wanted)
-    return dict(found)
+    known = index.remembered("frequencies", dict[str, int])
+    asked = set(wanted)
+    fresh = asked - known.keys()
+    if len(known) + len(fresh) > _MOST_KEPT:
+        known.clear()
+        fresh = asked
+    if fresh:  # FTS5 counts by reading where the term stands: the commoner, the longer
+        known |= dict.fromkeys(fresh, 0)
+        known |= dict(index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", fresh))
+    return {term: known[term] for term in asked if known[term]}
 
 
 def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
@@ -133,30 +132,33 @@ def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) ->
     return [i for (i,) in index.rows(sql, (match_expression(wanted), *condition.values, limit))]
 
 
-def headings_of(index: Index, ids: Iterable[int]) -> dict[int, str]:
-    """The nearest heading above each entry."""
-    return dict(index.rows_in("SELECT id, heading FROM entry WHERE id IN ({keys})", ids))
+def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """The terms of entries, joined by spaces, and the nearest heading above each; ids that are no entries are left out."""
+    sql = (  # the words as FTS5 keeps them: half the time of asking its table for each row
+        "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
+        "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
+    )
+    return {number: (own, heading) for number, own, heading in index.rows_in(sql, ids)}
 
 
 def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
     """Those of some entries that pass a condition."""
     if not condition.sql:
         return set(ids)
-    listed = ", ".join(str(int(i)) for i in ids)
-    sql = f"SELECT id FROM entry WHERE id IN ({listed}) AND {condition.sql}"
-    return {i for (i,) in index.rows(sql, condition.values)}
+    sql = f"SELECT id FROM entry WHERE {condition.sql} AND id IN ({{keys}})"
+    return {i for (i,) in index.rows_in(sql, ids, condition.values)}
 
 
 def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int]:
     """Those of some entries that name, as @Name or [[Name]], one of the bearers of these keys."""
-    listed = ", ".join(str(int(i)) for i in ids)
-    sql = f"SELECT entry FROM mention WHERE name IN ({{keys}}) AND entry IN ({listed})"
-    return {i for (i,) in index.rows_in(sql, keys)}
+    wanted = list(ids)
+    sql = "SELECT entry FROM mention WHERE name = ? AND entry IN ({keys})"
+    return {i for key in dict.fromkeys(keys) for (i,) in index.rows_in(sql, wanted, (key,))}
 
 
 def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
     """The terms of entries, joined by spaces; ids that are no entries are left out."""
-    return dict(index.rows_in("SELECT rowid, own FROM words WHERE rowid IN ({keys})", ids))
+    return dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", ids))
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
@@ -243,7 +245,7 @@ _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = 
 
 def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Stored]:
     """Entries by id."""
-    return {row[0]: Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", ids)}
+    return {row[0]: Stored._make(row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", ids)}
 
 
 def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
@@ -265,25 +267,21 @@ def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored
     return list(by_ids(index, slot_ids(index, key, names)).values())
 
 
+_AROUND = (
+    "SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 AND first >= ?3 AND same <> ?4 AND trusted "
+    "ORDER BY first, entry LIMIT 12) UNION ALL SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 "
+    "AND first <= ?5 AND trusted ORDER BY first DESC, entry DESC LIMIT 4)"
+)
+
+
 def slot_around(index: Index, key: str, names: Iterable[str], entry: Stored, today: str) -> set[int]:
     """Ids of the versions of a slot that decide about one of them: those after it that say something else, and the newest.
 
     A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced this one, shows
     in these few. What is not trusted replaces nothing.
     """
-    after = (
-        "SELECT entry FROM slot WHERE key = ? AND name = ? AND first >= ? AND same <> ? AND trusted "
-        "ORDER BY first, entry LIMIT 12"
-    )
-    newest = (
-        "SELECT entry FROM slot WHERE key = ? AND name = ? AND first <= ? AND trusted "
-        "ORDER BY first DESC, entry DESC LIMIT 4"
-    )
-    found: set[int] = set()
-    for name in names:
-        found |= {i for (i,) in index.rows(after, (key, name, entry.first or "", entry.same))}
-        found |= {i for (i,) in index.rows(newest, (key, name, today))}
-    return found
+    about = (entry.first or "", entry.same, today)
+    return {i for name in names for (i,) in index.rows(_AROUND, (key, name, *about))}
 
 
 def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
@@ -299,64 +297,10 @@ def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
     return list(by_ids(index, (entry for (entry,) in index.rows_in(sql, refs))).values())
 
 
-# -- entities ---------------------------------------------------------------------------------------------------------
-
-_ENTITY = (
-    "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
-)
-
-
-def resolve(index: Index, name: str) -> list[Entity]:
-    """The entities that a name may mean; one is an answer, several are a choice that only the asker can make.
-
-    Exact name or alias first; else, for a single word, the full names that begin with it.
-    """
-    key = entity_key(name)
-    pages = index.rows("SELECT page FROM alias WHERE key = ?", (key,))
-    if not pages and key and " " not in key:
-        # A full name starts with the word and a space; "!" is the character after the space.
-        pages = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? ORDER BY key", (key + " ", key + "!"))
-    return [
-        _with_names(index, row)
-        for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))
-    ]
-
-
-def keys_of(index: Index, name: str) -> tuple[str, ...]:
-    """Every key under which the bearer of a name is written, its page's own first; unless exactly one entity fits, itself."""
-    found = resolve(index, name)
-    key = entity_key(name)
-    return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
-
-
-def _with_names(index: Index, row: tuple[Any, ...]) -> Entity:
-    aliases = index.rows("SELECT key, name FROM alias WHERE page = ? ORDER BY key", (row[4],))
-    return Entity(row[0], row[1], row[2], row[3], tuple(key for key, _ in aliases), tuple(name for _, name in aliases))
-
-
-def all_entities(index: Index) -> list[Entity]:
-    """Every entity that has a page, by name."""
-    return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
-
-
-def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
-    """The names that begin with one of these heads (core/known_names.py), by head."""
-    sql = (
-        "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
-        "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
-    )
-    return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
-
-
-def has_entities(index: Index) -> bool:
-    """False in a workspace without a single entity page."""
-    return bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
-
-
 # -- the whole --------------------------------------------------------------------------------------------------------
 
 _DUMPS = (
-    "SELECT 'page', path, day, title, entries, terms, sha256, problem FROM page ORDER BY path",
+    "SELECT 'page', path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY path",
     f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, ', '')}, words.own "
     f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",

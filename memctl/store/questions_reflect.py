@@ -32,6 +32,7 @@ __all__ = [
     "placed",
     "replacing_between",
     "tasks_between",
+    "terms_held",
 ]
 
 _BELIEFS = page_id(OPINIONS)
@@ -190,6 +191,16 @@ def merged_pages(index: Index) -> list[str]:
         f"AND entry.id < (page.id + 1) << {ORDINAL_BITS} AND block = 'summary') ORDER BY path"
     )
     return [path for (path,) in index.rows(sql)]
+
+
+def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
+    """The search terms of the lines of a page, by role and digest."""
+    sql = (
+        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry "
+        f"ON entry.id >= page.id << {ORDINAL_BITS} AND entry.id < (page.id + 1) << {ORDINAL_BITS} "
+        "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
+    )
+    return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}
 
 
 def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..core.lexical import ORDINAL_BITS
-from .index import Index
+from .index import NOT_EMBEDDED, Index
 from .questions import Stored, by_ids
 
 __all__ = ["EMBEDDABLE", "Leaf", "digests_of", "embeddable", "entries_of", "leaves", "page_stands"]
 
-EMBEDDABLE = "(entry.block IS NULL AND entry.role NOT IN ('heading', 'rest'))"
-"""SQL: the entries that are embedded. No copies, tombstones or evidence, no headings (they stand with each line), no
-front matter."""
+EMBEDDABLE = f"(entry.block IS NULL AND entry.role NOT IN {NOT_EMBEDDED})"
+"""SQL: the entries that are embedded, which `page.embedded` counts. No copies, tombstones or evidence, no headings (they
+stand with each line), no front matter."""
 
 
 class Leaf(NamedTuple):
@@ -28,10 +28,8 @@ class Leaf(NamedTuple):
 def leaves(index: Index) -> list[Leaf]:
     """Every page, newest first: by the day of a log, else by the day on which it was saved."""
     sql = (
-        f"SELECT page.id, page.path, page.rows_sum, count(entry.id) FROM page LEFT JOIN entry "
-        f"ON entry.id >= page.id << {ORDINAL_BITS} AND entry.id < (page.id + 1) << {ORDINAL_BITS} AND {EMBEDDABLE} "
-        "GROUP BY page.id "
-        "ORDER BY coalesce(page.day, date(page.mtime_ns / 1000000000, 'unixepoch')) DESC, page.path"
+        "SELECT id, path, rows_sum, embedded FROM page "
+        "ORDER BY coalesce(day, date(mtime_ns / 1000000000, 'unixepoch')) DESC, path"
     )
     return [Leaf(*row) for row in index.rows(sql)]
 
@@ -51,7 +49,7 @@ def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
 
 def embeddable(index: Index) -> int:
     """How many entries take part."""
-    return int(index.rows(f"SELECT count(*) FROM entry WHERE {EMBEDDABLE}")[0][0])
+    return int(index.rows("SELECT coalesce(sum(embedded), 0) FROM page")[0][0])
 
 
 def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:

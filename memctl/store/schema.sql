@@ -7,6 +7,7 @@ CREATE TABLE page (
     title     TEXT NOT NULL,            -- first heading, else the file's name
     entries   INTEGER NOT NULL,         -- how many rows below belong to it
     terms     INTEGER NOT NULL,         -- the sum of their lengths
+    embedded  INTEGER NOT NULL,         -- how many of them have vectors, once they are made (store/questions_vectors.py)
     rows_sum  BLOB NOT NULL,            -- hash of those rows, of this one and of its names: tells damage that SQLite does not see
     size      INTEGER NOT NULL,         -- the fingerprint: bytes,
     mtime_ns  INTEGER NOT NULL,         --   modification time,

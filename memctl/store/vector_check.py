@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..core.vectors import Asked, Code, codes_of
+from ..text.counting import many
 from .vector_file import read_pack
 from .vectors import Vectors
 
@@ -29,23 +30,26 @@ class VectorsChecked(NamedTuple):
     recall: float | None
 
 
-def check_vectors(vectors: Vectors, most: int = 100, seconds: float = 10.0) -> VectorsChecked:
-    """Check sums, names and signs; then ask up to `most` stored vectors, for so long."""
+def check_vectors(
+    vectors: Vectors, most: int = 100, seconds: float = 10.0, paths: Mapping[int, str] | None = None
+) -> VectorsChecked:
+    """Check sums, names and signs; then ask up to `most` stored vectors, for so long. `paths` name the pages."""
     rows = {row[0]: row for row in vectors.texts()}  # what is not sound is said below, with its number
     damaged = vectors.total_rows() - len(rows)
-    problems = [f"{damaged} texts are not as they were written"] if damaged else []
+    problems = [f"{many(damaged, 'text is', 'texts are')} damaged"] if damaged else []
     packs = [read_pack(row, vectors.dim) for row in vectors.pages()]
     sound = [pack for pack in packs if pack]
     if len(sound) < len(packs):
-        problems.append(f"{len(packs) - len(sound)} pages are not as they were written")
+        problems.append(f"{many(len(packs) - len(sound), 'page is', 'pages are')} damaged")
     width = vectors.dim + 7 >> 3
     for pack in sound:
         keys = pack.all_keys()
+        page = (paths or {}).get(pack.page, "a page that is gone")
         lost = sum(key not in rows for key in keys)
         if lost:
-            problems.append(f"page {pack.page}: {lost} vectors are not there")
+            problems.append(f"{page}: {many(lost, 'vector is', 'vectors are')} not there")
         elif pack.signs != b"".join([rows[key][4][:width] for key in keys]):
-            problems.append(f"page {pack.page}: signs that are not those of its vectors")
+            problems.append(f"{page}: signs that are not those of its vectors")
     if problems:
         vectors.complain()
     asked, recall = _recall(

@@ -28,6 +28,7 @@ _LEAST = 3_000  # or at least so many,
 # mixtures of them the true ten are then among these for .99 of all (bench/nearest.py).
 _SECOND, _FULL = 2.5, 600
 _SAMPLE = 200  # vectors by which the mean and the deviation of all is known
+_MIXED = 600  # more vectors by which those of several scripts are known
 _CHUNK = 500  # keys in one statement
 
 
@@ -97,6 +98,8 @@ class Reader:
 
     def count(self) -> int:
         """How many vectors the pages have."""
+        if self._kept and self._kept[0] == self._state():
+            return sum(pack.rows for pack in self._kept[1].values())
         for (count,) in self._rows("SELECT sum(length(ordinals)) / 4 FROM pack"):
             return count if isinstance(count, int) else 0
         return 0
@@ -220,9 +223,12 @@ class Reader:
         """Script -> the mean cosine of a sample of its vectors with the question, and how many were looked at."""
         wanted = Asked(asked)
         found: dict[int, list[float]] = {}
-        for row in self._rows("SELECT * FROM code ORDER BY key LIMIT ?", (_SAMPLE,)):
-            if is_sound_code(row, self.dim):
-                found.setdefault(row[1], []).append(wanted.cosine(*row[2:5]))
+        for start, size in ((0, _SAMPLE), (_SAMPLE, _MIXED)):  # more where there are several
+            for row in self._rows("SELECT * FROM code ORDER BY key LIMIT ? OFFSET ?", (size, start)):
+                if is_sound_code(row, self.dim):
+                    found.setdefault(row[1], []).append(wanted.cosine(*row[2:5]))
+            if len(found) < 2:
+                break
         return {script: (sum(values) / len(values), len(values)) for script, values in sorted(found.items())}
 
     def _sample(self, asked: Asked, size: int) -> tuple[list[float], list[int]]:

@@ -10,6 +10,7 @@ import sqlite3
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from ..core.lexical import ORDINAL_BITS
@@ -93,8 +94,17 @@ def open_vectors(
     if db:
         db.close()
     if note:
-        note(f"{path.name}: {reason}; answers are by words until `memctl index` makes it anew")
+        note(f"{path.name}: {reason}; answers are by words until {_cure(path) or '`memctl index` makes it anew'}")
     return None
+
+
+def _cure(path: Path) -> str | None:
+    """What must be done before `index` can make the file anew; None where it can by itself."""
+    if path.is_symlink():
+        return None
+    if path.is_dir():
+        return "that folder is removed and `memctl index` has run"
+    return None if os.access(path, os.R_OK | os.W_OK) else "it is made readable, or removed, and `memctl index` has run"
 
 
 def has_vectors(workspace: Workspace) -> bool:
@@ -120,10 +130,12 @@ class Vectors(Reader):
 
     def missing(self, index: Index) -> Missing:
         """What of the index is not embedded as it stands."""
-        wanted = dict(index.rows("SELECT id, rows_sum FROM page"))
+        wanted = {page: (total, count) for page, total, count in index.rows("SELECT id, rows_sum, embedded FROM page")}
         kept = self._all_packs()
-        stale = [page for page, total in wanted.items() if page not in kept or kept[page].page_sum != total]
-        entries = sum(_lacking(index, page, kept.get(page)) for page in stale)
+        stale = [page for page, (total, _) in wanted.items() if page not in kept or kept[page].page_sum != total]
+        entries = sum(
+            _lacking(index, page, kept[page]) if page in kept and kept[page].rows else wanted[page][1] for page in stale
+        )
         if is_marked(self.path):
             self.complain()
         return Missing(tuple(stale), tuple(page for page in kept if page not in wanted), entries)
@@ -223,9 +235,15 @@ class Vectors(Reader):
             if is_damage(error):
                 leave_mark(self.path)
                 raise CannotWrite(str(self.path), f"{error} (the next `memctl index` mends it)") from error
-            raise CannotWrite(str(self.path), str(error)) from error
+            raise self._stuck(str(error)) from error
         except OSError as error:
-            raise CannotWrite(str(self.path), error.strerror or str(error)) from error
+            raise self._stuck(error.strerror or str(error)) from error
+
+    def _stuck(self, reason: str) -> CannotWrite:
+        error = CannotWrite(str(self.path), reason)
+        if _cure(self.path):
+            error.cure = f"remove {self.path}, then run it again"
+        return error
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -314,12 +332,9 @@ class Vectors(Reader):
         return None
 
 
-def _lacking(index: Index, page: int, pack: Pack | None) -> int:
+def _lacking(index: Index, page: int, pack: Pack) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
     low, high = page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS
-    if pack is None or not pack.rows:
-        sql = f"SELECT count(*) FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}"
-        return int(index.rows(sql, (low, high))[0][0])
     held = {(low | ordinal, digest) for ordinal, digest in zip(pack.all_ordinals(), pack.all_digests(), strict=True)}
     sql = f"SELECT id, digest FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}"
     return sum(row not in held for row in index.rows(sql, (low, high)))

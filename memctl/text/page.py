@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -141,7 +141,7 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
         reader.add(Role.REST, first, last)
     blanked = [""] * front + reader.lines[front:]
     plain = plain_blocks(blanked)
-    tokens = _blocks(blanked) if plain is None else plain
+    tokens = list(_in_pieces(blanked)) if plain is None else plain
     _walk(reader, tokens)
     _add_leftovers(reader)
     managed = find_blocks(blanked, hidden_lines(tokens, blanked)) if plain is None else []
@@ -157,6 +157,52 @@ def _blocks(lines: Sequence[str]) -> list[Block]:
     """The blocks of a page as markdown-it sees them."""
     tokens = _markdown().parse("\n".join(lines) + "\n")
     return [Block(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
+
+
+# -- a page in pieces -------------------------------------------------------------------------------------------------
+
+# What may go on over the start of a piece: a fence, HTML. Managed markers are HTML too, of one line each.
+_OPENER = re.compile(r"[ \t>*+.)\d-]*(?:```|~~~|<)")
+# What ends every list, quote and paragraph before it, and is a piece of its own meaning: a heading or bullet at the edge.
+_EDGE = re.compile(r"\#{1,6} +[^\s#]|[-*+] [^\W_]|[-*+] \*\*[^\W_]")
+
+
+def _in_pieces(lines: Sequence[str]) -> Iterator[Block]:
+    """The blocks of a page that is not plain, of which most pieces are: what reflect writes is read without a parser.
+
+    Equal to `_blocks`; a test holds the two together.
+    """
+    start = 0
+    for number, line in enumerate(lines):
+        marker = is_marker(line)
+        if not marker and _OPENER.match(line):
+            yield from _moved(_blocks(lines[start:]), start)
+            return
+        if marker or _EDGE.match(line):
+            yield from _piece(lines, start, number)
+            start = number
+        if marker:
+            yield Block("html_block", [number, number + 1])
+            start = number + 1
+    yield from _piece(lines, start, len(lines))
+
+
+def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Block]:
+    """The blocks of some lines: flat ones, a bullet with flat ones two spaces below it, or whatever else it may be."""
+    piece = lines[first:after]
+    found = plain_blocks(piece)
+    if found is None and any(piece[:1]) and all(line.startswith("  - ") for line in piece[1:] if line):
+        flat = plain_blocks([piece[0], *(line[2:] for line in piece[1:])])
+        if flat and len(flat) == 3 * sum(map(bool, piece)) and all(b.type in _FLAT for b in flat):
+            found = [*flat[:2], *flat[3:], flat[2]]
+    return _moved(_blocks(piece) if found is None else found, first)
+
+
+_FLAT = {"list_item_open", "paragraph_open", "list_item_close"}
+
+
+def _moved(blocks: Iterable[Block], by: int) -> Iterator[Block]:
+    return (b._replace(map=[b.map[0] + by, b.map[1] + by]) if b.map and by else b for b in blocks)
 
 
 def _indent(role: Role, line: str) -> int:

@@ -13,6 +13,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from .question_things import with_things
 from .question_words import ABOUT_ANSWERS, ASKING, CLOSING, INSTRUCTING, LABELS, OTHERS, OURS, REPLYING
 
 __all__ = ["SHORT", "clean"]
@@ -52,7 +53,9 @@ def clean(text: str) -> str:
     if not asking and wrapped and message.strip():
         asking = message
     found = _unlabelled(" ".join(asking.split()))
-    return found if any(map(str.isalnum, found)) else text
+    if not any(map(str.isalnum, found)):
+        return text
+    return found if wrapped else with_things(found, text)
 
 
 # -- the message ------------------------------------------------------------------------------------------------------

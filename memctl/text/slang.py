@@ -11,7 +11,7 @@ from __future__ import annotations
 __all__ = ["GROUPS"]
 
 GROUPS = """
-kubernetes, k8s, кубер, кубернетес, кубернетис, 库伯内特斯
+kubernetes, k8s, kube, кубер, кубернетес, кубернетис, 库伯内特斯
 docker, докер, докера
 postgres, postgresql, pgsql, постгрес, постгре, постгря, ~слон
 mongodb, mongo, монга, монго, монгодб

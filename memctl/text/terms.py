@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 
-__all__ = ["LATIN", "LONGEST", "fold", "is_cyrillic", "prefixes", "query_terms", "terms"]
+__all__ = ["LATIN", "LONGEST", "fold", "is_cyrillic", "is_identifier", "prefixes", "query_terms", "terms"]
 
 LONGEST = 64
 """Characters kept of one token; both sides cut at the same place."""
@@ -80,6 +80,16 @@ def _asked(chunk: str) -> list[str]:
     found = terms(chunk)
     named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
     return [token for token in found if token not in named]
+
+
+def is_identifier(term: str) -> bool:
+    """True for a token that means itself alone: a path, an error code, a version, `K-417`; not a day, a number, a word."""
+    if not term.isascii() or (term.isalnum() and (term.isalpha() or term.isdigit())):
+        return False
+    letters = any(char.isalpha() for char in term)
+    digits = any(char.isdigit() for char in term)
+    joined = any(char in "$_/\\.:=#" for char in term.rstrip("."))
+    return (digits or joined) if letters else term.count(".") > 1
 
 
 def prefixes(term: str) -> list[str]:

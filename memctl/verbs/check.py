@@ -15,8 +15,9 @@ from ..core.row import PageRows
 from ..core.rows import FACT_PAGES, rows_of
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation
+from ..store.aliases import aliases_fault
 from ..store.files import read_page
-from ..store.workspace import Found, Workspace
+from ..store.workspace import SETTINGS, Found, Workspace
 from ..text.blocks import is_edited, live_blocks
 from ..text.evidence import OPINIONS
 from ..text.grammar import ATTRIBUTES
@@ -76,6 +77,7 @@ def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
     findings += (finding for path, (_, page) in pages.parsed.items() for finding in _blocks(path, page))
     findings += _twice(pages)
     findings += _shared_aliases(pages)
+    findings += _aliases(workspace)
     findings += (_conflict(pair) for pair in conflicts(workspace, today))
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
 
@@ -83,6 +85,17 @@ def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
 def _conflict(pair: Conflict) -> Finding:
     place = pair.sides[-1].source
     return Finding(place.path, place.line, 1, "conflict", str(pair), "`memctl resolve` decides, or says that both hold")
+
+
+def _aliases(workspace: Workspace) -> Iterator[Finding]:
+    """The file of words that the settings name, where it cannot be followed."""
+    try:
+        fault = aliases_fault(workspace)
+    except MemctlError as error:
+        yield Finding(SETTINGS, 1, 1, "aliases", f"under [recall], {error.what}", error.cure)
+        return
+    if fault:
+        yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
 
 
 def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding]:

@@ -28,6 +28,7 @@ from ..store.system import locked
 from ..store.vectors import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
 from ..store.workspace import Workspace
 from ..text.calibration import CALIBRATION
+from ..text.counting import many
 from ..text.embedded import Piece, embedded_texts
 from ..text.grammar import parse
 from ..text.lines import Role, content_of
@@ -87,7 +88,8 @@ def embed(
 ) -> EmbedReport:
     """Embed the entries of the index that have no vector yet, until `deadline` (time.monotonic).
 
-    Never raises for what stands in its way: answers by words stay possible. Only a damaged index is the caller's.
+    Never raises for what stands in its way: answers by words stay possible. Only a damaged index is the caller's, and
+    KeyboardInterrupt, which then says how much is kept.
     """
     report = EmbedReport(embedder.name)
     start = time.monotonic()
@@ -102,6 +104,11 @@ def embed(
         report.stopped, report.problem = ("another memctl is embedding", None) if second else (error.what, error)
     except (CannotWrite, ExtraBroken) as error:
         report.stopped, report.problem = error.what, error
+    except KeyboardInterrupt as stop:
+        kept = many(report.made, "text was", "texts were")
+        raise KeyboardInterrupt(
+            f"stopped: {kept} embedded in this run and kept; the next `memctl index` goes on"
+        ) from stop
     report.seconds = time.monotonic() - start
     _is_done(workspace, index, embedder, report)
     return report

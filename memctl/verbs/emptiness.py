@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..core.query import Query
 from ..store.index import Index
 from ..store.questions import Entity, Filter, condition_of, entry_count, filtered, frequencies, pages_read
+from ..text.counting import many
 from ..text.terms import query_terms, terms
 
 __all__ = ["why_empty"]
@@ -21,7 +22,7 @@ _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
 def why_empty(index: Index, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
     """Lines for a person who got no answer; the first says through how much it went."""
     entries = entry_count(index)
-    yield f"nothing found in {entries:,} entries of {pages_read(index):,} pages"
+    yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(pages_read(index), 'page')}"
     missing = _missing(index, query.words)
     if missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""

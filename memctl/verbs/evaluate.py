@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from ..core.labels import Question, read_label
 from ..core.metrics import Difference, Interval, Ranks, compare, intervals, measure, place_ranks, rank_in
-from ..errors import MemctlError, Usage
+from ..errors import ExtraBroken, MemctlError, Usage
 from ..facts import Citation
+from ..store.embedders import choice
 from ..store.floors import RawLine, plain_floors
 from ..store.heal import with_index
 from ..store.index import Index
@@ -25,6 +26,7 @@ from ..store.questions_eval import days_of_pages
 from ..store.reread import page_lines
 from ..store.vectors import open_vectors
 from ..store.workspace import Workspace
+from ..text.counting import many
 from ..text.dates import parse_when
 from .golden import Golden, Sessions, Standing, read_sessions
 from .missed import Missed, explain_miss
@@ -104,9 +106,10 @@ def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Que
         try:
             question = read_label(text, number)
         except Usage as error:
-            raise Usage(f"{path}: {error.what}", error.cure) from None
+            raise Usage(f"{path} {error.what}", error.cure) from None
         if question is None:
             continue
+        question = question._replace(file=path.name)
         if question.workspace not in (None, workspace):
             others[question.workspace] += 1
         elif question.gold or question.sessions:
@@ -119,11 +122,13 @@ def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Que
     if not kept and others:
         named = ", ".join(name for name, _ in others.most_common(3))
         raise Usage(
-            f"{path}: {others.total()} questions, all of other workspaces than {workspace!r} ({named})",
+            f"{path}: {many(others.total(), 'question')}, all of other workspaces than {workspace!r} ({named})",
             f"say whose are meant, as in --only {others.most_common(1)[0][0]}",
         )
     if not kept:
-        what = f"{counts['without_gold']} questions, none with gold" if counts["without_gold"] else "no questions"
+        what = (
+            f"{many(counts['without_gold'], 'question')}, none with gold" if counts["without_gold"] else "no questions"
+        )
         raise Usage(f"{path}: {what}", 'label one: memctl eval --add "question" memory/2025-11-27.md#L12')
     return kept
 
@@ -169,13 +174,19 @@ def _run(
             progress(number, len(questions))
             found = tuple(map(golden.find, question.gold))
             counts += Counter(_counted(found))
-            gone += [f"line {question.line}: {item.gold.said} points at nothing" for item in found if not item.places]
+            gone += [f"{question.place}: {item.gold.said} points at nothing" for item in found if not item.places]
             kept = tuple(item for item in found if item.places or not options.exclude_gone)
             whose = _sessions_of(question, kept, sessions)
             if kept or whose:
                 made.results.append(_ask(searcher, asked, question, kept, whose, sessions, today, options))
             else:
                 counts["questions_gone"] += 1
+        if options.exclude_gone and not made.results:
+            raise Usage(
+                f"nothing is left: the gold of {'the only question' if len(questions) == 1 else f'all {len(questions):,} questions'} "
+                "points at nothing, and --gone exclude leaves it out",
+                f"mend the labels, beginning with {gone[0]}",
+            )
         _explain_misses(made, searcher, index, asked, today, options)
     made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
     made.notes += [f"{n} of the questions: {text}" for text, n in searcher.warnings.most_common(_SHOWN)]
@@ -185,15 +196,32 @@ def _run(
 
 
 def _need_vectors(workspace: Workspace) -> None:
-    """Usage where nothing is embedded: figures of words must not pass for those of vectors."""
+    """An error where vectors cannot be asked: figures of words must not pass for those of vectors."""
+    settings = workspace.settings
+    if settings.model == "none" or settings.vector_weight <= 0:
+        by = "weight = 0 under [vectors]" if settings.model != "none" else "MEMCTL_VECTORS, or by model under [vectors]"
+        raise Usage(
+            f"vectors are switched off: by {by}",
+            'to switch them on, set that to "auto" (a weight: to 1), and run `memctl index`',
+        )
+    chosen = choice(workspace)
+    embedder = chosen.embedder
+    if embedder is None:
+        raise chosen.problem or Usage("there is no model for vectors", "`memctl status` says what is missing")
     told: list[str] = []
-    vectors = open_vectors(workspace, note=told.append) if workspace.settings.model != "none" else None
+    vectors = open_vectors(workspace, note=told.append)
     if vectors is None:
         raise Usage(
             f"there are no vectors here{': ' if told else ''}{'; '.join(told)}",
             "run `memctl index`; `memctl status` says what is missing",
         )
-    vectors.close()
+    with closing(vectors):
+        if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
+            raise ExtraBroken(
+                f"the vectors are of {vectors.embedder_id}, and the model is {embedder.id}",
+                f"run `memctl index`: it embeds anew with {embedder.name}; or install the other model again",
+            )
+    embedder.query("?")  # fails here rather than with every question
 
 
 def _configurations(options: Options) -> list[Configuration]:
@@ -264,7 +292,7 @@ def _present(question: Question, today: date, options: Options) -> tuple[date, d
     except ValueError:
         day = None
     if day is None:
-        place = f"line {question.line}: as_of" if question.as_of else "--as-of"
+        place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")
     return day, day
 

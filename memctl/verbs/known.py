@@ -16,6 +16,7 @@ class KnownNames:
         self._index = index
         self._any = has_entities(index)
         self._pages: dict[str, str] = {}
+        self._asked: set[str] = set()
         self._listed: dict[str, list[Listed]] = {}
 
     def in_text(self, text: str) -> tuple[str, ...]:
@@ -23,10 +24,11 @@ class KnownNames:
         if not self._any:
             return ()
         found = heads(text)
-        fresh = {head for head in found if head not in self._listed}
+        fresh = found - self._asked
         if fresh:
-            self._listed |= {head: [] for head in fresh} | listed_names(self._index, fresh)
-        return find_names(text, self._listed) if any(map(self._listed.__getitem__, found)) else ()
+            self._asked |= fresh
+            self._listed |= listed_names(self._index, fresh)
+        return () if found.isdisjoint(self._listed) else find_names(text, self._listed)
 
     def known_as(self, name: str) -> str:
         """The name that its bearer's page gives; the name itself without a page, or with several bearers."""

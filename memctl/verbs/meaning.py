@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,8 +29,14 @@ __all__ = ["NEAREST", "Meaning", "Near", "Weighed", "meaning_of"]
 
 NEAREST = 50  # entries that meaning adds to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question
+_SECONDS, _NOTICED = 5.0, 0.5  # what one search may take (verbs/recall.py), counted anew after such a wait
 _MOST_PASSING = 1_000_000  # entries that pass a filter
-_ALONE = 1.5  # deviations: a line that no word speaks for is no answer unless it is so near
+_ALONE = 1.5  # deviations: a line that no word speaks for is no answer unless it is so near,
+_UNSAID, _MANY = (
+    2.0,
+    100,
+)  # and nearer where no word of the question stands anywhere, in a store that has so many lines,
+_TOLD = 3  # and says as much in terms: "Status: accepted" lies near everything
 _REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (core/fusion.py)
 
 
@@ -86,7 +93,10 @@ class Meaning:
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:
         """The entries nearest to the question that pass a condition, the nearest first."""
+        start = time.monotonic()
         asked = self._asked()
+        if time.monotonic() - start > _NOTICED:
+            index.limit_time(time.monotonic() + _SECONDS)  # what the model took is not the search's
         if asked is None:
             return []
         from ..core.fusion import Usual
@@ -101,11 +111,12 @@ class Meaning:
         return [i for i in found if i in standing]
 
     def fuse(
-        self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str]
-    ) -> Weighed:
+        self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str],
+        exact: Mapping[int, int],
+    ) -> Weighed:  # fmt: skip
         """Words and meaning together: for the entries that words found (with their relevance) and the `nearest`.
 
-        `own` are the terms of entries, by which their script is known.
+        `own` are the terms of entries, by which their script is known; `exact` as in core/fusion.py.
         """
         from ..core.fusion import fuse, smoothed, standard
         from ..core.vectors import script_of
@@ -124,13 +135,15 @@ class Meaning:
         near = {row: value for row, value in smoothed(plain).items() if row in rows}
         only = next(iter(levels), asked.script)
         foreign = {row for row in rows if scripts.get(row, only) != asked.script}
-        near = {row: value for row, value in near.items() if row in words or value >= _ALONE}
+        tell = {row for row in near if own.get(row, "").count(" ") + 1 >= _TOLD}
+        least = _ALONE if words or self._usual.n < _MANY else _UNSAID
+        near = {row: value for row, value in near.items() if row in words or (value >= least and row in tell)}
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
         shown = {row: Near(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
-        return Weighed(fuse(words, near, foreign, self._weight), shown)
+        return Weighed(fuse(words, near, foreign, self._weight, exact), shown)
 
 
-_READ = 120  # characters of terms that tell a script
+_READ = 200  # characters of terms that tell a script
 
 
 class Weighed(NamedTuple):

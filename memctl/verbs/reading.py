@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import OutsideWorkspace, PageUnreadable
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "Read", "Wanted", "read_pages"]
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
+_LARGE = 1 << 12  # bytes of a page from which it pays to ask the index for what it holds of its lines
 _TOGETHER = 20  # pages that one of them is given at a time
 
 
@@ -40,11 +41,16 @@ class Read(NamedTuple):
     problem: str | None = None
 
 
-def read_pages(workspace: Workspace, wanted: Sequence[Wanted], parallel: bool) -> Generator[Read, None, None]:
-    """Each wanted page, in order."""
+Held = Callable[[str], Mapping[tuple[str, int], str]]
+
+
+def read_pages(
+    workspace: Workspace, wanted: Sequence[Wanted], parallel: bool, held: Held
+) -> Generator[Read, None, None]:
+    """Each wanted page, in order. `held` gives the search terms that an index holds of a page (`rows_of`)."""
     workers = _processors() if parallel else 1
     if workers == 1:
-        return (_read(workspace, page) for page in wanted)
+        return (_read(workspace, page, held) for page in wanted)
     return _read_in_parallel(workspace, wanted, workers)
 
 
@@ -53,7 +59,7 @@ def _processors() -> int:
     return min(4, len(available(0)) if available else os.cpu_count() or 1)
 
 
-def _read(workspace: Workspace, wanted: Wanted) -> Read:
+def _read(workspace: Workspace, wanted: Wanted, held: Held | None = None) -> Read:
     from ..core.rows import rows_of  # with the parser, which a fresh index never needs
 
     try:
@@ -61,7 +67,10 @@ def _read(workspace: Workspace, wanted: Wanted) -> Read:
     except (PageUnreadable, OutsideWorkspace) as error:
         return Read(wanted.path, problem=getattr(error, "reason", error.what))
     sha256 = page.sha256
-    rows = None if sha256 == wanted.sha256 else rows_of(wanted.path, page.text)
+    rows = None
+    if sha256 != wanted.sha256:
+        known = held(wanted.path) if held and wanted.sha256 and len(page.text) >= _LARGE else None
+        rows = rows_of(wanted.path, page.text, known)
     return Read(wanted.path, rows, page.status, sha256, page.looked_ns, page.warning)
 
 

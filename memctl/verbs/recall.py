@@ -102,6 +102,7 @@ def recall_in(
         query = with_aliases(workspace, query)
     with index.reading():
         about, warnings = _resolve_about(index, query)
+        warnings += query.warnings
         if query.pasted:
             warnings.append(
                 f"out of {len(query.pasted):,} characters the question was taken to be: {query.words[:200]}"
@@ -123,6 +124,8 @@ def recall_in(
                 meaning.close()
                 warnings += [f"answered by words only: {meaning.failed}"] if meaning.failed else []
                 warnings += [meaning.problem] if meaning.problem else []
+        if hits and all(hit.why.keys() == {"vector"} for hit in hits):
+            warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
         empty = () if hits else why_empty(index, query, about, condition)
         as_of = str(query.as_of) if query.as_of else None
         return Answer(

@@ -89,11 +89,12 @@ def reflect(
             if dry_run:
                 report.diff = "".join(diff(e.path, decoded(e.before), e.after) for e in planned.edits)
                 report.pages = [edit.path for edit in planned.edits]
-            elif not _write(workspace, planned, report):
+            elif not _write(workspace, planned, report) or (
+                not planned.new and not any(_moves_lines(edit) for edit in planned.edits)
+            ):
                 break
-            elif not planned.new and not any(_moves_lines(edit) for edit in planned.edits):
-                with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
-                break
+        if report.pages and not dry_run:  # whoever asks next finds a fresh index, and so does the count below
+            with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
     report.conflicts = with_index(workspace, lambda index: _conflicts(workspace, index, today, since))
     return report
 

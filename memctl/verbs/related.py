@@ -34,6 +34,7 @@ from ..store.questions_related import (
 )
 from ..store.reread import Seen, reread
 from ..store.workspace import Workspace
+from ..text.counting import many
 from ..text.grammar import parse
 from ..text.lines import Role, content_of
 from ..text.names import entity_key, mentions
@@ -79,9 +80,22 @@ def recall_further(
         workspace, lambda index: related_to(workspace, index, query, answer, today=today, k=k, hops=hops)
     )
     if budget is not None:
-        left = budget - sum(map(cost, answer.hits)) - _HEADING
-        answer = answer._replace(related=fit(answer.related or (), left, answer.hits))
+        answer = _within(answer, budget)
     return answer._replace(took_ms=(time.perf_counter() - start) * 1000)
+
+
+def _within(answer: Answer, budget: int) -> Answer:
+    """What the hits leave of a budget goes to the related lines; where that is too little for any, the answer says so."""
+    left = budget - sum(map(cost, answer.hits)) - _HEADING
+    whole = fit(answer.related or (), sum(map(cost, answer.related or ())), answer.hits)
+    kept = fit(answer.related or (), left, answer.hits)
+    if kept or not whole or not answer.hits:
+        return answer._replace(related=kept)
+    why = (
+        f"{many(len(whole), 'line is', 'lines are')} related to these, and the budget of {budget} tokens leaves room for none; "
+        f"the shortest takes {min(map(cost, whole))}"
+    )
+    return answer._replace(related=(), crowded=True, warnings=(*answer.warnings, why))
 
 
 def related_to(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -72,7 +72,8 @@ class Status:
             return
         if found["bytes"]:
             done = f"{found['embedded']:,} of {found['embedded'] + found['missing']:,} entries"
-            yield f"{done} embedded by {found['made_by'] or 'nobody knows whom'}, {_size(found['bytes'])}"
+            by = f" by {found['made_by']}" if found["made_by"] else ""
+            yield f"{done} embedded{by}, {_size(found['bytes'])}"
         if found["problem"]:
             yield f"{found['problem']}; {found['cure']}"
         elif found["missing"]:
@@ -101,11 +102,17 @@ def _status(workspace: Workspace, index: Index) -> Status:
         index_bytes=_bytes(workspace, "index.sqlite"),
         fresh=report.stale is None,
         stale=report.stale,
-        problems=report.problems,
+        problems=report.problems | _obstacles(index),
         search="words, names and dates" + ("; meaning" if vectors["used"] else "; no vectors"),
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
         vectors=vectors,
     )
+
+
+def _obstacles(index: Index) -> dict[str, str]:
+    """What keeps the index from being kept; the figures then are of one made for this call alone."""
+    cure = "mend the permissions of that folder, or free space"
+    return {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
 
 
 def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
@@ -138,8 +145,12 @@ def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
 
 
 def _bytes(workspace: Workspace, name: str) -> int:
-    files = (workspace.memory / name, workspace.memory / f"{name}-wal")
-    return sum(file.stat().st_size for file in files if file.exists())
+    """The size of a derived file with its log; 0 where it is not there or its folder cannot be entered."""
+    size = 0
+    for file in (name, f"{name}-wal"):
+        with suppress(OSError):
+            size += (workspace.memory / file).stat().st_size
+    return size
 
 
 def _size(count: int) -> str:

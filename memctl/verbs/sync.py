@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
 from ..core.changes import Change, merge
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
@@ -76,9 +77,15 @@ def sync(
             if change is Change.READ and disk
         ]
         many = parallel and len(wanted) >= MANY
-        with closing(read_pages(workspace, wanted, many)) as reads:
+        with closing(read_pages(workspace, wanted, many, partial(_held, index))) as reads:
             _work(index, steps, reads, report, wait, deadline, progress or (lambda done, total: None), many)
     return report
+
+
+def _held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
+    from ..store.questions_reflect import terms_held  # for a large page that changed, which is seldom
+
+    return terms_held(index, path)
 
 
 def silent(text: str) -> None:

@@ -103,13 +103,15 @@ def _subject(entry: Stored) -> str:
 
 
 def _targets(entries: Iterable[Stored]) -> list[str]:
-    return [ref for entry in entries for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
+    saying = [entry for entry in entries if entry.links]
+    return [ref for entry in saying for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
 
 
 def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
     """An entry as a claim; all names of one bearer make one slot."""
     subject = _subject(entry)
     slots = ((bearers.get(subject, subject), entry.slot),) if entry.slot is not None else ()
+    linked = bool(entry.links) and entry.block is None  # a copy says nothing by itself
     return Claim(
         entry.id,
         entry.ref,
@@ -119,8 +121,8 @@ def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
         entry.same,
         is_trusted(entry.origin),
         (entry.path, entry.line),
-        _linked(entry, "supersedes "),
-        _linked(entry, "corrects "),
+        _linked(entry, "supersedes ") if linked else (),
+        _linked(entry, "corrects ") if linked else (),
         bool(entry.marked & 1),
         bool(entry.marked & 2),
     )
@@ -134,6 +136,5 @@ def _linked(entry: Stored, relation: str) -> tuple[str, ...]:
 
 def period_of(entry: Stored) -> Period:
     """When an entry says that it is true."""
-    return Period(
-        date.fromisoformat(entry.first) if entry.first else None, date.fromisoformat(entry.last) if entry.last else None
-    )
+    first, last = entry.first, entry.last
+    return Period(date.fromisoformat(first) if first else None, date.fromisoformat(last) if last else None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from ..core.row import page_id
 from ..store.vector_check import VectorsChecked, check_vectors
 from ..store.vectors import has_vectors, open_vectors
 from ..store.workspace import Workspace
@@ -20,4 +21,4 @@ def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
     if vectors is None:
         return VectorsChecked(0, 0, tuple(notes), 0, None)
     with closing(vectors):
-        return check_vectors(vectors)
+        return check_vectors(vectors, paths={page_id(page.path): page.path for page in workspace.scan()})

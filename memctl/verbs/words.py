@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,15 +15,14 @@ from ..store.questions import (
     Filter,
     condition_of,
     filtered,
-    headings_of,
     listed_names,
     match,
     mentioning,
-    own_terms,
     passing,
+    read_lines,
     resolve,
 )
-from ..text.terms import query_terms, terms
+from ..text.terms import is_identifier, query_terms, terms
 from .asked import Asked, weigh_terms
 from .meaning import NEAREST, Meaning, Weighed
 
@@ -31,6 +30,12 @@ __all__ = ["Found", "by_words"]
 
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
+
+
+_FEW = 2  # words of a question that must all be met before meaning has its say
+_BRIEF = (
+    6  # words of a question that may want an identifier as it is; a longer one tells a story, in which 3pm is a detail
+)
 
 
 class Found(NamedTuple):
@@ -57,14 +62,14 @@ def by_words(
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = meaning.nearest(index, condition, limit) if meaning else []
     around = neighbourhood([*candidates, *nearest])
-    above = headings_of(index, around)
-    analysed = {text: " ".join(terms(text)) for text in set(above.values())}
-    headings = {i: analysed[text] for i, text in above.items() if text}
-    own = own_terms(index, around)
+    lines = read_lines(index, around)
+    own = {i: text for i, (text, _) in lines.items()}
+    analysed = {text: " ".join(terms(text)) for text in {heading for _, heading in lines.values()}}
+    headings = {i: analysed[text] for i, (_, text) in lines.items() if text}
     scored = score(asked.weights, own, headings, asked.forms, asked.others)
     allowed = passing(index, scored, condition)
-    held = (i for i, lexical in scored.items() if i in allowed and _says_enough(lexical))
-    ranked = sorted(held, key=lambda i: (-round(scored[i].score, 9), i))
+    held = sorted([i for i, lexical in scored.items() if i in allowed and lexical.says_enough])
+    ranked = sorted(held, key=lambda i: -round(scored[i].score, 9))
     best = _first(index, query, ranked, limit)
     bound = upper_bound(asked.weights) or 1.0
     keys = [key for entity in named for key in entity.keys]
@@ -73,11 +78,26 @@ def by_words(
         return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
     ranks = {i: rank for rank, i in enumerate(ranked, 1)}
     said = {i: scored[i].score / bound for i in {*best, *nearest} if i in ranks}
-    weighed = meaning.fuse(index, said, nearest, own)
+    exact = _to_the_letter(query, wanted, asked)
+    weighed = meaning.fuse(index, said, nearest, own, {i: _held(scored[i], exact) for i in said} if exact else {})
     best = _first(index, query, sorted(weighed.fused, key=lambda i: (-round(weighed.fused[i].relevance, 9), i)), limit)
     naming = mentioning(index, best, keys) if named else set()
     plain = {i: _found(scored[i], ranks[i], bound, i in naming) for i in best if i in ranks}
     return {i: _with_meaning(plain.get(i) or _unsaid(i in naming), i, weighed) for i in best}
+
+
+def _to_the_letter(query: Query, wanted: Sequence[str], asked: Asked) -> tuple[str, ...]:
+    """The terms that a short question wants as they are: its identifiers, else every word of a question of one or two."""
+    known = [term for term in wanted if asked.frequencies.get(term)]
+    if len(query.words.split()) > _BRIEF:
+        return ()
+    return tuple(filter(is_identifier, known)) or (tuple(known) if len(wanted) <= _FEW else ())
+
+
+def _held(lexical: Lexical, exact: Sequence[str]) -> int:
+    """How many of them a line holds; all or none of plain words."""
+    held = sum(term in lexical.places for term in exact)
+    return held if held == len(exact) or any(map(is_identifier, exact)) else 0
 
 
 def _first(index: Index, query: Query, ranked: list[int], limit: int) -> list[int]:
@@ -101,11 +121,6 @@ def _with_meaning(found: Found, number: int, weighed: Weighed) -> Found:
     return Found(fused.relevance, found.why | why, parts)
 
 
-def _says_enough(lexical: Lexical) -> bool:
-    """False for a line that only stands beside a single word of the question: it answers nothing by that."""
-    return bool(lexical.own or lexical.heading) or len(lexical.near) > 1
-
-
 def _timely(index: Index, query: Query, ids: list[int]) -> list[int]:
     """Those of the times that the question speaks of: what bends scores later can only lift what is not cut off here."""
     periods = query.times if query.days is None and ids else ()
@@ -115,8 +130,8 @@ def _timely(index: Index, query: Query, ids: list[int]) -> list[int]:
 
 def _found(lexical: Lexical, rank: int, bound: float, naming: bool) -> Found:
     channel = "lexical" if lexical.own else "near"
-    parts = {"level": lexical.level, "own": lexical.own, "near": lexical.near, "heading": lexical.heading}
-    shown = {name: " ".join(value) if isinstance(value, tuple) else value for name, value in parts.items() if value}
+    parts = (("own", lexical.own), ("near", lexical.near), ("heading", lexical.heading))
+    shown = {"level": lexical.level} | {name: " ".join(found) for name, found in parts if found}
     return Found(lexical.score / bound, {channel: rank} | ({"entity": 1} if naming else {}), shown)
 
 

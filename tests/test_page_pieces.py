@@ -1,0 +1,66 @@
+"""A page that reflect wrote is read in pieces, most of them without a Markdown parser: the same blocks as with one."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memctl.text.lines import split_lines
+from memctl.text.page import _blocks, parse_page
+
+INDENTS = ["", "", "", "", " ", "  ", "   ", "    ", "\t", "- ", "  - ", "  - ", "    - ", "> ", "1. ", "- - "]
+TEXTS = [
+    "", "### A", "# A", "**a** b", "a", "2025-11-27 · b", "a | b", "- | -", ":-|-", "-|-", "```", "~~~", "~~a~~", "<div>",
+    "</div>", "<b>", "<!-- x", "x -->", "<!-- x -->", "<pre>", "</pre>", "<?", "<![CDATA[", "<!A", "* * *", "***", "---", "===",
+    "[a]: b", "[a](b)", "[[a]]", "1. x", "1)", "#", "`c`", "*i*", "_ _", "\u3000x", "\x00", "\u200b", "O(0.5) @A: b ^o-a", "-", "+",
+]  # fmt: skip
+MARKERS = [
+    "<!-- memctl:begin a sha=00 -->",
+    "<!-- memctl:end a -->",
+    "<!-- memctl:begin a -->  ",
+    "<!-- memctl:end b -->",
+]
+LINES = st.builds("{}{}".format, st.sampled_from(INDENTS), st.sampled_from(TEXTS)) | st.sampled_from(MARKERS)
+MANAGED = """# Opinions
+
+- O(c=0.96) @Ann: A. ^o-rb2jgc08
+  - 2020-07-12 · stated 0.96 · [memory/2020-07-12.md#L34](../memory/2020-07-12.md#L34) ^f-rb2jgc08
+  - 2020-07-13 · for → 0.97
+
+    a remark
+- **tentative** · ok
+  - failed: ~~no~~
+
+- **b**: c
+
+<!-- memctl:begin evidence sha=00 -->
+### Ann
+- a
+  over two lines
+  - b
+    - c
+- [d](e)
+<!-- memctl:end evidence -->
+"""
+
+
+@given(st.lists(LINES, max_size=9))
+@settings(max_examples=1500, deadline=None)
+def test_a_page_in_pieces_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
+    _equal("\n".join(lines))
+
+
+def test_what_reflect_writes_is_read_as_markdown_it_reads_it() -> None:
+    lines = split_lines(MANAGED)
+    for start in range(len(lines)):
+        for end in range(start, len(lines) + 1):
+            _equal("\n".join(lines[start:end]))
+
+
+def _equal(text: str) -> None:
+    for everywhere in (False, True):
+        read = parse_page(text, everywhere)
+        with patch("memctl.text.page.plain_blocks", lambda _: None), patch("memctl.text.page._in_pieces", _blocks):
+            assert read == parse_page(text, everywhere)

@@ -10,7 +10,7 @@ from pathlib import Path
 BEGIN, END = "<!-- memctl help -->\n", "<!-- memctl help end -->\n"
 COMMANDS = (
     "", "init", "retain", "recall", "show", "entity list", "entity show", "entity alias", "entity merge", "fact get", "fact set", "fact history",
-    "index", "status", "check", "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "forget",
+    "index", "status", "check", "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "forget", "eval",
 )  # fmt: skip
 
 

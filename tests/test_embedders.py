@@ -320,6 +320,8 @@ def test_other_weights_are_another_model(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     """Exit code 2, before anything is loaded."""
     with pytest.raises(Usage, match="no model folder"):
+        choose(choosing(tmp_path, "models/nowhere"))
+    with pytest.raises(Usage, match="unknown model 'nowhere'"):
         choose(choosing(tmp_path, "nowhere"))
     assert isinstance(choice(choosing(tmp_path, "nowhere")).problem, Usage)
 

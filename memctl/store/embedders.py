@@ -10,6 +10,7 @@ import importlib.util
 import json
 import math
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -93,7 +94,7 @@ def choice(workspace: Workspace) -> Choice:
     return Choice(made.name if made else wanted, made)
 
 
-class _Model:
+class _Model(ABC):
     """What all adapters share: texts are cleaned and cut before, numbers are looked at after."""
 
     name = ""
@@ -138,8 +139,9 @@ class _Model:
     def _broken(self, reason: str) -> ExtraBroken:
         return ExtraBroken(f"the model {self.name} fails: {' '.join(reason.split())[:200]}")
 
+    @abstractmethod
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        raise NotImplementedError
+        """What the package itself makes of texts, as passages or as questions."""
 
 
 def _one_thread() -> None:

@@ -5,13 +5,12 @@ Words answer as before; the next pass completes, and the file of vectors is what
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+from functools import partial
 from pathlib import Path
 
 from hash_embedder import HashEmbedder, packs
 from store_helpers import make_workspace, memctl, rebuilt, rows, strays
-from torture.kill_points import HAS_STRACE, NotReached, Point, Scene, points, stop_at
+from torture.kill_points import HAS_STRACE, NotReached, Point, Scene, run, stop_at
 
 from memctl.store.heal import with_index
 from memctl.store.workspace import Workspace
@@ -96,25 +95,6 @@ def after(scene: Scene, point: Point, root: Path, how: str) -> str | None:
     return f"left behind: {strays(workspace)}" if strays(workspace) else None
 
 
-def run(every: int, how: str) -> tuple[int, list[str], int]:
-    """(how many points, what went wrong, how many more were not reached) over the scenes, at each `every`-th point."""
-    tried, wrong, missed = 0, [], 0
-    for scene in SCENES:
-        with tempfile.TemporaryDirectory() as folder:
-            base = Path(folder).resolve()
-            for number, point in enumerate(points(scene, base / "first")[::every]):
-                try:
-                    problem = after(scene, point, base / str(number), how)
-                except NotReached:
-                    problem, missed = None, missed + 1
-                else:
-                    tried += 1
-                if problem:
-                    wrong.append(f"{scene.name} at {point.call} {point.what[:70]}: {problem}")
-                shutil.rmtree(base / str(number))
-    return tried, wrong, missed
-
-
 def main(short: bool = False) -> bool:
     """Print a line for kills and for each error; True if nothing went wrong."""
     if not HAS_STRACE:
@@ -122,7 +102,7 @@ def main(short: bool = False) -> bool:
         return True
     failed: list[str] = []
     for how in ("signal=SIGKILL", "error=ENOSPC", "error=EIO"):
-        tried, wrong, missed = run(12 if short else 1, how)
+        tried, wrong, missed = run(SCENES, partial(after, how=how), 12 if short else 1)
         left = f" not reached {missed}" if missed else ""
         print(f"R13 embedding, {how} points {tried} violations {len(wrong)}{left}")
         failed += wrong

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -540,7 +539,7 @@ def test_a_model_that_cannot_be_had(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def state(root: Path, model: str = "auto") -> dict[str, object]:
     """What status says of the vectors."""
-    found = status(Workspace(root.resolve(), replace(Workspace(root).settings, model=model)))
+    found = status(Workspace(root.resolve(), Workspace(root).settings._replace(model=model)))
     assert ("meaning" in found.search) == found.vectors["used"]
     return found.vectors
 

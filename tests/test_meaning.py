@@ -141,7 +141,7 @@ def test_words_alone_are_as_before(tmp_path: Path, concepts: Concepts) -> None:
     waiting = ask(workspace, "cat in the Fjord room")
     assert waiting.hits == plain.hits and waiting.vectors == Vectored("concepts", 0, 10) and plain.vectors is None
     with_index(workspace, lambda opened: embed(workspace, opened, concepts))
-    weightless = replace(workspace, settings=replace(workspace.settings, vector_weight=0.0))
+    weightless = replace(workspace, settings=workspace.settings._replace(vector_weight=0.0))
     assert ask(weightless, "cat in the Fjord room").hits == plain.hits
     assert "vectors" not in answer_json(plain)
 

@@ -36,7 +36,8 @@ app.add_typer(fact, name="fact")
 _HERE = {"init", "retain", "recall", "show", "index", "status", "check", "fact"}
 _ELSEWHERE = {
     "reflecting": ("reflect", "belief", "why"), "truths": ("conflicts", "resolve"), "forgetting": ("forget",),
-    "naming": ("entity",), "evaluating": ("eval",),
+    "naming": ("entity",), "evaluating": ("eval",), "contexts": ("context",), "ingesting": ("ingest",), "acting": ("act",),
+    "watching": ("watch",), "serving": ("serve", "mcp"), "connecting": ("connect", "hook"), "moving": ("import", "export"),
 }  # fmt: skip
 _loaded: set[str] = set()
 

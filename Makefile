@@ -5,7 +5,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench judge score torture docs clean
+.PHONY: help demo test check bench judge week score torture docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -31,10 +31,14 @@ check: $(VENV)/ready  ## lint and types
 bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)
 	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
 
-judge: $(VENV)/ready  ## stance, conflicts and beliefs on labelled sets and planted histories
+judge: $(VENV)/ready  ## stance, conflicts, beliefs and ingest on labelled sets and planted histories
 	$(RUN)/python bench/stance.py tests/data/stance/held.jsonl
 	$(RUN)/python bench/conflicts.py --held
 	$(RUN)/python bench/beliefs.py
+	$(RUN)/python bench/ingest.py tests/data/ingest/dev.jsonl tests/data/ingest/held.jsonl
+
+week: $(VENV)/ready  ## a week of an agent with a 32K window, with memctl and without
+	$(RUN)/python bench/week.py
 
 score: $(VENV)/ready  ## the reliability and security figures, one a line
 	$(RUN)/python tests/torture --short

@@ -31,4 +31,7 @@ show belief show o-n3wk7vfa
 show recall "do Petrov's battery estimates hold?" -k 1
 show conflicts
 show forget --id petrov-battery
+show context "why did we leave MongoDB?" --budget 1200
+show ingest "$here/tests/data/transcripts/small.md" --review
+show import "$here/tests/data/mem0.json" --dry-run
 printf '\nThis was a copy of fixtures/workspace; it is gone now. Your own notes: memctl recall "…" --workspace DIR\n'

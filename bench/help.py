@@ -11,6 +11,7 @@ BEGIN, END = "<!-- memctl help -->\n", "<!-- memctl help end -->\n"
 COMMANDS = (
     "", "init", "retain", "recall", "show", "entity list", "entity show", "entity alias", "entity merge", "fact get", "fact set", "fact history",
     "index", "status", "check", "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "forget", "eval",
+    "context", "ingest", "act", "watch", "serve", "mcp", "connect", "hook", "import", "export",
 )  # fmt: skip
 
 

@@ -12,6 +12,8 @@ def main() -> None:
     that, and taking the interpreter apart at the end 13 ms. Everything durable is on disk when `run` returns.
     """
     gc.set_threshold(200_000)
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        _reopen()
     from .faces.call import run
     from .faces.cli import load
 
@@ -19,6 +21,14 @@ def main() -> None:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+def _reopen() -> None:
+    """Give streams that the caller closed to nobody: the next file opened, such as the index, would get their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None and os.open(os.devnull, os.O_RDWR) == number:
+            stream = open(number, "w" if number else "r", encoding="utf-8", closefd=False)  # noqa: SIM115 - for the whole run
+            setattr(sys, name, stream)
 
 
 if __name__ == "__main__":

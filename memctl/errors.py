@@ -3,6 +3,7 @@
 MemctlError                 70  a bug, until a subclass says otherwise
 ├── NothingFound             1  the question was understood; nothing answers it
 ├── Usage                    2  the call cannot mean anything
+│   ├── OverBudget           2  what must not be cut does not fit into the budget
 │   └── BadSettings          2  memctl.toml says something that memctl does not know
 ├── NoWorkspace             10  no folder here or above looks like a workspace
 ├── OutsideWorkspace        11  a path leads out of the workspace
@@ -10,6 +11,7 @@ MemctlError                 70  a bug, until a subclass says otherwise
 ├── PageUnreadable          13  a page or folder cannot be read or written
 │   └── CannotWrite         13
 ├── LockBusy                14  another memctl holds the lock
+├── PortBusy                14  another program listens there
 ├── Refused                 15  a secret, or text that would forge structure
 ├── ExtraMissing            16  an optional part is not installed
 └── ExtraBroken             16  an optional part is installed and does not work
@@ -29,8 +31,10 @@ __all__ = [
     "NoWorkspace",
     "NothingFound",
     "OutsideWorkspace",
+    "OverBudget",
     "PageChanged",
     "PageUnreadable",
+    "PortBusy",
     "Refused",
     "Usage",
 ]
@@ -70,6 +74,14 @@ class BadSettings(Usage):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: {reason}", "mend that line; the settings are listed in the README")
+
+
+class OverBudget(Usage):
+    """What must not be cut takes more tokens than there are; `needed` is the least that does."""
+
+    def __init__(self, what: str, cure: str, needed: int) -> None:
+        super().__init__(what, cure)
+        self.needed = needed
 
 
 class NoWorkspace(MemctlError):
@@ -129,6 +141,17 @@ class LockBusy(MemctlError):
 
     def __init__(self, path: str, seconds: float) -> None:
         super().__init__(f"{path} is held by another memctl (waited {seconds:g} s)", "let it finish, then run it again")
+
+
+class PortBusy(MemctlError):
+    """Another program listens on that port."""
+
+    exit_code = 14
+
+    def __init__(self, port: int) -> None:
+        super().__init__(
+            f"port {port} is taken by another program", "stop that one, or name another port; --port 0 finds a free one"
+        )
 
 
 class Refused(MemctlError):

@@ -176,6 +176,7 @@ STARTS = st.sampled_from(
 @example("2025-12-05 · for", "gone from memory/a.md · said · twice")
 @example("2025-12-05 · for", "→ 0.9x")
 @example("2025-12-05 against", "^a ^b")
+@example("2025-12-05 for", "^abc123 \x00")
 def test_any_text(start: str, rest: str) -> None:
     """Never an error; what was read and written comes out the same from then on, with every word of the person."""
     bullet = parse_bullet(f"{start} {rest}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import fact_texts, names
@@ -20,14 +19,6 @@ def hit(content: str, *entities: str, line: int = 1) -> Hit:
 
 
 HITS = st.lists(st.builds(hit, fact_texts(), names(), line=st.integers(1, 10**6)), max_size=8)
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [("", 0), ("a", 1), ("abc", 1), ("abcd", 2), ("爱丽丝", 2), ("Ирина", 4), ("abc爱丽丝", 3), ("👍", 1)],
-)
-def test_tokens_are_a_third_of_latin_letters_and_two_thirds_of_others(text: str, count: int) -> None:
-    assert tokens(text) == count
 
 
 @given(HITS, st.integers(-5, 400))

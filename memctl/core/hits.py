@@ -17,6 +17,7 @@ class Version(NamedTuple):
     source: Citation
     valid: Period
     content: str
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

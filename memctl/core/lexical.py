@@ -169,12 +169,14 @@ def score(
     titles: Mapping[int, str] = MappingProxyType({}),
     forms: Mapping[str, str] = MappingProxyType({}),
     others: Sequence[Other] = (),
+    only_telling: bool = False,
 ) -> dict[int, Lexical]:
     """Every row that matches, unordered: BM25F (Robertson, Zaragoza, Taylor 2004) over a line and its surroundings.
 
     `query` is term -> idf in the question's order; `rows` is row id -> its space-joined terms, for the candidates and
     their `neighbourhood`; `titles` is row id -> the terms of the headings above it; `forms` is token -> query term
-    for tokens that stand for one, such as those a prefix expanded to; `others` stand for terms in part.
+    for tokens that stand for one, such as those a prefix expanded to; `others` stand for terms in part. With
+    `only_telling`, rows of which `says_enough` is false are left out.
     """
     tokens = {**forms, **dict(zip(query, query, strict=True))}
     found_in = {text: sorted(_line(text, tokens, others).places) for text in set(titles.values())}
@@ -195,6 +197,7 @@ def score(
             places.get(row, _NONE), above.get(row, ()), asked,
         )
         for row, counts in heard.items()
+        if not only_telling or places.get(row) or len(counts) > 1 or row in above
     }  # fmt: skip
 
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 
+from ..text.tokens import estimate as tokens
 from .hits import Hit
 
 __all__ = ["cost", "fit", "tokens"]
-
-
-def tokens(text: str) -> int:
-    """An estimate of language model tokens that errs upwards: 1 for 3 Latin letters, 1.5 letters of other scripts, or less."""
-    ascii_letters = sum(1 for char in text if char < "\x80")
-    return ceil(ascii_letters / 3 + (len(text) - ascii_letters) / 1.5) if text else 0
 
 
 def cost(hit: Hit) -> int:

@@ -28,7 +28,7 @@ class Query:
 
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
-    `warnings` go with the answer.
+    `warnings` go with the answer. A `public` one is answered as if there were no private lines, for a server.
     """
 
     words: str = ""
@@ -42,6 +42,7 @@ class Query:
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
     pasted: str = field(default="", compare=False)
     warnings: tuple[str, ...] = field(default=(), compare=False)
+    public: bool = False
 
     @property
     def filters(self) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
 
-from ..facts import Fact, Kind, Period
+from ..facts import Fact, Kind, Period, is_trusted
 from ..text.dates import valid_from_text
 from ..text.evidence import OPINIONS, parse_bullet
 from ..text.frontmatter import read_front_matter
@@ -17,6 +17,7 @@ from ..text.lines import MAX_LINE, Role
 from ..text.moods import is_correction, is_plan
 from ..text.names import entity_key, mentions, slug
 from ..text.page import Entry, Page, parse_page
+from ..text.private import private_lines
 from ..text.relations import DATED, Relation, slot_of
 from ..text.terms import query_terms, terms
 from ..text.ttl import ttl_end
@@ -30,6 +31,7 @@ EVIDENCE = (
 )
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
+_SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
 
@@ -48,6 +50,13 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
     rows = tuple(_rows(path, page, day, held or {}))
+    source = (front or {}).get("src")
+    if isinstance(source, str) and _SOURCE.fullmatch(source):  # for all lines of the page that say nothing of it
+        wary = not is_trusted(source)  # then no line of it can vouch for itself
+        rows = tuple(
+            row._replace(origin=source) if row.origin == "owner" or (wary and is_trusted(row.origin)) else row
+            for row in rows
+        )
     if len(rows) < len(page.entries):
         line = page.entries[len(rows)].span.line
         problems.append(
@@ -86,6 +95,7 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
     seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
     page = page_id(path)
     ordinal = 0
+    hidden = private_lines(parsed)
     for entry in parsed.entries:
         ordinal += GAP if entry.role is Role.HEADING else 0
         if ordinal >= 1 << ORDINAL_BITS:
@@ -95,7 +105,8 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
         own = held.get(key)
         if own is None:
             own = " ".join(terms(_searched(entry, raw)))
-        yield _row(page << ORDINAL_BITS | ordinal, entry, key[1], own, day, seen, path)
+        private = entry.span.line in hidden  # whole entries are
+        yield _row(page << ORDINAL_BITS | ordinal, entry, key[1], own, day, seen, path, private)
         ordinal += GAP if entry.role is Role.HEADING else 1
 
 
@@ -105,7 +116,7 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
 
 
 def _row(
-    number: int, entry: Entry, lines: int, own: str, page_day: date | None, seen: Counter[str], path: str
+    number: int, entry: Entry, lines: int, own: str, page_day: date | None, seen: Counter[str], path: str, private: bool,
 ) -> Row:  # fmt: skip
     fact = entry.fact
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
@@ -131,7 +142,7 @@ def _row(
         confidence=_confidence(fact),
         importance=fact.importance if fact else None,
         origin=(fact.source if fact else None) or "owner",
-        private=int(bool(fact and fact.private)),
+        private=int(private),
         block=entry.block or (EVIDENCE if evidence else None),
         digest=lines,
         content_key=twin,

@@ -149,7 +149,8 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
     except (OSError, PageUnreadable) as error:
         with suppress(OSError):
             target.unlink()  # ours, and not what it should be: the next try would find the name taken
-        raise CannotWrite(path, getattr(error, "strerror", None) or str(error)) from error
+        reason = getattr(error, "cause", None) or getattr(error, "strerror", None) or str(error)
+        raise CannotWrite(path, reason) from error
     finally:
         os.close(fd)
     return True

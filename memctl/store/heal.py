@@ -15,20 +15,30 @@ from typing import Any, TypeVar
 from ..core.row import hashed
 from ..errors import CannotWrite, LockBusy
 from .files import prepare_memory
-from .index import SELECT_ABOUT, SELECT_NAMES, SELECT_ROW, Index, code, derived, page_sum
+from .index import SELECT_ROW, Index, code
 from .system import OPEN_SAFELY, locked
+from .turned import SELECT_ABOUT, SELECT_NAMES, derived, page_sum
 from .workspace import Workspace
 
-__all__ = ["is_intact", "open_index", "open_scratch", "schema_version", "with_index"]
+__all__ = [
+    "DAMAGE",
+    "close_index",
+    "is_as_left",
+    "is_intact",
+    "open_index",
+    "open_scratch",
+    "schema_version",
+    "with_index",
+]
 
 T = TypeVar("T")
 _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
-    "store/schema.sql", "store/index.py", "core/lexical.py", "core/row.py", "core/rows.py", "facts.py", "text/markers.py", "text/dates.py",
+    "store/schema.sql", "store/index.py", "store/turned.py", "core/lexical.py", "core/row.py", "core/rows.py", "facts.py", "text/markers.py", "text/dates.py",
     "text/dates_hints.py", "text/dates_lexer.py", "text/dates_meanings.py", "text/dates_words.py", "text/frontmatter.py", "text/grammar.py", "text/han.py", "text/lines.py",
-    "text/irregular.py", "text/moods.py", "text/names.py", "text/evidence.py", "text/page.py", "text/plain.py", "text/relations.py", "text/relations_words.py", "text/stopwords.py", "text/terms.py", "text/tombstones.py", "text/ttl.py",
+    "text/irregular.py", "text/moods.py", "text/names.py", "text/evidence.py", "text/page.py", "text/plain.py", "text/private.py", "text/relations.py", "text/relations_words.py", "text/stopwords.py", "text/terms.py", "text/tombstones.py", "text/ttl.py",
 )  # fmt: skip
 
 
@@ -46,7 +56,7 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
         index = open_index(workspace)
         try:
             return job(index)
-        except _ERRORS as error:
+        except DAMAGE as error:
             index.unsealed = False
             if attempt == 3 or not _is_curable(error):
                 raise _explain(path, error) from error
@@ -54,21 +64,27 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
             if attempt == 2 and index.path:
                 _move_aside(path)
         finally:
-            _close(index)
+            close_index(index)
     raise AssertionError("unreachable")
 
 
-def _close(index: Index) -> None:
+def close_index(index: Index) -> None:
     """Close, and after writes remember the file's state, so that damage shows at the next opening."""
     index.close()
     if index.unsealed and index.path:
         _write_seal(index.path)
 
 
+def is_as_left(index: Index) -> bool:
+    """True when the file of an open index is the one that was opened, as it was left."""
+    return _seal_holds(index.path)
+
+
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 # SQLite's own message may quote damaged bytes, which Python then cannot decode.
-_ERRORS = (sqlite3.DatabaseError, UnicodeDecodeError)
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What a read of a broken index may raise, and some that is not damage; `with_index` tells them apart."""
 _PASSING = {
     sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
@@ -132,11 +148,11 @@ def open_scratch() -> Iterator[Index]:
 def _open_if_sound(path: Path) -> Index | None:
     if path.is_symlink():
         path.unlink()  # SQLite would follow it out of the workspace
-    index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0), path)
+    index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0, check_same_thread=False), path)
     try:
         if _is_sound(index):
             return index
-    except _ERRORS as error:
+    except DAMAGE as error:
         if not _is_damage(error):
             index.close()
             raise
@@ -174,7 +190,7 @@ def _create(index: Index) -> None:
 def _open_frozen(path: Path, reason: str) -> Index:
     """An index that cannot be written: as it stands if it is as we left it, else a copy in memory that is proved first."""
     memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
-    with suppress(*_ERRORS, OSError):
+    with suppress(*DAMAGE, OSError):
         if not path.is_file() or path.is_symlink():
             raise FileNotFoundError(path)
         db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
@@ -224,7 +240,7 @@ def is_intact(index: Index) -> bool:
             and _schema(index) == _fresh_schema()
             and _adds_up(index)
         )
-    except _ERRORS as error:
+    except DAMAGE as error:
         if _is_damage(error):
             return False
         if code(error) == sqlite3.SQLITE_BUSY:

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ..core.lexical import ORDINAL_BITS
-from ..core.row import PageRows, Row, hashed, page_id
+from ..core.row import PageRows, Row, page_id
 from ..errors import CannotWrite, LockBusy
-from ..facts import is_trusted
 from ..text.names import entity_key, stem_head, stem_key
+from .turned import page_sum, slots, turned
 
-__all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code", "derived", "page_sum"]
+__all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code"]
 
 T = TypeVar("T")
 NOT_EMBEDDED = ("heading", "rest")
@@ -29,6 +29,7 @@ SELECT_ROW = (
     f"SELECT {SELECT_STORED}, words.own FROM entry JOIN words ON words.rowid = entry.id "
     f"WHERE entry.id >= (?1 << {ORDINAL_BITS}) AND entry.id < ((?1 + 1) << {ORDINAL_BITS}) ORDER BY entry.id"
 )
+_MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
 
 
@@ -61,6 +62,10 @@ class Index:
         """Why this one is held in memory, for this once, in the place of the file; None for all others."""
         self.is_writing = False
         """True within `writing`."""
+        self.stays = False
+        """True in a process that answers many questions: reads within `reading` are remembered until the index changes."""
+        self.lasting: dict[str, Any] = {}
+        """What such a process keeps for longer: pages that it read, each with the state of its file."""
         self._remembered: tuple[tuple[int, int], dict[str, Any]] = ((-1, -1), {})
         self._version: int | None = None  # of the data, known once for a whole `reading`: 0 until it is asked for
 
@@ -232,19 +237,17 @@ class Index:
         run = self._db.executemany
         run("DELETE FROM words WHERE rowid = ?", ids)
         run("DELETE FROM entry WHERE id = ?", ids)
-        run("DELETE FROM mention WHERE name = ? AND entry = ?", _turned(rows, "names"))
-        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", _turned(rows, "links"))
-        run(
-            "DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in _slots(rows))
-        )
+        run("DELETE FROM mention WHERE name = ? AND entry = ?", turned(rows, "names"))
+        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", turned(rows, "links"))
+        run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in slots(rows)))
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         run = self._db.executemany
         run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-1] for row in rows))
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
-        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", _turned(rows, "names"))
-        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", _turned(rows, "links"))
-        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", _slots(rows))
+        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", turned(rows, "names"))
+        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", turned(rows, "links"))
+        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slots(rows))
 
     def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
@@ -264,6 +267,16 @@ class Index:
 
     def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of a read. Statements live in this package; values are always bound."""
+        if self.stays and self._version is not None and type(values) is tuple:
+            known = self.remembered("rows", dict[tuple[str, tuple[Any, ...]], list[tuple[Any, ...]]])
+            if (sql, values) not in known:
+                if len(known) >= _MOST_READS:
+                    known.clear()
+                known[sql, values] = self._rows(sql, values)
+            return list(known[sql, values])
+        return self._rows(sql, values)
+
+    def _rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
         try:
             return self._db.execute(sql, values).fetchall()
         except UnicodeEncodeError:  # a lone surrogate (an argument that is not UTF-8) stands in no page
@@ -296,6 +309,21 @@ class Index:
             found += self.rows(_filled(sql, size), [*first, *piece, *piece[-1:] * (size - len(piece))])
         return found
 
+    def each_known(self, name: str, keys: Iterable[int], ask: Callable[[list[int]], Mapping[int, T]]) -> dict[int, T]:
+        """What `ask` says of each key, without those of which it says nothing; a process that stays asks once for each."""
+        if not self.stays or self._version is None:
+            return dict(ask(list(keys)))
+        known = self.remembered(name, dict[int, T | None])
+        wanted = sorted(keys)
+        fresh = [key for key in wanted if key not in known]
+        if len(known) + len(fresh) > _MOST_KNOWN:
+            known.clear()
+            fresh = wanted
+        if fresh:
+            known.update(dict.fromkeys(fresh))
+            known.update(ask(fresh))
+        return {key: value for key in wanted if (value := known[key]) is not None}
+
     def remembered(self, name: str, make: Callable[[], T]) -> T:
         """What `make` returns, called again only when the index has changed since, by this process or another.
 
@@ -303,7 +331,7 @@ class Index:
         """
         if self.is_writing:
             return make()
-        version = self._version or self.rows("PRAGMA data_version")[0][0]
+        version = self._version or self._rows("PRAGMA data_version", ())[0][0]
         if self._version == 0:
             self._version = version
         state = (version, self._db.total_changes)
@@ -314,25 +342,6 @@ class Index:
             kept[name] = make()
         found: T = kept[name]
         return found
-
-
-SELECT_ABOUT = "SELECT rows_sum, id, path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY id"
-SELECT_NAMES = (
-    "SELECT page, key, name, type FROM entity",
-    "SELECT page, key, head, stem, name FROM alias ORDER BY key",
-)
-
-
-def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: Iterable[tuple[Any, ...]]) -> bytes:
-    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names and all its rows with their terms."""
-    whole = [tuple(row) for row in (about, *names, *rows)]
-    return hashed(repr(whole).encode("utf-8", "replace"), 16)
-
-
-def derived(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:
-    """What rows of entries put into the tables that turn them round, by table and in the order of its columns."""
-    links = {(target, relation, entry) for relation, target, entry in _turned(rows, "links")}
-    return {"mention": set(_turned(rows, "names")), "link": links, "slot": set(_slots(rows))}
 
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -362,25 +371,3 @@ def _rounded(count: int) -> int:
 @lru_cache(maxsize=256)
 def _filled(sql: str, count: int) -> str:
     return sql.replace("{keys}", _marks(count))
-
-
-_NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
-    _STORED.index, ("names", "links", "slot", "block", "first", "origin", "same", "marked")
-)
-
-
-def _turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
-    """The lines of a list column, each with the id of its row."""
-    place = _NAMES if column == "names" else _LINKS
-    for row in rows:
-        for line in row[place].split("\n") if row[place] else ():
-            yield (*(line.split(" ", 1) if column == "links" else (line,)), row[0])
-
-
-def _slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int, int]]:
-    """The columns of `slot` for the rows that fill one; a copy in a managed block fills none."""
-    for row in rows:
-        if row[_SLOT] is not None and row[_BLOCK] is None:
-            subject = row[_NAMES].split("\n", 1)[0]
-            trusted = int(is_trusted(row[_ORIGIN]))
-            yield row[_SLOT], subject, row[_FIRST] or "", row[0], trusted, row[_SAME], row[_MARKED]

@@ -103,7 +103,7 @@ def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
     """In how many entries each term stands; terms that stand in none are left out."""
     known = index.remembered("frequencies", dict[str, int])
     asked = set(wanted)
-    fresh = asked - known.keys()
+    fresh = {term for term in asked if term not in known}  # `asked - known.keys()` walks through all that is known
     if len(known) + len(fresh) > _MOST_KEPT:
         known.clear()
         fresh = asked
@@ -138,7 +138,11 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
-    return {number: (own, heading) for number, own, heading in index.rows_in(sql, ids)}
+
+    def ask(fresh: list[int]) -> dict[int, tuple[str, str]]:
+        return {number: (own, heading) for number, own, heading in index.rows_in(sql, fresh)}
+
+    return index.each_known("lines", ids, ask)
 
 
 def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
@@ -181,6 +185,8 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
     if query.kinds:
         marks = ", ".join("?" * len(query.kinds))
         yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
+    if query.public:
+        yield "entry.private = 0", []
     if query.key is not None:
         yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
     if query.min_confidence is not None:
@@ -245,7 +251,11 @@ _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = 
 
 def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Stored]:
     """Entries by id."""
-    return {row[0]: Stored._make(row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", ids)}
+
+    def ask(fresh: list[int]) -> dict[int, Stored]:
+        return {row[0]: Stored._make(row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", fresh)}
+
+    return index.each_known("entries", ids, ask)
 
 
 def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:

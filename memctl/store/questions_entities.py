@@ -9,7 +9,7 @@ from ..core.known_names import Listed, by_head
 from ..text.names import entity_key
 from .index import Index
 
-__all__ = ["Entity", "all_entities", "has_entities", "keys_of", "listed_names", "resolve"]
+__all__ = ["Entity", "all_entities", "bearers", "has_entities", "keys_of", "listed_names", "resolve"]
 
 _FEW = 512  # names that are read at once, at the first question;
 _MANY = 20_000  # as many by a process that asks on,
@@ -128,6 +128,14 @@ def _with_aliases(about: Iterable[Any], aliases: Iterable[tuple[Any, ...]]) -> E
 def all_entities(index: Index) -> list[Entity]:
     """Every entity that has a page, by name."""
     return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
+
+
+def bearers(index: Index) -> dict[str, str]:
+    """The page of every name and alias, by key; the first page, where several bear one name."""
+    rows = index.rows(
+        "SELECT alias.key, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY page.path DESC"
+    )
+    return dict(rows)
 
 
 def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:

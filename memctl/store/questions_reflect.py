@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..core.lexical import ORDINAL_BITS
 from ..core.query import Query
 from ..core.row import page_id
-from ..facts import UNTRUSTED
+from ..facts import UNTRUSTED, is_trusted
 from ..text.evidence import OPINIONS
 from ..text.names import entity_key
 from .index import Index
@@ -173,8 +173,12 @@ def may_be_retracted(index: Index, entries: Iterable[Stored]) -> list[Stored]:
 
 
 def placed(index: Index, refs: Iterable[str]) -> list[Stored]:
-    """Where the lines with these ids stand; neither copies in managed blocks nor bank/opinions.md."""
-    return [entry for entry in by_refs(index, refs) if entry.block is None and entry.path != OPINIONS]
+    """Where the lines with these ids stand; neither copies in managed blocks nor bank/opinions.md.
+
+    Lines from outside come last: an imported page may bear the ids of the owner's lines, and never stands for them.
+    """
+    found = [entry for entry in by_refs(index, refs) if entry.block is None and entry.path != OPINIONS]
+    return sorted(found, key=lambda entry: not is_trusted(entry.origin))
 
 
 def forgotten_refs(index: Index, refs: Iterable[str]) -> set[str]:

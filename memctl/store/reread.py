@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -9,10 +11,15 @@ from ..core.row import digest
 from ..errors import MemctlError
 from ..text.lines import split_lines
 from .files import read_page
+from .index import Index
 from .questions import Stored
 from .workspace import Workspace
 
 __all__ = ["Seen", "page_lines", "reread"]
+
+# What a process that stays keeps: so many pages, none larger, all of them together; in bytes of the files.
+_MOST_PAGES, _LARGE, _MOST_BYTES = 2_000, 1 << 18, 1 << 24
+_YOUNG_NS = 2_000_000_000  # as in verbs/sync.py: git's racy rule
 
 
 class Seen(NamedTuple):
@@ -28,20 +35,67 @@ def page_lines(workspace: Workspace, path: str) -> list[str]:
     return split_lines(read_page(workspace, path).text.removeprefix("\ufeff"))
 
 
-def reread(workspace: Workspace, entries: Iterable[Stored]) -> dict[int, Seen]:
-    """The entries that still stand on disk, by id; each page is read once."""
-    pages: dict[str, list[str]] = {}
+def reread(workspace: Workspace, entries: Iterable[Stored], index: Index | None = None) -> dict[int, Seen]:
+    """The entries that still stand on disk, by id; each page is read once.
+
+    A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
+    inode's last change, the one it read.
+    """
+    kept: dict[str, _Page] = index.lasting if index and index.stays else {}
+    pages: dict[str, _Page] = {}
     found: dict[int, Seen] = {}
     for entry in entries:
         if entry.path not in pages:
-            try:
-                pages[entry.path] = page_lines(workspace, entry.path)
-            except MemctlError:
-                pages[entry.path] = []
-        seen = _anchor(pages[entry.path], entry)
-        if seen:
+            pages[entry.path] = _page(workspace, entry.path, kept)
+        page = pages[entry.path]
+        wanted = (entry.line, entry.end_line, entry.digest)
+        if wanted not in page.seen:
+            page.seen[wanted] = _anchor(page.lines, entry)
+        if (seen := page.seen[wanted]) is not None:
             found[entry.id] = seen
+    if index and index.stays:
+        for path in pages.keys() - kept.keys():
+            if len(kept) >= _MOST_PAGES or sum(page.size for page in kept.values()) >= _MOST_BYTES:
+                kept.clear()
+            if pages[path].state:
+                kept[path] = pages[path]
     return found
+
+
+class _Page(NamedTuple):
+    """A page as it was read: `state` of its file, None where that says too little, its lines, and what was found in it."""
+
+    state: tuple[int, ...] | None
+    lines: list[str]
+    seen: dict[tuple[int, int, int], Seen | None]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its file."""
+        return self.state[2] if self.state else 0
+
+
+def _page(workspace: Workspace, path: str, kept: dict[str, _Page]) -> _Page:
+    state = _state(workspace, path)
+    known = kept.get(path)
+    if known and known.state == state is not None:
+        return known
+    kept.pop(path, None)
+    try:
+        return _Page(state, page_lines(workspace, path), {})
+    except MemctlError:
+        return _Page(None, [], {})
+
+
+def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:
+    """What changes with any write to a file; None for one so fresh that the next write may bear the same time."""
+    try:
+        status = os.lstat(workspace.root / path)
+    except (OSError, ValueError):
+        return None
+    young = time.time_ns() - status.st_ctime_ns < _YOUNG_NS
+    too_large = status.st_size > _LARGE
+    return None if young or too_large else (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
 def _anchor(lines: list[str], entry: Stored) -> Seen | None:

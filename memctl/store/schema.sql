@@ -45,6 +45,7 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_ref ON entry (ref);
 CREATE INDEX entry_day ON entry (day);
+CREATE INDEX entry_private ON entry (id) WHERE private = 1;
 CREATE INDEX entry_task ON entry (task) WHERE task IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
 

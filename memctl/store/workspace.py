@@ -17,7 +17,7 @@ from .settings import SETTINGS, Settings, read_settings
 __all__ = ["SETTINGS", "Found", "Settings", "Workspace", "find_workspace"]
 
 _SIGNS = (SETTINGS, ".memory", "memory")
-_SKIPPED = {"node_modules", "__pycache__", "venv"}
+_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
 class Found(NamedTuple):
@@ -39,6 +39,11 @@ class Workspace:
     def memory(self) -> Path:
         """The derived folder, `.memory`."""
         return self.root / ".memory"
+
+    @property
+    def skipped(self) -> frozenset[str]:
+        """Names of folders that never hold pages, beside hidden ones."""
+        return _SKIPPED
 
     def without_model(self) -> Workspace:
         """The same folder for one call by words only."""
@@ -73,6 +78,17 @@ class Workspace:
             found += self._list(folders.pop(), folders)
         # Two names that are no UTF-8 may be spelled alike; one line about them is enough.
         return list({page.path: page for page in sorted(found, key=itemgetter(0))}.values())
+
+    def is_page(self, path: str) -> bool:
+        """True for a contained path that `scan` may list: no hidden file, nothing ignored, Markdown."""
+        parts = PurePosixPath(path).parts
+        above = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
+        return (
+            path.lower().endswith((".md", ".markdown"))
+            and not any(part.startswith(".") or part in _SKIPPED for part in parts)
+            and not any(self._ignored(each) for each in above)
+            and not any(_is_workspace(self.root / folder) for folder in above[:-1])
+        )
 
     def _list(self, prefix: str, folders: list[str]) -> Iterator[Found]:
         """The pages of one folder; folders in it that are to be listed too are added to `folders`."""

@@ -64,7 +64,7 @@ def parse_bullet(content: str) -> Bullet | None:
 
     What a person types is understood too: `2025-12-05 against: said so on the phone`.
     """
-    content = content.strip()
+    content = one_line(content)  # before, not after: what stands last on the line is the id
     match = _bullet().fullmatch(content) if content[:4].isdigit() else None
     if not match:
         return None

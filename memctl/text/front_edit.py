@@ -133,13 +133,29 @@ def _others(front: _Front, key: str) -> dict[Any, Any]:
     return {name: value for name, value in read.items() if name != key}
 
 
+def _alike(one: Any, other: Any, met: set[tuple[int, int]]) -> bool:
+    """one == other; each pair of what YAML's anchors repeat is looked at once, or a few lines could ask for years."""
+    if not isinstance(one, list | dict):
+        return bool(one == other)
+    if (id(one), id(other)) in met:
+        return True
+    met.add((id(one), id(other)))
+    if type(one) is not type(other) or len(one) != len(other):
+        return False
+    if isinstance(one, dict):
+        return all(name in other and _alike(value, other[name], met) for name, value in one.items())
+    return all(_alike(*pair, met) for pair in zip(one, other, strict=True))
+
+
 def _checked(before: _Front, text: str, key: str, wanted: Sequence[str]) -> str:
     """`text`, if it reads back with `wanted` under the key, everything else unchanged; else ValueError."""
     after = _front(text)
     if len(after.source) > MAX_FRONT_MATTER:
         raise ValueError("front matter that would be over 32 KiB")
     try:
-        same = _listed(_values(after).get(key, [])) == list(wanted) and _others(before, key) == _others(after, key)
+        same = _listed(_values(after).get(key, [])) == list(wanted) and _alike(
+            _others(before, key), _others(after, key), set()
+        )
     except ValueError:
         same = False
     if not same:

@@ -20,8 +20,8 @@ from ..store.workspace import Workspace
 from ..text.evidence import OPINIONS, Bullet
 from ..text.names import entity_key
 from ..text.opinions import read_entries, read_marks
+from .as_hit import hit_of
 from .known import KnownNames
-from .recall import hit_of
 from .sync import freshen, silent
 from .truth import judge
 

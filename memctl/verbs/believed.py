@@ -12,6 +12,7 @@ from ..facts import Citation, Kind
 from ..store.index import Index
 from ..store.questions import Stored, by_refs
 from ..store.questions_beliefs import Chain, beliefs_stated_by, chain_of
+from ..store.questions_reflect import placed
 from ..store.reread import page_lines, reread
 from ..store.workspace import Workspace
 from ..text.evidence import OPINIONS, parse_bullet
@@ -31,7 +32,7 @@ def as_stated(index: Index, found: Mapping[int, Found], entries: Mapping[int, St
     stated = {i: chain.stated for i in heads if (chain := chain_of(index, i)) and chain.stated}
     if not stated:
         return found
-    origin = {e.ref: e.id for e in reversed(by_refs(index, stated.values())) if e.block is None and e.path != OPINIONS}
+    origin = {entry.ref: entry.id for entry in reversed(placed(index, stated.values()))}
     instead = {i: origin[ref] for i, ref in stated.items() if ref in origin}
     made: dict[int, Found] = {}
     for i, how in found.items():

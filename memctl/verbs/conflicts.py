@@ -31,8 +31,8 @@ from ..text.lines import Role, content_of
 from ..text.names import entity_key
 from ..text.stance import Stance, stance
 from ..text.terms import terms
+from .as_hit import hit_of
 from .known import KnownNames
-from .recall import hit_of
 from .sync import Progress, freshen, silent
 from .truth import Judgement, judge
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ..core.query import Query
 from ..store.index import Index
-from ..store.questions import Entity, Filter, condition_of, entry_count, filtered, frequencies, pages_read
+from ..store.questions import Entity, Filter, condition_of, entry_count, filtered, frequencies, match, pages_read
 from ..text.counting import many
 from ..text.terms import query_terms, terms
 
@@ -23,18 +23,22 @@ def why_empty(index: Index, query: Query, about: Sequence[Entity | str], conditi
     """Lines for a person who got no answer; the first says through how much it went."""
     entries = entry_count(index)
     yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(pages_read(index), 'page')}"
-    missing = _missing(index, query.words)
+    missing = _missing(index, query)
     if missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
-    if condition.sql:
+    if condition.sql and query.filters:
         yield from _blame(index, query, about)
 
 
-def _missing(index: Index, question: str) -> list[str]:
-    """The words of a question, as they were written, that stand nowhere."""
+def _missing(index: Index, query: Query) -> list[str]:
+    """The words of a question, as they were written, that stand nowhere; a word of private lines alone stands nowhere in public."""
+    question = query.words
     wanted = set(query_terms(question))
     known = frequencies(index, wanted)
+    if query.public:
+        public = condition_of(index, Query(public=True), ())
+        known = {term: count for term, count in known.items() if match(index, [term], public, 1)}
     found: dict[str, str] = {}
     for word in dict.fromkeys(question.split()):
         own = wanted.intersection(terms(word))
@@ -57,7 +61,7 @@ def _blame(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterato
     emptied = [
         " ".join(single.filters)
         for single, who, _ in alone
-        if single.filters and not filtered(index, condition_of(index, single, who), 1)
+        if single.filters and not filtered(index, condition_of(index, replace(single, public=query.public), who), 1)
     ]
     for text in emptied:
         yield f"no entry passes the filter {text}"

@@ -14,7 +14,7 @@ from ..store.index import Index
 from ..store.questions import in_slots, keys_of, slot_keys
 from ..store.reread import reread
 from ..store.workspace import Workspace
-from .recall import hit_of
+from .as_hit import hit_of
 from .sync import freshen, silent
 from .truth import judge
 

@@ -32,8 +32,8 @@ from ..store.questions_reflect import (
 from ..store.reread import reread
 from ..store.workspace import Workspace
 from ..text.names import entity_key, mentions
+from .as_hit import hit_of
 from .known import KnownNames
-from .recall import hit_of
 from .truth import Judgement, judge
 
 __all__ = ["Durable", "Gathering"]

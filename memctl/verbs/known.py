@@ -18,11 +18,17 @@ class KnownNames:
         self._pages: dict[str, str] = {}
         self._asked: set[str] = set()
         self._listed: dict[str, list[Listed]] = {}
+        self._named: dict[str, tuple[str, ...]] = index.remembered("named", dict) if index.stays else {}
 
     def in_text(self, text: str) -> tuple[str, ...]:
         """The entities that a text names without marking them."""
         if not self._any:
             return ()
+        if text not in self._named:
+            self._named[text] = self._find(text)
+        return self._named[text]
+
+    def _find(self, text: str) -> tuple[str, ...]:
         found = heads(text)
         fresh = found - self._asked
         if fresh:

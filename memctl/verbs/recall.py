@@ -13,7 +13,7 @@ from ..core.hits import Answer, Hit, Version
 from ..core.pack import cost, fit
 from ..core.query import Query
 from ..core.rank import Candidate, Ranked, order
-from ..core.truth import has_ended, versions
+from ..core.truth import versions
 from ..facts import Citation, Fact, Kind, Period
 from ..store.heal import with_index
 from ..store.index import Index, TimeUp
@@ -31,22 +31,24 @@ from ..store.reread import Seen, reread
 from ..store.workspace import Workspace
 from ..text.grammar import parse
 from ..text.lines import Role, content_of
-from ..text.names import entity_key, mentions
+from ..text.names import entity_key
 from ..text.terms import query_terms
+from .as_hit import hit_of
 from .believed import as_stated, believed
 from .emptiness import why_empty
 from .known import KnownNames
 from .meaning import Meaning, meaning_of
-from .sync import sync
+from .sync import SyncReport, sync
 from .truth import Judgement, judge, period_of
 from .words import Found, by_words
 
 if TYPE_CHECKING:
     from ..store.resident import Resident
 
-__all__ = ["candidate_of", "hit_of", "recall", "recall_in"]
+__all__ = ["candidate_of", "freshened", "hit_of", "recall", "recall_in"]
 
 _FEWEST = 40  # candidates that truth and the factors reorder, however few are asked for
+_FEW_PRIVATE = 100  # lines: they can take that many of the places that the channels have
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _WORD = re.compile(r"[^\W_]+")
 
@@ -66,7 +68,7 @@ def recall(
     workspace = workspace if vectors else workspace.without_model()
 
     def job(index: Index) -> Answer:
-        report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+        report = freshened(workspace, index, through)
         answer = recall_in(workspace, index, query, today=today, k=k, history=history)
         warnings = tuple(f"{path}: {problem}" for path, problem in sorted(report.problems.items()))
         return answer._replace(stale=report.stale, warnings=answer.warnings + _shortened(warnings))
@@ -75,6 +77,18 @@ def recall(
     if budget is not None:
         answer = _within(answer, budget)
     return answer._replace(took_ms=(time.perf_counter() - start) * 1000)
+
+
+def freshened(workspace: Workspace, index: Index, through: Resident | None) -> SyncReport:
+    """What a sync found; in a process that stays the last one, where nothing has changed since."""
+    look = through.look() if through else None
+    if look and look.known is not None:
+        known: SyncReport = look.known
+        return known
+    report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    if through and look and report.stale is None:
+        through.settle(look, report)
+    return report
 
 
 def _within(answer: Answer, budget: int) -> Answer:
@@ -107,7 +121,7 @@ def recall_in(
 
         query = with_aliases(workspace, query)
     with index.reading():
-        about, warnings = _resolve_about(index, query)
+        about, warnings = resolve_about(index, query)
         warnings += query.warnings
         if query.pasted:
             warnings.append(
@@ -115,7 +129,7 @@ def recall_in(
             )
         if query.words and not query_terms(query.words):
             warnings.append("the question has no words to look for; these are the newest")
-        condition = condition_of(index, query, about)
+        condition = condition_of(index, _as_asked(index, query), about)
         width = _width(query, k)
         meaning, vectors = meaning_of(workspace, index, query, warnings)
         try:
@@ -134,9 +148,28 @@ def recall_in(
             warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
         empty = () if hits else why_empty(index, query, about, condition)
         as_of = str(query.as_of) if query.as_of else None
-        return Answer(
+        answer = Answer(
             query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, tuple(empty), vectors=vectors
         )
+        return _shared(index, answer) if query.public else answer
+
+
+def _as_asked(index: Index, query: Query) -> Query:
+    """The question that the channels are asked. A few private lines are left out afterwards: a condition costs more."""
+    if not query.public:
+        return query
+    from ..store.questions_private import private_ids
+
+    return query if len(private_ids(index)) > _FEW_PRIVATE else replace(query, public=False)
+
+
+def _shared(index: Index, answer: Answer) -> Answer:
+    """The last wall: whatever the channels did, nothing private leaves."""
+    from ..core.sharing import without_private
+    from ..store.questions_private import private_entries
+
+    private = private_entries(index)
+    return without_private(answer, private) if private.refs else answer
 
 
 def _in_time(
@@ -153,7 +186,7 @@ def _in_time(
         index.limit_time(float("inf"))
 
 
-def _resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[str]]:
+def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[str]]:
     """Whom the filter means; a name without a page stands for itself, one that several bear too, with a warning."""
     found: list[Entity | str] = []
     warnings = []
@@ -176,9 +209,9 @@ def _candidates(
         found = by_words(index, query, condition, width, meaning)
         if found is not None:
             return found
-    if query.times and not query.days:
-        within = replace(query, days=query.times[0])
-        condition = condition_of(index, within, _resolve_about(index, query)[0])
+    if query.public or (query.times and not query.days):
+        within = replace(query, days=query.days or next(iter(query.times), None))
+        condition = condition_of(index, within, resolve_about(index, query)[0])
     ids = newest(index, condition, width)
     return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
@@ -196,11 +229,13 @@ def _hits(
     found = as_stated(index, found, entries)
     joining = found.keys() - entries.keys()
     entries = {i: e for i, e in (entries | by_ids(index, passing(index, joining, condition))).items() if i in found}
+    if query.public:
+        entries = {i: e for i, e in entries.items() if not e.private}
     verdict = judge(index, entries.values(), now, query.as_of, whole=history)
     ranked = _ranked(index, query, condition, found, entries, verdict, now)
     known = KnownNames(index)
     hits: list[Hit] = []
-    for place, seen in _standing(workspace, ranked, verdict.entries, k):
+    for place, seen in _standing(workspace, index, ranked, verdict.entries, k):
         entry = verdict.entries[place.candidate.id]
         hit = hit_of(index, entry, seen[entry.id], verdict, now, known)
         if about and not _is_about(hit, about):
@@ -223,6 +258,8 @@ def _ranked(
     """
     replaced = {i: verdict.current(i) for i in entries if verdict.current(i) != i}
     joining = passing(index, set(replaced.values()), condition)
+    if query.public:
+        joining = {i for i in joining if i in verdict.entries and not verdict.entries[i].private}
     replaced = {old: new for old, new in replaced.items() if new in joining}
     pulled = {new: max(found[old].relevance for old, n in replaced.items() if n == new) for new in replaced.values()}
     relevance = {i: found[i].relevance for i in entries}
@@ -262,7 +299,7 @@ def candidate_of(entry: Stored, relevance: float, named: bool) -> Candidate:
 
 
 def _standing(
-    workspace: Workspace, ranked: Sequence[Ranked], entries: Mapping[int, Stored], k: int
+    workspace: Workspace, index: Index, ranked: Sequence[Ranked], entries: Mapping[int, Stored], k: int
 ) -> Iterator[tuple[Ranked, Mapping[int, Seen]]]:
     """The ranked entries that still stand on disk, read again a handful at a time; a twin stands in for one that is gone."""
     copies_too = not any(not place.candidate.copy for place in ranked)
@@ -270,7 +307,7 @@ def _standing(
     for start in range(0, len(places), k):
         piece = places[start : start + k]
         bodies = [[c for c in (place.candidate, *place.twins) if copies_too or not c.copy] for place in piece]
-        seen = reread(workspace, (entries[c.id] for group in bodies for c in group))
+        seen = reread(workspace, (entries[c.id] for group in bodies for c in group), index)
         for place, group in zip(piece, bodies, strict=True):
             left = [c for c in group if c.id in seen]
             if left:
@@ -305,48 +342,6 @@ def _twins(place: Ranked, entries: Mapping[int, Stored], seen: Mapping[int, Seen
     return tuple(Citation(entry.path, at.line, at.end_line) for entry, at in places if entry.block is None)
 
 
-# -- one entry as a hit -----------------------------------------------------------------------------------------------
-
-
-def hit_of(
-    index: Index, entry: Stored, seen: Seen, verdict: Judgement, today: date, names: KnownNames | None = None
-) -> Hit:
-    """An entry as it was just read, with its standing."""
-    role = Role(entry.role)
-    text = content_of(role, seen.raw)
-    read = parse(text) if role is Role.FACT else None
-    fact = read if isinstance(read, Fact) else None
-    content = fact.text if fact else text
-    standing = verdict.standings.get(entry.id)
-    by = standing.replaced_by if standing else None
-    valid = standing.valid if standing else period_of(entry)
-    written = (*(fact.entities if fact else ()), *mentions(content))
-    return Hit(
-        ref=entry.ref,
-        kind=Kind(entry.kind),
-        day=entry.day,
-        valid=valid,
-        entities=_as_known(names or KnownNames(index), written, content),
-        content=content,
-        source=Citation(entry.path, seen.line, seen.end_line),
-        heading=entry.heading,
-        confidence=entry.confidence,
-        importance=entry.importance,
-        origin=entry.origin,
-        private=bool(entry.private),
-        superseded_by=verdict.entries[by].ref if by is not None else None,
-        expired=has_ended(valid, today) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
-        retracted=bool(standing and standing.retracted),
-        fact=fact,
-    )
-
-
-def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str, ...]:
-    """The names written on a line and those in its text, each bearer once; a name without a page as it was written."""
-    known = [*(names.known_as(name) for name in written), *names.in_text(text)]
-    return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
-
-
 def _chain(workspace: Workspace, entry: Stored, verdict: Judgement) -> tuple[Version, ...]:
     """Every version of the slot that an entry fills, first to last."""
     slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
@@ -366,4 +361,4 @@ def _version(verdict: Judgement, number: int, seen: Seen) -> Version:
     read = parse(content_of(Role.FACT, seen.raw))
     content = read.text if isinstance(read, Fact) else content_of(Role(entry.role), seen.raw)
     place = Citation(entry.path, seen.line, seen.end_line)
-    return Version(entry.ref, place, verdict.standings[number].valid, content)
+    return Version(entry.ref, place, verdict.standings[number].valid, content, bool(entry.private))

@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.association import Graph, Reached, hub_limit, in_turn, reach, spread, sunk
 from ..core.hits import Answer, Hit
@@ -39,11 +39,15 @@ from ..text.grammar import parse
 from ..text.lines import Role, content_of
 from ..text.names import entity_key, mentions
 from ..text.terms import terms
+from .as_hit import hit_of
 from .believed import as_stated, believed
 from .known import KnownNames
-from .recall import candidate_of, hit_of, recall
+from .recall import candidate_of, recall
 from .truth import Judgement, judge
 from .words import Found
+
+if TYPE_CHECKING:
+    from ..store.resident import Resident
 
 __all__ = ["Web", "entries_of", "recall_further", "related_to", "seeds_of"]
 
@@ -76,9 +80,12 @@ def recall_further(
     """
     start = time.perf_counter()
     answer = recall(workspace, query, today=today, k=k, budget=budget, **options)
-    answer = with_index(
-        workspace, lambda index: related_to(workspace, index, query, answer, today=today, k=k, hops=hops)
-    )
+    through: Resident | None = options.get("through")
+
+    def job(index: Index) -> Answer:
+        return related_to(workspace, index, query, answer, today=today, k=k, hops=hops)
+
+    answer = through.run(job) if through else with_index(workspace, job)
     if budget is not None:
         answer = _within(answer, budget)
     return answer._replace(took_ms=(time.perf_counter() - start) * 1000)
@@ -111,12 +118,21 @@ def related_to(
         try:
             with index.reading():
                 found = _related(workspace, index, query, answer, today, k, reached)
-                return answer._replace(related=tuple(found), warnings=warnings)
+                further = answer._replace(related=tuple(found), warnings=warnings)
+                return _shared(index, further) if query.public else further
         except TimeUp:
             warnings = (*answer.warnings, "looking for what is related took too long; only the nearest is shown")
         finally:
             index.limit_time(float("inf"))
     return answer._replace(related=(), warnings=warnings)
+
+
+def _shared(index: Index, answer: Answer) -> Answer:
+    """Nothing private leaves, nor what only a private line leads to."""
+    from ..core.sharing import without_private
+    from ..store.questions_private import private_entries
+
+    return without_private(answer, private_entries(index))
 
 
 def _related(
@@ -172,7 +188,7 @@ class Web:
 
     def __init__(self, index: Index, query: Query) -> None:
         self._index = index
-        self._known_by_then = condition_of(index, Query(as_of=query.as_of), ())
+        self._known_by_then = condition_of(index, Query(as_of=query.as_of, public=query.public), ())
         self._total = entry_count(index)
         self.lines: dict[int, Line] = {}
         self.on: dict[int, set[str]] = {}

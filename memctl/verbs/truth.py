@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..core.truth import Claim, Standing, standings
@@ -110,7 +111,12 @@ def _targets(entries: Iterable[Stored]) -> list[str]:
 def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
     """An entry as a claim; all names of one bearer make one slot."""
     subject = _subject(entry)
-    slots = ((bearers.get(subject, subject), entry.slot),) if entry.slot is not None else ()
+    return _claim(entry, bearers.get(subject, subject))
+
+
+@lru_cache(maxsize=16384)
+def _claim(entry: Stored, bearer: str) -> Claim:
+    slots = ((bearer, entry.slot),) if entry.slot is not None else ()
     linked = bool(entry.links) and entry.block is None  # a copy says nothing by itself
     return Claim(
         entry.id,

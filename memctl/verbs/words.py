@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..core.known_names import find_names, heads
@@ -63,12 +64,14 @@ def by_words(
     nearest = meaning.nearest(index, condition, limit) if meaning else []
     around = neighbourhood([*candidates, *nearest])
     lines = read_lines(index, around)
+    if query.public:
+        lines = _public(index, lines)
     own = {i: text for i, (text, _) in lines.items()}
-    analysed = {text: " ".join(terms(text)) for text in {heading for _, heading in lines.values()}}
+    analysed = {text: _analysed(text) for text in {heading for _, heading in lines.values()}}
     headings = {i: analysed[text] for i, (_, text) in lines.items() if text}
-    scored = score(asked.weights, own, headings, asked.forms, asked.others)
+    scored = score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
     allowed = passing(index, scored, condition)
-    held = sorted([i for i, lexical in scored.items() if i in allowed and lexical.says_enough])
+    held = sorted(allowed)
     ranked = sorted(held, key=lambda i: -round(scored[i].score, 9))
     best = _first(index, query, ranked, limit)
     bound = upper_bound(asked.weights) or 1.0
@@ -84,6 +87,19 @@ def by_words(
     naming = mentioning(index, best, keys) if named else set()
     plain = {i: _found(scored[i], ranks[i], bound, i in naming) for i in best if i in ranks}
     return {i: _with_meaning(plain.get(i) or _unsaid(i in naming), i, weighed) for i in best}
+
+
+def _public(index: Index, lines: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+    """Those of the lines that are not private: a private one is no answer, and says nothing for the lines beside it."""
+    from ..store.questions_private import private_ids
+
+    hidden = private_ids(index)
+    return {i: line for i, line in lines.items() if i not in hidden} if hidden else lines
+
+
+@lru_cache(maxsize=4096)
+def _analysed(heading: str) -> str:
+    return " ".join(terms(heading))
 
 
 def _to_the_letter(query: Query, wanted: Sequence[str], asked: Asked) -> tuple[str, ...]:

@@ -16,10 +16,17 @@ ROWS = {
     "R6": "states",
     "R7": "damage",
     "R9": "outside",
+    "R10": "burst",
     "R12": "same_tick",
     "R13": "embedding",
+    "R14": "connect_kills",
+    "G1": "transcripts",
     "S4": "paths",
+    "S5": "poison",
+    "S7-http": "http_requests",
+    "S7-mcp": "mcp_requests",
     "S10": "memory",
+    "S12": "sockets",
 }
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from store_helpers import LOG, PAGES, environment, make_workspace
 
 _RUN = (
-    "import resource, sys; from memctl.faces.call import run; from memctl.faces.cli import app; "
-    "code = run(app, sys.argv[1:]); "
+    "import resource, sys; from memctl.faces.call import run; from memctl.faces.cli import load; "
+    "code = run(load(sys.argv[1:]), sys.argv[1:]); "
     "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
 )
 

@@ -1,0 +1,129 @@
+"""What a recall costs in a process that stays: `python bench/warm.py --facts 20000`.
+
+One workspace, one `memctl serve` as a process of its own, one client on one connection. Every question is new to it, so
+that no answer is one that it remembers; what it does remember (lines, slots, pages) comes from `--warm` other questions.
+`handler` is what the server measures around the verb and its JSON (Server-Timing), `client` the whole exchange. Beside it
+`floor`, plain FTS5 over the same lines in this process in the same run, stop words out; `cold`, the same recall through an index that is
+opened anew and a folder that is looked through each time, as a single command does it, without its start; and `edited`,
+the handler's time for the question after each saved page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import re
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+from generate import make_queries, make_workspace
+from speed import FTS, _plain_query, _rows
+
+from memctl.core.query import read_query
+from memctl.store.workspace import Workspace
+from memctl.text.terms import query_terms
+from memctl.verbs.recall import recall
+
+TODAY = date(2025, 11, 30)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=int, default=20_000)
+    parser.add_argument("--warm", type=int, default=2_000, help="questions before those that are measured")
+    parser.add_argument("--questions", type=int, default=300)
+    given = parser.parse_args()
+    asked = list(dict.fromkeys(make_queries(given.warm + 2 * given.questions)))
+    new = asked[-given.questions :]
+    with tempfile.TemporaryDirectory(prefix="memctl-warm-") as folder:
+        root = Path(folder).resolve()
+        make_workspace(root, given.facts)
+        workspace = Workspace(root).without_model()
+        recall(workspace, read_query("", TODAY), today=TODAY)
+        with server(root) as (connection, token):
+            for question in asked[: -2 * given.questions]:
+                ask(connection, token, question)
+            told = [ask(connection, token, question) for question in new]
+            line("handler", [handler for handler, _ in told])
+            line("client", [client for _, client in told])
+            line("edited", list(edited(root, connection, token, asked[-2 * given.questions : -given.questions][:60])))
+        line("cold", [timed(lambda q=q: recall(workspace, read_query(q, TODAY), today=TODAY)) for q in new[:100]])
+        line("floor", list(floor(workspace, new)))
+
+
+def line(name: str, times: Sequence[float]) -> None:
+    """Median, 95th percentile and the best, in milliseconds by the clock."""
+    ordered = sorted(times)
+    print(
+        f"{name:8} p50 {statistics.median(ordered):6.2f}  p95 {ordered[int(0.95 * len(ordered))]:6.2f}  "
+        f"least {ordered[0]:5.2f} ms  ({len(ordered)} questions)",
+        flush=True,
+    )
+
+
+def timed(job) -> float:
+    start = time.perf_counter()
+    job()
+    return (time.perf_counter() - start) * 1000
+
+
+@contextmanager
+def server(root: Path) -> Iterator[tuple[http.client.HTTPConnection, str]]:
+    """A server of this workspace on a free port, a connection to it and its token."""
+    words = [sys.executable, "-m", "memctl", "serve", "-w", str(root), "--port", "0", "--json", "--now", str(TODAY)]
+    environment = os.environ | {"MEMCTL_VECTORS": "none"}
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    try:
+        assert process.stdout
+        told = json.loads(process.stdout.readline())
+        port = int(re.findall(r":(\d+)$", told["url"])[0])
+        yield http.client.HTTPConnection("127.0.0.1", port), Path(told["token_file"]).read_text().strip()
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def ask(connection: http.client.HTTPConnection, token: str, question: str) -> tuple[float, float]:
+    """(what the handler took, what the client waited) for one question, in milliseconds."""
+    body = json.dumps({"query": question}).encode()
+    head = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    start = time.perf_counter()
+    connection.request("POST", "/v1/recall", body, head)
+    answer = connection.getresponse()
+    text = answer.read()
+    waited = (time.perf_counter() - start) * 1000
+    assert answer.status == 200, text
+    return float(answer.headers["Server-Timing"].partition("dur=")[2]), waited
+
+
+def edited(root: Path, connection: http.client.HTTPConnection, token: str, questions: Sequence[str]) -> Iterator[float]:
+    """The handler's time for the question right after a line was appended to a page."""
+    pages = sorted((root / "memory").glob("*.md"))
+    for number, question in enumerate(questions):
+        with pages[number % len(pages)].open("a", encoding="utf-8") as page:
+            page.write(f"- W @Atlas: Told again, number {number}\n")
+        yield ask(connection, token, question)[0]
+
+
+def floor(workspace: Workspace, questions: Sequence[str]) -> Iterator[float]:
+    """Plain FTS5 asked for the same words, stop words out, on the same rows in memory."""
+    db = sqlite3.connect(":memory:")
+    db.execute(FTS)
+    db.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", _rows(workspace))
+    for question in questions:
+        yield timed(lambda q=question: _plain_query(db, query_terms(q)))
+    db.close()
+
+
+if __name__ == "__main__":
+    main()

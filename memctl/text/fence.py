@@ -1,0 +1,121 @@
+"""Fences: what is recalled stands between two marks that nothing in it can forge, and is known again by them.
+
+    <memory-4f7k2m9qx1>
+    …
+    </memory-4f7k2m9qx1>
+
+The nonce comes from the first item of what is fenced and does not stand anywhere in it, so no text inside can close the
+block. Made that way, a block is the same bytes for the same sources (which keeps a prompt's prefix stable), and one that
+memctl put into a chat is told from one that somebody typed: its nonce fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+else:
+    try:
+        from _blake2 import blake2b  # hashlib would load OpenSSL first
+    except ImportError:
+        from hashlib import blake2b
+
+__all__ = ["CORE", "MEMORY", "fence", "fenced_blocks", "tamed", "without_fenced"]
+
+MEMORY = "memory"
+"""The tag of what was recalled: data."""
+
+CORE = "core"
+"""The tag of the owner's own standing pages."""
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+_TRIES = 64
+
+
+def fence(text: str, nonce: str | None = None, tag: str = MEMORY) -> str:
+    """`text` between two marks with a nonce that does not stand in it; a given one is lengthened until it does not."""
+    chosen = nonce or _nonce(text)
+    while chosen in text:
+        chosen += _letters(text, chosen)[:4]
+    return f"<{tag}-{chosen}>\n{text}\n</{tag}-{chosen}>"
+
+
+def _nonce(text: str) -> str:
+    """A nonce from the first item; the next one that fits, if the text holds it."""
+    tried = [_letters(_seed(text), str(salt)) for salt in range(_TRIES)]
+    return next((each for each in tried if each not in text), tried[0])
+
+
+def _seed(text: str) -> str:
+    """The first item of a list, else the first line: more can be added below it without another nonce."""
+    lines = text.split("\n")
+    return next((line for line in lines if line.startswith("- ")), lines[0])
+
+
+def _letters(text: str, salt: str) -> str:
+    """10 letters (50 bits) of a hash."""
+    number = int.from_bytes(blake2b(f"{salt}\0{text.strip()}".encode("utf-8", "replace"), digest_size=8).digest())
+    return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(10))
+
+
+@cache
+def _block() -> re.Pattern[str]:
+    return re.compile(
+        r"<(?P<tag>memory|core)-(?P<nonce>[0-9a-z]{10,64})>\n(?P<text>.*?)\n</(?P=tag)-(?P=nonce)>", re.DOTALL
+    )
+
+
+def _blocks(text: str) -> Iterator[re.Match[str]]:
+    """The blocks of which the nonce fits; those of others are text like any other."""
+    if "</memory-" not in text and "</core-" not in text:
+        return
+    for match in _block().finditer(text):
+        if _fits(match["nonce"], match["text"]):
+            yield match
+
+
+def _fits(nonce: str, text: str) -> bool:
+    seed = _seed(text)
+    return nonce not in text and any(nonce == _letters(seed, str(salt)) for salt in range(_TRIES))
+
+
+def fenced_blocks(text: str) -> list[str]:
+    """The blocks that memctl put into a text, marks and all."""
+    return [match[0] for match in _blocks(text)]
+
+
+def without_fenced(text: str) -> str:
+    """A text without the blocks that memctl put into it, and without the blank line that set each apart."""
+    for match in reversed(list(_blocks(text))):
+        before, after = text[: match.start()], text[match.end() :]
+        text = before.removesuffix("\n\n") + after if before else after.removeprefix("\n\n")
+    return text
+
+
+@cache
+def _controls() -> re.Pattern[str]:
+    """What chat templates and tokenizers read as their own: `<|im_end|>`, `[/INST]`, `<end_of_turn>`, `</s>`, our marks."""
+    return re.compile(
+        r"<(?=[|｜][^|｜<>\n]{0,80}[|｜]>)"
+        r"|<(?=/?(?:(?:s|bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|system|user|assistant|tool_call|tool_response|"
+        r"function_calls?|human)\b|(?:core|memory)-[0-9a-z]))"
+        r"|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\])"
+        r"|<<(?=/?SYS>>)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _unsafe() -> re.Pattern[str]:
+    return re.compile(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    )
+
+
+def tamed(text: str) -> str:
+    """Recalled text in which nothing acts: marks that a chat template would obey are spaced, invisible characters are gone."""
+    return _controls().sub(lambda match: match[0] + " ", _unsafe().sub("", text))

@@ -1,0 +1,44 @@
+"""A stand-in for the rules of extraction that takes every sentence of every message: what is refused then, intake refused."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+
+from memctl.facts import Fact, Kind
+from memctl.text.transcripts import Turn
+
+
+class Candidate(NamedTuple):
+    """As memctl/text/extract.py has it."""
+
+    fact: Fact
+    turn: int
+    rule: str
+    reason: str
+    quote: str
+
+
+def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[Candidate]:
+    """Every sentence of three letters and more, about the owner if there is one."""
+    about = (owner,) if owner else ()
+    for turn in turns:
+        for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", turn.text):
+            said = part.strip()
+            if len(said) > 2:
+                yield Candidate(
+                    Fact(Kind.WORLD, said, about, importance=0.5), turn.number, "fact", "every sentence", said
+                )
+
+
+@pytest.fixture
+def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ingest takes every sentence."""
+    module = ModuleType("memctl.text.extract")
+    module.candidates, module.Candidate = candidates, Candidate  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "memctl.text.extract", module)

@@ -1,0 +1,569 @@
+"""connect: every host's files as people keep them, before and after, and back again to the byte.
+
+`tests/data/connect/HOST/SCOPE/before` is a home folder (or, for the scope project, a project folder) as it may look,
+`after` what `memctl connect HOST --write` makes of it. `MEMCTL_UPDATE=1 pytest tests/test_connect.py` writes `after` anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from face_helpers import Done, call, write_pages
+
+from memctl.core.hosts import HOSTS, SCOPES
+from memctl.store import host_files
+from memctl.store.workspace import Workspace
+from memctl.text.jsonc import parse
+
+DATA = Path(__file__).parent / "data" / "connect"
+HOME = "/home/quill/notes"  # what stands in the files for the workspace
+CASES = [(host, scope) for host in HOSTS for scope in SCOPES]
+
+
+class Place:
+    """A home folder, a project folder and a workspace."""
+
+    def __init__(self, root: Path) -> None:
+        self.home, self.project = root / "home", root / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+        self.workspace = write_pages(root / "notes", {"memory.md": "# Core\n"}).root
+
+    def connect(self, host: str, *more: str, program: str = "memctl", **env: str) -> Done:
+        """`memctl connect HOST …` in the project folder."""
+        words = ["connect", host, "-w", str(self.workspace), "--command", program, *more]
+        given = {"HOME": str(self.home), "USERPROFILE": str(self.home)}
+        return call(words, self.project, **given | env)
+
+    def fill(self, host: str, scope: str) -> Path:
+        """The files of a case; the folder in which they stand."""
+        folder = self.home if scope == "user" or host == "openclaw" else self.project
+        shutil.copytree(DATA / host / scope / "before", folder, dirs_exist_ok=True)
+        return folder
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Empty folders, and a workspace; no variable of the user's own says otherwise."""
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
+        os.environ.pop(name, None)
+    return Place(tmp_path)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by path."""
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def written(place: Place, folder: Path) -> dict[str, bytes]:
+    """The files of a folder, and the skill in the workspace, with the usual name of the workspace."""
+    found = files(folder) | {
+        f"notes/{p}": data for p, data in files(place.workspace).items() if p.startswith(".agents/")
+    }
+    here = str(place.workspace).encode()
+    return {
+        path: re.sub(rb"sha=\w+", b"sha=12345678", data.replace(here, HOME.encode())) for path, data in found.items()
+    }
+
+
+# -- before, after, and back ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_real_files_before_and_after(place: Place, host: str, scope: str) -> None:
+    """What stands in the files afterwards is what the data says; twice is as once; undo gives every byte back."""
+    folder = place.fill(host, scope)
+    before = files(place.workspace.parent)
+    shown = place.connect(host, "--scope", scope)
+    assert shown.code == 0 and "nothing is written yet" in shown.err and files(place.workspace.parent) == before
+    done = place.connect(host, "--scope", scope, "--write")
+    assert done.code == 0, done.both
+    after = written(place, folder)
+    kept = DATA / host / scope / "after"
+    if os.environ.get("MEMCTL_UPDATE"):
+        shutil.rmtree(kept, ignore_errors=True)
+        for path, data in after.items():
+            (kept / path).parent.mkdir(parents=True, exist_ok=True)
+            (kept / path).write_bytes(data)
+    assert after == files(kept)
+    again = place.connect(host, "--scope", scope, "--write")
+    assert again.code == 0 and written(place, folder) == after
+    assert {line.rpartition(", ")[2] for line in again.out.splitlines()} == {"as it is"}
+    undone = place.connect(host, "--scope", scope, "--undo")
+    assert undone.code == 0, undone.both
+    left = {path: data for path, data in files(place.workspace.parent).items() if "/.memory/" not in path}
+    assert left == before
+    assert not (place.workspace / ".memory/connect.json").exists()
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_without_a_record_undo_finds_what_it_would_write(place: Place, host: str, scope: str) -> None:
+    """`.memory/` may be deleted at any moment: then only empty objects and lists are in doubt."""
+    folder = place.fill(host, scope)
+    before = files(folder)
+    place.connect(host, "--scope", scope, "--write")
+    shutil.rmtree(place.workspace / ".memory")
+    undone = place.connect(host, "--scope", scope, "--undo")
+    assert undone.code == 0, undone.both
+    left = files(folder)
+    assert {path: data for path, data in left.items() if path not in before} == {}
+    assert all(data.strip() in (b"", b"{}") for path, data in before.items() if path not in left)
+    for path, data in left.items():
+        if path.endswith(".json") and data != before[path]:
+            assert _pruned(parse(data.decode(), True).value) == _pruned(parse(before[path].decode(), True).value), path
+        elif not path.endswith(".json"):
+            assert data == before[path], path
+
+
+def _pruned(value: object) -> object:
+    """Without empty objects and lists."""
+    if isinstance(value, dict):
+        kept = {key: _pruned(inner) for key, inner in value.items()}
+        return {key: inner for key, inner in kept.items() if inner not in ({}, [])}
+    return value
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_in_an_empty_home(place: Place, host: str) -> None:
+    """Files and folders that were not there are made, and undo takes all of them away again."""
+    assert place.connect(host, "--write").code == 0
+    assert files(place.home)
+    assert place.connect(host, "--undo").code == 0
+    assert not list(place.home.iterdir())
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
+    """A host writes its files anew all the time: undo takes out our entry by what it says."""
+    folder = place.fill(host, "user")
+    place.connect(host, "--write")
+    for path in folder.rglob("*.json"):
+        value = parse(path.read_text("utf-8"), True).value
+        path.write_text(json.dumps(value | {"later": [1]}, indent=3), "utf-8")
+    for path in [*folder.rglob("*.toml"), *folder.rglob("AGENTS.md")]:
+        path.write_text(path.read_text("utf-8") + "\n# later\n", "utf-8")
+    assert place.connect(host, "--undo").code == 0
+    for path, data in files(folder).items():
+        text = data.decode()
+        assert "memctl" not in text.replace("also a memctl workspace", "").replace("memory-command", ""), path
+        assert "later" in text, path
+        if path.endswith(".json"):
+            before = parse((DATA / host / "user" / "before" / path).read_text("utf-8"), True).value
+            assert json.loads(text) == before | {"later": [1]}
+
+
+# -- what is a person's -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_entry_that_a_person_changed_is_left_alone(place: Place, host: str) -> None:
+    """Neither undo nor another --write touches it, or any other file: both say which, and end with 15."""
+    place.connect(host, "--write")
+    (changed,) = [
+        p for p in place.home.rglob("*") if p.name in (".claude.json", "config.toml", "mcp.json", "openclaw.json")
+    ]
+    changed.write_text(changed.read_text("utf-8").replace('"-w"', '"--quiet", "-w"'), "utf-8")
+    before = files(place.home)
+    for words in (["--undo"], ["--write", "--allow-write"]):
+        done = place.connect(host, *words)
+        assert done.code == 15 and str(changed) in done.err and "nothing was written" in done.err, done.both
+        assert files(place.home) == before
+    assert "--allow-write" in done.out  # the fragment
+
+
+def test_a_hook_that_a_person_changed_is_left_alone(place: Place) -> None:
+    """Another timeout is somebody's decision."""
+    place.connect("codex", "--write")
+    hooks = place.home / ".codex/hooks.json"
+    hooks.write_text(hooks.read_text("utf-8").replace('"timeout": 10', '"timeout": 60'), "utf-8")
+    done = place.connect("codex", "--undo")
+    assert done.code == 15 and "hooks.SessionStart has an item of memctl that says something else" in done.both
+    assert (place.home / ".codex/config.toml").exists()
+
+
+def test_instructions_that_a_person_changed_are_left_alone(place: Place) -> None:
+    """The block in AGENTS.md has a hash; a skill has it too."""
+    for host, name in (("codex", ".codex/AGENTS.md"), ("openclaw", ".openclaw/skills/memctl/SKILL.md")):
+        place.connect(host, "--write")
+        page = place.home / name
+        page.write_text(page.read_text("utf-8").replace("not instructions", "not orders"), "utf-8")
+        assert place.connect(host, "--undo").code == 15
+        assert place.connect(host, "--write", "--allow-write").code == 15
+        assert "not orders" in page.read_text("utf-8")
+
+
+def test_an_entry_of_the_same_name_is_never_overwritten(place: Place) -> None:
+    """Another workspace connected first, or a person: the fragment is shown, and the file stays."""
+    place.connect("claude-code", "--write")
+    other = Place.__new__(Place)
+    other.home, other.project = place.home, place.project
+    other.workspace = write_pages(place.workspace.parent / "other", {"memory.md": "# Core\n"}).root
+    before = files(place.home)
+    done = other.connect("claude-code", "--write")
+    assert done.code == 15 and "mcpServers.memctl is there already" in done.err and files(place.home) == before
+    assert place.connect("claude-code", "--undo").code == 0
+    assert other.connect("claude-code", "--write").code == 0
+
+
+# -- what our own entry may become -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_writing_again_with_other_options_replaces_our_own_entry(place: Place, host: str) -> None:
+    """--allow-write, another program, --no-hooks; undo still gives back what was there at first."""
+    folder = place.fill(host, "user")
+    before = files(folder)
+    for words, program in (
+        (["--allow-write"], "memctl"),
+        ([], "/opt/new place/memctl"),
+        (["--no-hooks"], "python -m memctl"),
+    ):
+        assert place.connect(host, "--write", *words, program=program).code == 0
+        text = "".join(data.decode() for data in files(folder).values())
+        assert ("--allow-write" in text.replace("; --allow-write lets", "")) is ("--allow-write" in words)
+        assert ("hook prompt" in text or "hook session-start" in text) is (
+            host != "openclaw" and "--no-hooks" not in words
+        )
+    assert place.connect(host, "--undo").code == 0
+    assert files(folder) == before
+
+
+def test_words_with_blanks_and_quotes_reach_the_shell_and_the_server_whole(place: Place) -> None:
+    """A folder with a blank and an apostrophe in its name."""
+    place.workspace = write_pages(place.workspace.parent / "Ann's notes", {"memory.md": "# Core\n"}).root
+    place.connect("claude-code", "--write", program="'/opt/my tools/memctl'")
+    server = json.loads((place.home / ".claude.json").read_text("utf-8"))["mcpServers"]["memctl"]
+    assert (server["command"], server["args"]) == ("/opt/my tools/memctl", ["mcp", "-w", str(place.workspace)])
+    settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
+    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    if os.name == "posix":
+        import shlex
+
+        words = shlex.split(command)
+        assert words == ["/opt/my tools/memctl", "hook", "session-start", "-w", str(place.workspace), "||", "exit", "0"]
+
+
+def test_a_program_that_is_gone_does_not_stop_an_agent(place: Place) -> None:
+    """Exit code 2 of a hook would take back the user's prompt: ours ends with 0 even where there is no memctl at all."""
+    import subprocess
+
+    place.connect("claude-code", "--write", program="/nowhere/memctl")
+    settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
+    for groups in settings["hooks"].values():
+        assert subprocess.run(groups[0]["hooks"][0]["command"], shell=True, capture_output=True).returncode == 0
+
+
+def test_toml_is_read_back_by_a_parser(place: Place) -> None:
+    """Comments stay, and what was there says what it said."""
+    folder = place.fill("codex", "user")
+    before = tomllib.loads((folder / ".codex/config.toml").read_text("utf-8"))
+    place.connect("codex", "--write", program='"/opt/é\\"q/memctl"')
+    after = tomllib.loads((folder / ".codex/config.toml").read_text("utf-8"))
+    entry = after["mcp_servers"].pop("memctl")
+    assert after == before and entry["args"][-1] == str(place.workspace)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('mcp_servers = { docs = { command = "x" } }\n', "config.toml"),
+        ("mcp_servers = 3\n", "config.toml"),
+        ("[[mcp_servers]]\nx = 1\n", "config.toml"),
+        ("model = \n", "it is not TOML"),
+        ('[mcp_servers.memctl]\ncommand = "mine"\n', "says something else"),
+    ],
+)
+def test_toml_that_cannot_take_it_is_left_alone(place: Place, text: str, what: str) -> None:
+    """The fragment is shown instead."""
+    (place.home / ".codex").mkdir()
+    (place.home / ".codex/config.toml").write_text(text, "utf-8")
+    done = place.connect("codex", "--write")
+    assert done.code == 15 and what in done.err and "[mcp_servers.memctl]" in done.out, done.both
+    assert files(place.home) == {".codex/config.toml": text.encode()}
+
+
+def test_a_toml_file_that_its_host_wrote_anew(place: Place) -> None:
+    """Without our comments, our table is still found; where its lines are mixed with others, it is left alone."""
+    path = place.home / ".codex/config.toml"
+    place.connect("codex", "--write", "--no-hooks")
+    table = [line for line in path.read_text("utf-8").splitlines() if not line.startswith("#")]
+    path.write_text('model = "x"\n\n' + "\n".join(table) + "\n\n[other]\na = 1\n", "utf-8")
+    assert place.connect("codex", "--undo").code == 0
+    assert path.read_text("utf-8") == 'model = "x"\n\n[other]\na = 1\n'
+    place.connect("codex", "--write", "--no-hooks")
+    command = next(line for line in table if line.startswith("command"))
+    text = path.read_text("utf-8").replace(command + "\n", "") + command + "\n"
+    path.write_text(text, "utf-8")
+    done = place.connect("codex", "--undo")
+    assert done.code == 15 and "does not stand as it was written" in done.err and path.read_text("utf-8") == text
+
+
+# -- the files themselves ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{\n  "a": 1\n  "b": 2\n}\n', "line 3, column 3"),
+        ('{"a": tru}', "line 1, column 7"),
+        ("[1, 2", "line 1, column 6"),
+        ('{"a": "x\n"}', "line 1, column 7"),
+        ("{} {}", "line 1, column 4"),
+        ("{/* ", "line 1, column 2"),
+        ("\x00\x01", "line 1, column 1"),
+        ('{/**/"a":' * 300 + "1" + "}" * 300, "nested"),
+    ],
+)
+def test_broken_json_is_an_error_with_its_place_and_nothing_is_written(place: Place, text: str, where: str) -> None:
+    """In any of the files: the others stay as they are too."""
+    (place.home / ".claude").mkdir()
+    (place.home / ".claude/settings.json").write_text(text, "utf-8")
+    for words in ([], ["--write"], ["--undo"]):
+        done = place.connect("claude-code", *words)
+        assert done.code == 13 and where in done.err and "settings.json" in done.err, done.both
+    assert files(place.home) == {".claude/settings.json": text.encode()}
+
+
+@pytest.mark.parametrize("text", ["[]", '{"hooks": []}', '{"hooks": {"SessionStart": {}}}', '"x"', "null"])
+def test_json_of_another_shape_is_left_alone(place: Place, text: str) -> None:
+    """A list where an object should be is no reason to replace it."""
+    (place.home / ".claude").mkdir()
+    (place.home / ".claude/settings.json").write_text(text, "utf-8")
+    done = place.connect("claude-code", "--write")
+    assert done.code == 15 and "this belongs there" in done.out and '"SessionStart"' in done.out, done.both
+    assert files(place.home) == {".claude/settings.json": text.encode()}
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n \n", b"\xef\xbb\xbf{}\n", b"\xef\xbb\xbf", b'{"x": "\xff\xfe"}', b'{"a": 1,\r\n"b": 2}\r\n']
+)
+def test_odd_files_come_back_to_the_byte(place: Place, data: bytes) -> None:
+    """Empty, with a byte order mark, with bytes that are no UTF-8, with the line ends of Windows."""
+    (place.home / ".cursor").mkdir()
+    for name in ("mcp.json", "hooks.json"):
+        (place.home / ".cursor" / name).write_bytes(data)
+    before = files(place.home)
+    assert place.connect("cursor", "--write").code == 0
+    text = (place.home / ".cursor/mcp.json").read_bytes().decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    assert json.loads(text)["mcpServers"]["memctl"]["command"] == "memctl"
+    assert place.connect("cursor", "--write").code == 0
+    assert place.connect("cursor", "--undo").code == 0
+    assert files(place.home) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes and links")
+def test_mode_and_links_stay(place: Place) -> None:
+    """Dotfiles are often links into a repository: the file there is changed, the link stays, and the answer says so."""
+    dotfiles = place.home / "dotfiles"
+    dotfiles.mkdir()
+    (dotfiles / "claude.json").write_text("{}\n")
+    (dotfiles / "claude.json").chmod(0o640)
+    (place.home / ".claude.json").symlink_to("dotfiles/claude.json")
+    done = place.connect("claude-code", "--write")
+    assert done.code == 0 and f"{place.home}/.claude.json -> {dotfiles}/claude.json" in done.out
+    assert (place.home / ".claude.json").is_symlink() and "memctl" in (dotfiles / "claude.json").read_text("utf-8")
+    assert stat.S_IMODE((dotfiles / "claude.json").stat().st_mode) == 0o640
+    assert place.connect("claude-code", "--undo").code == 0
+    assert (dotfiles / "claude.json").read_text("utf-8") == "{}\n" and (place.home / ".claude.json").is_symlink()
+    assert sorted(p.name for p in dotfiles.iterdir()) == ["claude.json"]  # nothing of ours lies about
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links, FIFOs and modes")
+@pytest.mark.parametrize("kind", ["circle", "nowhere", "folder", "fifo", "read-only"])
+def test_what_is_no_ordinary_file_is_refused(place: Place, kind: str) -> None:
+    """In bounded time, with the path, and nothing is written."""
+    path = place.home / ".claude.json"
+    if kind == "circle":
+        path.symlink_to(path.name)
+    elif kind == "nowhere":
+        path.symlink_to("gone/file.json")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    else:
+        path.write_text("{}")
+        path.chmod(0o400)
+        if os.access(path, os.W_OK):
+            pytest.skip("root may write anything")
+    done = place.connect("claude-code", "--write")
+    assert done.code == 13 and ".claude.json" in done.err, done.both
+    assert not (place.home / ".claude").exists()
+
+
+def test_a_save_in_the_same_moment_is_not_overwritten(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host writes between our look and our write: its text stays, and the answer says so."""
+    path = place.home / ".claude.json"
+    path.write_text("{}", "utf-8")
+    real = host_files.copy_attributes
+
+    def save(*given: object) -> None:
+        path.write_text('{"saved": true}', "utf-8")
+        real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(host_files, "copy_attributes", save)
+    done = place.connect("claude-code", "--write")
+    assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
+    assert sorted(p.name for p in place.home.iterdir()) == [".claude.json"]
+
+
+def test_a_swap_gives_back_what_was_saved_at_the_last_moment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the last look and the swap of the names."""
+    path = place.home / ".claude.json"
+    path.write_text("{}", "utf-8")
+    real, calls = host_files.swap, []
+
+    def late(one: Path, other: Path) -> bool:
+        if other == path and not calls:
+            calls.append(1)
+            other.write_text('{"saved": true}', "utf-8")
+        return real(one, other)
+
+    monkeypatch.setattr(host_files, "swap", late)
+    done = place.connect("claude-code", "--write")
+    if calls and os.name == "posix":
+        assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
+        assert sorted(p.name for p in place.home.iterdir()) == [".claude.json"]
+
+
+def test_a_full_disk_leaves_the_file_and_no_scraps(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new text is written beside it first."""
+    path = place.home / ".claude.json"
+    path.write_text("{}", "utf-8")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(host_files, "copy_attributes", full)
+    done = place.connect("claude-code", "--write")
+    assert done.code == 13 and "No space left" in done.err
+    assert files(place.home) == {".claude.json": b"{}"}
+
+
+def test_scraps_of_a_killed_process_are_removed(place: Place) -> None:
+    """Only such that hold nothing but the old text or the new."""
+    path = place.home / ".claude.json"
+    path.write_text("{}", "utf-8")
+    ours, other = (place.home / f"..claude.json.memctl-{digit * 12}.tmp" for digit in "ab")
+    ours.write_text("{}", "utf-8")
+    other.write_text("somebody's", "utf-8")
+    host_files._STALE_SECONDS, kept = 0.0, host_files._STALE_SECONDS
+    try:
+        assert place.connect("claude-code", "--write").code == 0
+    finally:
+        host_files._STALE_SECONDS = kept
+    assert not ours.exists() and other.exists()
+
+
+@pytest.mark.parametrize("garbage", [b"", b"{", b"[]", b'{"files": {"x": {}}}', b'{"files": []}', b"\xff"])
+def test_a_damaged_record_is_no_record(place: Place, garbage: bytes) -> None:
+    """Undo then goes by what the files say."""
+    place.connect("cursor", "--write")
+    (place.workspace / ".memory/connect.json").write_bytes(garbage)
+    assert place.connect("cursor", "--undo").code == 0
+    assert not files(place.home)
+
+
+# -- where, and how it is told -----------------------------------------------------------------------------------------
+
+
+def test_the_variables_of_each_host_say_where(place: Place) -> None:
+    """CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH; `~` is the home folder."""
+    place.connect("claude-code", "--write", CLAUDE_CONFIG_DIR=str(place.project / "cc"))
+    assert sorted(files(place.project)) == ["cc/.claude.json", "cc/settings.json"]
+    place.connect("codex", "--write", CODEX_HOME="~/cx")
+    assert sorted(files(place.home)) == ["cx/AGENTS.md", "cx/config.toml", "cx/hooks.json"]
+    place.connect("openclaw", "--write", OPENCLAW_HOME=str(place.project / "oc"))
+    assert (place.project / "oc/.openclaw/skills/memctl/SKILL.md").exists()
+    place.connect(
+        "openclaw", "--write", OPENCLAW_STATE_DIR=str(place.project / "st"), OPENCLAW_CONFIG_PATH="~/my.json5"
+    )
+    assert (place.home / "my.json5").exists() and (place.project / "st/skills/memctl/SKILL.md").exists()
+
+
+def test_a_project_is_undone_from_its_own_folder_only(place: Place) -> None:
+    """Two projects connect to one workspace; each is taken back by itself."""
+    place.connect("cursor", "--scope", "project", "--write")
+    first, place.project = place.project, place.project.parent / "second"
+    place.project.mkdir()
+    place.connect("cursor", "--scope", "project", "--write")
+    assert place.connect("cursor", "--scope", "project", "--undo").code == 0
+    assert not files(place.project) and len(files(first)) == 3
+
+
+def test_json_and_dry_run(place: Place) -> None:
+    """One object, with the diff of every file; --dry-run writes nothing beside --write and --undo."""
+    shown = json.loads(place.connect("cursor", "--json", "--write", "--dry-run").out)
+    assert not files(place.home) and shown["written"] is False
+    assert [(file["state"], bool(file["diff"])) for file in shown["files"]] == [("new", True), ("new", True)]
+    assert json.loads(place.connect("cursor", "--json", "--write").out)["written"] is True
+    before = files(place.home)
+    done = place.connect("cursor", "--undo", "--dry-run")
+    assert done.code == 0 and "would be removed" in done.out and files(place.home) == before
+    assert "-" in done.out and "run it without --dry-run" in done.err
+    assert place.connect("cursor", "-q").err == ""
+
+
+def test_secrets_beside_ours_are_not_shown(place: Place) -> None:
+    """The lines around an entry of ours are somebody's; a token among them stays out of the answer."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    (place.home / ".cursor").mkdir()
+    text = json.dumps(
+        {"mcpServers": {"git": {"command": "git-mcp", "args": [token], "env": {"GITHUB_TOKEN": token}}}}, indent=2
+    )
+    (place.home / ".cursor/mcp.json").write_text(text, "utf-8")
+    assert token not in place.connect("cursor").both + place.connect("cursor", "--json").both
+    place.connect("cursor", "--write")
+    assert token in (place.home / ".cursor/mcp.json").read_text("utf-8")
+    assert token not in (place.workspace / ".memory/connect.json").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["vim"], "no host 'vim' is known"),
+        (["codex", "--scope", "team"], "--scope 'team' is unknown"),
+        (["codex", "--write", "--undo"], "exclude each other"),
+        (["codex", "--command", " "], "--command is empty"),
+        (["codex", "--command", "'memctl"], "--command is not understood"),
+    ],
+)
+def test_calls_that_mean_nothing(tmp_path: Path, words: list[str], what: str) -> None:
+    """Usage errors, before anything is read."""
+    (tmp_path / "memory").mkdir()
+    done = call(["connect", *words], tmp_path, HOME=str(tmp_path))
+    assert done.code == 2 and what in done.err
+
+
+def test_the_usual_program_is_the_one_that_runs(place: Place) -> None:
+    """An absolute path: a host starts it from any folder, with another PATH."""
+    done = call(["connect", "cursor", "-w", str(place.workspace), "--json"], place.project, HOME=str(place.home))
+    made = json.loads(done.out)["files"][0]["diff"]
+    command = next(line for line in made.split("\n") if '"command"' in line).split('"')[3]
+    assert Path(command).is_absolute() and Path(command).exists()
+
+
+def test_a_relative_program_is_made_absolute(place: Place) -> None:
+    """A host starts it from another folder."""
+    place.connect("cursor", "--write", program="bin/memctl --debug")
+    server = json.loads((place.home / ".cursor/mcp.json").read_text("utf-8"))["mcpServers"]["memctl"]
+    assert server["command"] == str(place.project / "bin/memctl") and server["args"][:2] == ["--debug", "mcp"]
+
+
+def test_an_openclaw_workspace_needs_no_conversion(place: Place) -> None:
+    """Its files are pages of ours as they are, and the skill in it is no memory."""
+    pages = {"AGENTS.md": "# Agents\n", "SOUL.md": "Calm.\n", "USER.md": "Name: Irina\n", "memory/2025-11-27.md": "## Retain\n\n- W @Irina: Irina lives in Riga\n"}  # fmt: skip
+    place.workspace = write_pages(place.home / ".openclaw/workspace", pages).root
+    assert place.connect("openclaw", "--scope", "project", "--write").code == 0
+    assert (place.workspace / ".agents/skills/memctl/SKILL.md").exists()
+    found = call(["recall", "Riga", "--format", "paths"], place.workspace)
+    assert found.out.split() == ["memory/2025-11-27.md"]
+    assert "SKILL" not in call(["recall", "exec tool converting citation", "--format", "paths"], place.workspace).out
+    assert Workspace(place.workspace).root == place.workspace

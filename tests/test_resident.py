@@ -1,0 +1,231 @@
+"""A process that stays answers what a fresh one answers, whatever happens to files and index in between."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from store_helpers import LOG, make_workspace
+
+from memctl.core.hits import answer_json
+from memctl.core.query import read_query
+from memctl.errors import NothingFound
+from memctl.store import reread
+from memctl.store.inotify import Inotify
+from memctl.store.resident import Resident
+from memctl.store.workspace import Workspace
+from memctl.verbs.recall import recall
+
+TODAY = date(2025, 11, 30)
+QUESTIONS = ("database", "concise replies", "Пётр живёт", "爱丽丝", "@Peter", "deploy since:30d", "nothing here xyzzy")
+TEXTS = (
+    "# 2025-11-28\n\n## Retain\n\n- W(key=db) @Atlas: The database is SQLite\n",
+    "# 2025-11-28\n\n## Retain\n\n- W(key=db) @Atlas: The database is DuckDB\n",
+    "# Пётр\n\nПётр живёт в Порту, 爱丽丝 в Шанхае.\n",
+    "# Note\n\nPeter wants long replies after all.\n",
+)
+
+
+def asked(workspace: Workspace, question: str, through: Resident | None = None) -> dict[str, object]:
+    """An answer without its time."""
+    found = recall(workspace, read_query(question, TODAY), today=TODAY, vectors=False, through=through)
+    return answer_json(found) | {"took_ms": 0}
+
+
+def append(root: Path) -> None:
+    with (root / LOG).open("a", encoding="utf-8") as page:
+        page.write("- W @Atlas: Backups of the database run at night\n")
+
+
+def same_size(root: Path) -> None:
+    page = root / LOG
+    with page.open("r+b") as stream:
+        data = stream.read().replace(b"PostgreSQL 16", b"PostgreSQL 61").replace(b"concise", b"curtish")
+        stream.seek(0)
+        stream.write(data)
+
+
+def same_time(root: Path) -> None:
+    """An edit of the same size whose old time is put back: only the inode knows."""
+    page = root / LOG
+    status = page.stat()
+    same_size(root)
+    os.utime(page, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def rename(root: Path) -> None:
+    if (root / "memory.md").exists():
+        (root / "memory.md").rename(root / "core.md")
+
+
+def new_folder(root: Path) -> None:
+    (root / "bank/deep/er").mkdir(parents=True, exist_ok=True)
+    (root / "bank/deep/er/note.md").write_text(TEXTS[3], "utf-8")
+
+
+def by_rename(root: Path) -> None:
+    (root / "memory/.new").write_text(TEXTS[1], "utf-8")
+    (root / "memory/.new").replace(root / "memory/2025-11-28.md")
+
+
+def delete(root: Path) -> None:
+    (root / "bank/entities/Peter.md").unlink(missing_ok=True)
+
+
+def forget_index(root: Path) -> None:
+    shutil.rmtree(root / ".memory", ignore_errors=True)
+
+
+def damage_index(root: Path) -> None:
+    path = root / ".memory/index.sqlite"
+    if path.exists() and path.stat().st_size > 8192:
+        with path.open("r+b") as stream:
+            stream.seek(4096)
+            stream.write(b"\xff" * 4096)
+
+
+def another_process(root: Path) -> None:
+    asked(Workspace(root), "database")
+
+
+def write(text: str):
+    def write_it(root: Path) -> None:
+        (root / "memory/2025-11-28.md").write_text(text, "utf-8")
+
+    return write_it
+
+
+CHANGES = (
+    append, same_size, same_time, rename, new_folder, by_rename, delete, forget_index, damage_index, another_process,
+    *map(write, TEXTS),
+)  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(QUESTIONS)), min_size=1, max_size=8))
+def test_it_answers_as_a_fresh_process_does(steps) -> None:
+    """After every change at once, with what it remembers and without a look at the folder where nothing rang."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = make_workspace(Path(folder).resolve())
+        with Resident(workspace) as resident:
+            for change, question in steps:
+                asked(workspace, question, resident)
+                change(workspace.root)
+                first, again = (asked(workspace, question, resident) for _ in range(2))
+                assert first == again == asked(workspace, question)
+
+
+def test_a_page_edited_in_place_within_one_tick_is_seen(tmp_path: Path) -> None:
+    """A hundred edits of the same size, each followed by a question at once."""
+    workspace = make_workspace(tmp_path)
+    page = tmp_path / "bank/note.md"
+    with Resident(workspace) as resident:
+        for number in range(100, 200):
+            page.write_text(f"# Note\n\nThe crate is number {number}.\n", "utf-8")
+            found = recall(workspace, read_query("crate", TODAY), today=TODAY, vectors=False, through=resident)
+            assert f"{number}" in found.hits[0].content
+
+
+def test_threads_share_it(tmp_path: Path) -> None:
+    """Eight threads ask and append; nobody fails, and the last answer knows all."""
+    workspace = make_workspace(tmp_path)
+    problems: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for step in range(6):
+                (tmp_path / f"bank/t{number}-{step}.md").write_text(f"# T\n\nquokka {number} {step}\n", "utf-8")
+                asked(workspace, "quokka", resident)
+        except BaseException as error:
+            problems.append(error)
+
+    with Resident(workspace) as resident:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not problems
+        found = recall(workspace, read_query("quokka", TODAY), today=TODAY, k=100, vectors=False, through=resident)
+        assert len(found.hits) == 48
+
+
+def test_an_error_of_the_job_leaves_it_usable(tmp_path: Path) -> None:
+    """What a job raises reaches the caller."""
+    workspace = make_workspace(tmp_path)
+
+    def job(index):
+        raise NothingFound("nothing")
+
+    with Resident(workspace) as resident:
+        with pytest.raises(NothingFound):
+            resident.run(job)
+        assert asked(workspace, "database", resident)["hits"]
+    assert asked(workspace, "database", resident)["hits"], "closed, it opens again"
+
+
+def test_without_a_bell_it_looks_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not Linux, or no watches left."""
+    monkeypatch.setattr(Inotify, "rang", lambda self: True)
+    workspace = make_workspace(tmp_path)
+    with Resident(workspace) as resident:
+        for change in CHANGES:
+            asked(workspace, "database", resident)
+            change(tmp_path)
+            assert asked(workspace, "database", resident) == asked(workspace, "database")
+
+
+def test_settings_are_those_of_now(tmp_path: Path) -> None:
+    """What is ignored from now on is not shown to the next question; half a file of settings changes nothing."""
+    workspace = make_workspace(tmp_path)
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret/plan.md").write_text("# План\n\nquokka 计划\n", "utf-8")
+    with Resident(workspace) as resident:
+        assert asked(resident.workspace, "quokka", resident)["hits"]
+        (tmp_path / "memctl.toml").write_text('ignore = ["secret/**"]\n', "utf-8")
+        assert not asked(resident.workspace, "quokka", resident)["hits"]
+        (tmp_path / "memctl.toml").write_text("ignore = [", "utf-8")
+        assert not asked(resident.workspace, "quokka", resident)["hits"]
+        (tmp_path / "memctl.toml").unlink()
+        assert asked(resident.workspace, "quokka", resident)["hits"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_a_folder_made_while_folders_are_listed_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is in no list, so the one above it has to be watched already."""
+    workspace = make_workspace(tmp_path)
+    listed = os.walk
+
+    def walk(top: Path):
+        for found in listed(top):
+            if found[0].endswith("bank"):
+                (tmp_path / "bank/迟到").mkdir(exist_ok=True)
+            yield found
+
+    monkeypatch.setattr(os, "walk", walk)
+    bell = Inotify(workspace)
+    assert [bell.rang(), bell.rang(), bell.rang()] == [True, True, False]
+    (tmp_path / "bank/迟到/note.md").write_text("# Поздно\n", "utf-8")
+    assert bell.rang()
+    bell.close()
+
+
+def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In bytes, whatever they are asked for."""
+    monkeypatch.setattr(reread, "_YOUNG_NS", 0)
+    monkeypatch.setattr(reread, "_MOST_BYTES", 20_000)
+    workspace = make_workspace(tmp_path)
+    for number in range(20):
+        (tmp_path / f"bank/p{number}.md").write_text(f"# P\n\nquokka{number} {'слово ' * 300}\n", "utf-8")
+    with Resident(workspace) as resident:
+        for number in range(20):
+            assert asked(workspace, f"quokka{number}", resident)["hits"]
+            assert sum(page.size for index in resident._idle for page in index.lasting.values()) < 24_000

@@ -1,0 +1,354 @@
+"""Sharing: no word of a private line gets out, whoever asks and however the line is spelled; all the rest does."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from face_helpers import TODAY, ask, contents, write_pages
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import OPENERS, line_facts, texts
+
+from memctl.core.hits import Answer, answer_json
+from memctl.core.query import read_query
+from memctl.core.sharing import PRIVATE, Private, without_private, without_private_lines
+from memctl.errors import MemctlError, NothingFound
+from memctl.facts import Citation
+from memctl.store.heal import with_index
+from memctl.store.questions_private import private_entries
+from memctl.store.workspace import Workspace
+from memctl.text.grammar import render
+from memctl.text.lines import split_lines
+from memctl.verbs.recall import recall
+from memctl.verbs.reflect import reflect
+from memctl.verbs.related import recall_further
+from memctl.verbs.show import show
+
+SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
+"""Words that only private lines hold, in three languages."""
+
+
+def public(workspace: Workspace, words: str = "", hops: int = 1, history: bool = True, **more: str) -> Answer:
+    """What a server answers."""
+    asked = replace(read_query(words, TODAY, **more), public=True)  # type: ignore[arg-type]
+    if hops > 1:
+        return recall_further(workspace, asked, today=TODAY, hops=hops, k=50, history=history)
+    return recall(workspace, asked, today=TODAY, k=50, history=history)
+
+
+def told(answer: Answer) -> str:
+    """Everything that an answer says, but for the question."""
+    return json.dumps(answer_json(answer._replace(query=""), explain=True), ensure_ascii=False)
+
+
+# -- text that is shown whole -----------------------------------------------------------------------------------------
+
+HIDDEN = [
+    "- W(private) @Peter: {}",
+    "* O(c=0.9, private, i=1) @Ирина: {}",
+    "+ B（private） @爱丽丝： {}",
+    '- W(task="a: (b)", private) @X: {}',
+    "1. S(private): {}",
+    "> - W(private=true): {}",
+    "- [ ] W(private): {}",
+    "  - W(key=db,private): {}",
+    "- W(private, c=zz: {}",
+    "- W(Private) {}",
+    "- w( private ) @X: {}",
+    "W(private): {}",
+    "| name | O(private) @X: {} |",
+    "- W(private) @X:\n  {}",
+    "- W(key=db,\n  private) @X: {}",
+    "- W(\n  private): {}",
+    "- W(private): x\n    {}",
+    "- W(private): x\n  - a child: {}",
+    "- W(private): x\n  - a child:\n    - and its own: {}",
+    "- W(private): x\n\n  another paragraph: {}",
+    "- W(private): x\n\n      code: {}",
+    "- W(private): x\n  ```\n  {}\n  ```",
+    "<!-- W(private): {} -->",
+    "```\n- W(private): {}\n```",
+]
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+@pytest.mark.parametrize("secret", SECRETS)
+def test_every_spelling_of_a_private_line(line: str, secret: str) -> None:
+    """However it is indented, marked, broken or gone on: the words are gone, the lines around stand, none moves."""
+    page = f"# Log\n\nbefore\n\n## Retain\n\n- W @A: before\n\n{line.format(secret)}\n\n- W @A: after\n\nafter"
+    shown = without_private_lines(page)
+    assert secret not in shown
+    assert len(split_lines(shown)) == len(split_lines(page))
+    assert shown.startswith("# Log\n\nbefore\n\n## Retain\n\n- W @A: before\n")
+    assert shown.endswith("- W @A: after\n\nafter")
+
+
+SHOWN = [
+    "- W(src=tool:private) @X: {}",
+    "- W(key=private) @X: {}",
+    '- W(task="private, very") @X: {}',
+    "- W @X: his private opinion: {}",
+    "a private word: {}",
+    "the W (which is short for private) and {}",
+    "- O(0.9) @X: {}",
+]
+
+
+@pytest.mark.parametrize("line", SHOWN)
+def test_what_is_not_private(line: str) -> None:
+    """The word alone makes no line private."""
+    page = f"## Retain\n\n{line.format(SECRETS[0])}\n"
+    assert without_private_lines(page) == page
+
+
+@given(st.lists(st.one_of(texts(4), st.sampled_from(OPENERS)), max_size=6), line_facts(), st.sampled_from(SECRETS))
+@settings(max_examples=150)
+def test_no_word_of_any_private_fact(around: list[str], fact: object, secret: str) -> None:
+    """Any fact that the grammar can spell, amid any Markdown, with any attributes."""
+    hidden = replace(fact, text=f"{fact.text} {secret}", private=True)  # type: ignore[attr-defined,type-var]
+    page = "\n".join([*around, f"- {render(hidden)}", *around, ""])  # type: ignore[arg-type]
+    shown = without_private_lines(page)
+    assert secret not in shown
+    assert len(split_lines(shown)) == len(split_lines(page))
+
+
+@given(st.lists(st.one_of(texts(4), st.sampled_from(OPENERS)), max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
+@settings(max_examples=100)
+def test_a_page_without_private_lines_stays(lines: list[str], end: str) -> None:
+    """Byte for byte, whatever its line ends."""
+    page = end.join(lines)
+    if "private" not in page.lower():
+        assert without_private_lines(page) == page
+
+
+def test_line_ends_and_mark_stay() -> None:
+    """Only the words of private lines go."""
+    page = "\ufeff## Retain\r\n- W(private): a\r- W: b\n- W(private): c"
+    assert without_private_lines(page) == "\ufeff## Retain\r\n\r- W: b\n"
+
+
+def test_copies_of_a_private_line() -> None:
+    """What cites the id of a private line is a copy of it; a belief whose stating line is private goes with its evidence."""
+    page = (
+        '- lives in Lisbon · [2025-11-01#L3](x.md#L3 "f-11111111")\n- lives in Rome · [2025-11-01#L4](x.md#L4 "f-22222222")\n'
+        "- O(c=0.9) @P: likes it short ^o-1\n  - 2025-11-01 · stated 0.90 · [m#L5](m#L5) ^f-11111111\n"
+        "- O(c=0.9) @P: likes it long ^o-2\n  - 2025-11-01 · for → 0.90 · [m#L5](m#L5) ^f-11111111\n"
+    )
+    assert without_private_lines(page, {"f-11111111"}).split("\n") == [
+        "", '- lives in Rome · [2025-11-01#L4](x.md#L4 "f-22222222")', "", "",
+        "- O(c=0.9) @P: likes it long ^o-2", "", "",
+    ]  # fmt: skip
+
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+BRIDGE = {
+    "memory/2025-11-01.md": "- W @Alice: joined @Globex as chief botanist\n- W(private) @Alice: zanzibarite pays her 90k\n",
+    "memory/2025-11-02.md": "- W(private) @Globex: keeps its zanzibarite bank in [[Port Sorrel]]\n",
+    "memory/2025-11-03.md": "- W [[Port Sorrel]]: floods every spring, says @Mira\n- W @Globex: hires in autumn\n",
+}
+
+
+def test_private_lines_are_no_hits_and_no_bridges(tmp_path: Path) -> None:
+    """Not found by their words, not among the newest, no way over them; nothing that only they lead to."""
+    workspace = write_pages(tmp_path, BRIDGE)
+    assert "zanzibarite" in told(ask(workspace, "zanzibarite"))  # the owner finds it
+    assert not public(workspace, "zanzibarite").hits
+    assert "zanzibarite" not in told(public(workspace))
+    answer = public(workspace, "chief botanist Alice", hops=3)
+    assert [hit.content for hit in answer.related or ()] == ["hires in autumn"]
+    assert "floods every spring" not in told(answer)
+    assert "zanzibarite" not in told(answer)
+
+
+def test_places_are_filled(tmp_path: Path) -> None:
+    """Private lines take no places: as many come as if they were not there, and in the same order."""
+    bare = "\n".join(f"- W @A: the harbour crane {n} creaks" for n in range(40))
+    private = "\n".join(f"- W(private) @A: harbour crane {n}" for n in range(200))
+    with_them = write_pages(tmp_path / "a", {"memory/2025-11-01.md": bare, "memory/2025-11-02.md": private})
+    without = write_pages(tmp_path / "b", {"memory/2025-11-01.md": bare})
+    for words in ("harbour crane", ""):
+        asked = replace(read_query(words, TODAY), public=True)
+        found = recall(with_them, asked, today=TODAY, k=10)
+        assert len(found.hits) == 10
+        assert contents(found) == contents(recall(without, asked, today=TODAY, k=10))
+
+
+@pytest.mark.parametrize("many", [1, 300])
+def test_no_oracle(tmp_path: Path, many: int) -> None:
+    """Whether a word stands in private lines does not show: not in the reasons of an empty answer, not beside a public line."""
+    private = "\n".join(f"- W(private,key=pay) @Peter: earns zanzibarite {n}" for n in range(many))
+    workspace = write_pages(
+        tmp_path, {"memory/2025-11-01.md": f"- W @Peter: likes soup\n{private}\n- W @Peter: likes tea\n"}
+    )
+    known, unknown = public(workspace, "zanzibarite"), public(workspace, "xylophonite")
+    assert not known.hits
+    assert [text.replace("zanzibarite", "_") for text in known.empty] == [
+        text.replace("xylophonite", "_") for text in unknown.empty
+    ]
+    assert public(workspace, "soup", key="pay").empty[-1].startswith("no entry passes the filter key:pay")
+
+
+def test_twins_history_and_what_replaced(tmp_path: Path) -> None:
+    """A public twin of a private line is found; a version that is private is told by no word; that it replaced, is."""
+    workspace = write_pages(
+        tmp_path,
+        {
+            "memory/2025-11-01.md": "- W(private) @Peter: keeps bees\n- W(key=city) @Peter: Lives in Berlin\n",
+            "memory/2025-11-02.md": "- W @Peter: keeps bees\n- W(key=city,private) @Peter: Lives in zanzibarite\n",
+        },
+    )  # fmt: skip
+    (twin,) = public(workspace, "bees").hits
+    assert (str(twin.source), twin.also) == ("memory/2025-11-02.md#L3", ())
+    (city,) = public(workspace, "Peter Berlin", key="city").hits
+    assert (city.content, city.superseded_by) == ("Lives in Berlin", PRIVATE)
+    assert all(version.content == "Lives in Berlin" for version in city.history)
+    assert "zanzibarite" not in told(public(workspace, "Peter"))
+
+
+def test_evidence(tmp_path: Path) -> None:
+    """A belief does not cite private evidence, and one that only a private line stated is not told."""
+    workspace = write_pages(
+        tmp_path,
+        {
+            "memory/2025-11-01.md": "- O(c=0.8) @Peter: Prefers concise replies ^f-said\n- O(private) @Peter: Loves zanzibarite ^f-loves\n",
+            "memory/2025-11-02.md": "- B(private,for=f-said) @Peter: zanzibarite thanks for the short note ^f-note\n",
+            "bank/opinions.md": "# Opinions\n\n- O(c=0.84) @Peter: Prefers concise replies ^o-1\n"
+            "  - 2025-11-01 · stated 0.80 · [memory/2025-11-01.md#L3](../memory/2025-11-01.md#L3) ^f-said\n"
+            "  - 2025-11-02 · for → 0.84 · [memory/2025-11-02.md#L3](../memory/2025-11-02.md#L3) ^f-note\n"
+            "- O(c=0.8) @Peter: Loves zanzibarite ^o-2\n"
+            "  - 2025-11-01 · stated 0.80 · [memory/2025-11-01.md#L4](../memory/2025-11-01.md#L4) ^f-loves\n",
+        },
+    )
+    (hit,) = public(workspace, "concise replies").hits
+    assert hit.belief and hit.evidence == ()
+    assert "zanzibarite" not in told(public(workspace, "Peter loves zanzibarite"))
+    (page,) = show(workspace, "bank/opinions.md", public=True)
+    assert "zanzibarite" not in "\n".join(page.lines)
+    assert "Prefers concise replies" in "\n".join(page.lines)
+
+
+def test_a_line_made_private_after_reflect(tmp_path: Path) -> None:
+    """The copies that reflect wrote of it do not leave either, before it runs again."""
+    log = "## Retain\n\n- W(key=city) @Peter: Lives in zanzibarite\n- W(key=job) @Peter: Bakes bread\n"
+    workspace = write_pages(tmp_path, {"memory/2025-11-01.md": log, "bank/entities/Peter.md": "# Peter\n"})
+    reflect(workspace, today=TODAY)
+    assert "zanzibarite" in (workspace.root / "bank/entities/Peter.md").read_text(encoding="utf-8")
+    (workspace.root / "memory/2025-11-01.md").write_text(log.replace("key=city", "key=city,private"), encoding="utf-8")
+    shown = "\n".join(show(workspace, "Peter", public=True)[0].lines)
+    assert "zanzibarite" not in shown
+    assert "Bakes bread" in shown
+    for words in ("zanzibarite", "Peter lives", "Peter", ""):
+        assert "zanzibarite" not in told(public(workspace, words)._replace(empty=()))
+
+
+def test_the_wall_alone(tmp_path: Path) -> None:
+    """`without_private` of an answer that was not asked as public leaves out the same."""
+    workspace = write_pages(tmp_path, BRIDGE)
+    asked = read_query("Alice zanzibarite Globex", TODAY)
+    answer = recall_further(workspace, asked, today=TODAY, hops=3, k=50)
+    assert "zanzibarite" in told(answer)
+    made = without_private(answer, with_index(workspace, private_entries))
+    assert "zanzibarite" not in told(made._replace(warnings=(), empty=()))
+    assert "floods" not in told(made._replace(hits=()))
+    assert Private(places={("a", 2)}).holds(Citation("a", 1, 3))
+
+
+def test_a_private_heading(tmp_path: Path) -> None:
+    """Not even as the heading of what stands below it, which it does not hide."""
+    workspace = write_pages(
+        tmp_path, {"bank/plans.md": "# Plans\n\n## W(private): zanzibarite\n\nThe harbour crane creaks.\n"}
+    )
+    (hit,) = public(workspace, "harbour crane").hits
+    assert (hit.content, hit.heading) == ("The harbour crane creaks.", "")
+    assert "zanzibarite" not in told(public(workspace, "zanzibarite")._replace(empty=()))
+
+
+# -- show -------------------------------------------------------------------------------------------------------------
+
+
+def test_show(tmp_path: Path) -> None:
+    """Lines around are blank where they are private; a private line is as unknown as one that is not there."""
+    workspace = write_pages(tmp_path, BRIDGE)
+    (passage,) = show(workspace, "memory/2025-11-01.md#L3", public=True)
+    assert passage.lines == ("## Retain", "", "- W @Alice: joined @Globex as chief botanist", "")
+    (hit,) = ask(workspace, "zanzibarite pays").hits[:1]
+    for reference in (str(hit.source), hit.ref, f"{hit.source} ^{hit.ref}"):
+        with pytest.raises(NothingFound):
+            show(workspace, reference, public=True)
+    assert "zanzibarite" in "".join(show(workspace, hit.ref)[0].lines)
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [".memory/token#L1", ".memory/index.sqlite#L1", "memctl.toml#L1", "notes.txt#L1", ".git/config#L1", "drafts/a.md#L1", "sub/x.md#L1"],
+)  # fmt: skip
+def test_only_pages_are_shown(tmp_path: Path, reference: str) -> None:
+    """What recall does not search, no server shows: least of all the token."""
+    pages = {reference.partition("#")[0]: "x\n", "memctl.toml": "ignore = ['drafts/*']\n", "sub/memctl.toml": ""}
+    made = write_pages(tmp_path, {"memory/2025-11-01.md": "- W: x\n", **pages})
+    from memctl.store.workspace import find_workspace
+
+    workspace = find_workspace(str(made.root), {}, tmp_path)
+    with pytest.raises(MemctlError):
+        show(workspace, reference, public=True)
+    with pytest.raises(MemctlError):
+        show(workspace, reference.partition("#")[0], public=True)
+
+
+# -- everything together ----------------------------------------------------------------------------------------------
+
+_PUBLIC = ["harbour crane", "Ирина варит кофе", "爱丽丝喜欢短信", "Peter moved house", "db is PostgreSQL 17"]
+_HEADS = ["W", "O", "B(outcome=ok", "W(key=db", "O(c=0.9"]
+_LINE = st.tuples(
+    st.sampled_from(_HEADS), st.booleans(), st.sampled_from(["@Peter", "@Ирина", "@爱丽丝", ""]),
+    st.sampled_from(_PUBLIC), st.sampled_from(SECRETS), st.sampled_from(["", "\n  and {}", "\n  - below {}", "\n\n  {}"]),
+)  # fmt: skip
+
+
+def _written(line: tuple[str, bool, str, str, str, str]) -> str:
+    head, private, name, words, secret, more = line
+    if private:
+        head += ",private)" if "(" in head else "(private)"
+        return f"- {head} {name}: {words} {secret}{more.format(secret)}"
+    return f"- {head}{')' if '(' in head else ''} {name}: {words}"
+
+
+_DAYS = st.lists(st.lists(_LINE, min_size=1, max_size=5), min_size=1, max_size=3)
+_Days = list[list[tuple[str, bool, str, str, str, str]]]
+
+
+@given(_DAYS)
+@settings(max_examples=25)
+def test_nothing_private_gets_out(days: _Days) -> None:
+    """Over every way out: by words, newest, related, with history and explanation, shown line by line and whole."""
+    nothing_private_gets_out(days)
+
+
+@pytest.mark.slow
+@given(_DAYS)
+@settings(max_examples=500)
+def test_nothing_private_gets_out_at_length(days: _Days) -> None:
+    """A long run."""
+    nothing_private_gets_out(days)
+
+
+def nothing_private_gets_out(days: _Days) -> None:
+    """Look at everything that leaves a workspace of these days."""
+    with tempfile.TemporaryDirectory() as folder:
+        pages = {f"memory/2025-11-{n:02}.md": "\n".join(map(_written, lines)) + "\n" for n, lines in enumerate(days, 1)}
+        workspace = write_pages(Path(folder), {**pages, "bank/entities/Peter.md": "# Peter\n"})
+        reflect(workspace, today=TODAY)
+        answers = [public(workspace, words) for words in (*SECRETS, *_PUBLIC, "@Peter", "")]
+        answers += [public(workspace, words, hops=3) for words in _PUBLIC]
+        said = [told(answer._replace(empty=())) for answer in answers]
+        for path in [*pages, "bank/entities/Peter.md"]:
+            (page,) = show(workspace, path, public=True)
+            said.append("\n".join(page.lines))
+        assert not [secret for secret in SECRETS for text in said if secret in text]
+        shared = sum(not private for lines in days for _, private, *_ in lines)
+        assert not shared or any(answer.hits for answer in answers)

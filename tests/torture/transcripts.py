@@ -1,0 +1,135 @@
+"""G1: transcripts of 100 MB in every format, through the real command: the most memory, seconds per MB, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from store_helpers import make_workspace
+from torture.memory import peak
+
+SIZE = 100 << 20
+_SAID = (
+    "Мы решили взять PostgreSQL для проекта {n}.", "I prefer tea number {n} without sugar.", "请记住：第{n}号仓库周五发布。",
+    "What do you think about part {n}?", "ok",
+)  # fmt: skip
+_OUTPUT = "\n".join(
+    f'{n:06} drwxr-xr-x 2 root root 4096 some/long/path/to/a/file_{n}.py \\ "quoted"' for n in range(60)
+)
+
+
+def _messages(size: int) -> Iterator[tuple[str, str]]:
+    """(role, text) as an agent at work has them: 25 statements in three languages, the rest questions and tool output."""
+    n = written = 0
+    while written < size:
+        said = _SAID[n % 5].format(n=n % 25)
+        for role, text in (("user", said), ("assistant", "I had a look at it.\n" + said), ("tool", _OUTPUT)):
+            written += len(text.encode()) + 60
+            yield role, text
+        n += 1
+
+
+def array(size: int) -> Iterator[str]:
+    """One JSON array on one line."""
+    first = True
+    for role, text in _messages(size):
+        yield ("[" if first else ",") + json.dumps({"role": role, "content": text}, ensure_ascii=False)
+        first = False
+    yield "]"
+
+
+def lines(size: int) -> Iterator[str]:
+    """A message a line."""
+    yield from (json.dumps({"role": role, "content": text}) + "\n" for role, text in _messages(size))
+
+
+def session(size: int) -> Iterator[str]:
+    """Claude Code."""
+    for role, text in _messages(size):
+        content: object = [{"type": "tool_result", "tool_use_id": "t", "content": text}] if role == "tool" else text
+        spoken = "user" if role == "tool" else role
+        about = {"type": spoken, "uuid": "u", "sessionId": "s", "timestamp": "2025-11-20T10:00:00Z"}
+        yield json.dumps(about | {"message": {"role": spoken, "content": content}}, ensure_ascii=False) + "\n"
+
+
+def export(size: int) -> Iterator[str]:
+    """Conversations of ChatGPT, 300 messages each."""
+    mapping: dict[str, object] = {}
+    first = True
+    for number, (role, text) in enumerate(_messages(size)):
+        place = str(number)
+        before = str(number - 1) if mapping else None
+        message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}}
+        mapping[place] = {"message": message, "parent": before, "children": []}
+        if len(mapping) == 300:
+            yield ("[" if first else ",") + json.dumps({"mapping": mapping, "current_node": place}, indent=1)
+            mapping, first = {}, False
+    yield "]"
+
+
+def dialogue(size: int) -> Iterator[str]:
+    """Markdown."""
+    names = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
+    yield from (f"**{names[role]}:** {text}\n\n" for role, text in _messages(size))
+
+
+def one_message(size: int) -> Iterator[str]:
+    """One message that never ends, between two short ones."""
+    yield '[{"role": "user", "content": "I prefer tea number 1 without sugar."}, {"role": "user", "content": "'
+    yield from ("pasted \\n" * 8192 for _ in range(size // 65536))
+    yield '"}, {"role": "user", "content": "I prefer tea number 2 without sugar."}]'
+
+
+HOSTILE = {
+    "brackets": b"[" * 64, "braces": b'{"a":' * 16, "quotes": b'"' * 64, "backslashes": b'["' + b"\\" * 62, "keys": b'{"k":1,"k":"v",' * 4,
+    "fences": b"```\n" * 16, "tags": b"<system>\n" * 8, "memory": b"<memory-abcdefgh1>\n" * 3, "labels": b"**User:**\n" * 8, "bold": b"**a" * 20,
+    "stamps": b"[2026-01-01 " * 5, "spaces": b" " * 64, "semicolons": b"a;" * 32, "hashes": b"# " * 32, "paths": b"a/" * 32, "quoted": b"> \n" * 20,
+    "zeros": b"\0" * 64, "high": b"\xff\xd0" * 32, "lines": b"\n" * 64, "nothing": b'{"role":"user","content":""}\n' * 3,
+}  # fmt: skip
+
+
+def slowest() -> tuple[float, str]:
+    """Seconds per MB of the input that takes longest, of 20 made to be slow."""
+    import memctl.core.intake as intake
+    from memctl.text.transcripts import Notes
+    from memctl.text.transcripts_reading import read_transcript
+
+    took = {}
+    for name, piece in HOSTILE.items():
+        block = piece * (4096 // len(piece) * 16)
+        for lead in (b"", b"User: "):
+            data = [lead, *[block] * (2**20 // len(block) + 1)]
+            start = time.process_time()
+            for turn in read_transcript(data, Notes()):
+                intake.blanked(turn.text)
+            took[f"{name} {lead.decode()}".strip()] = time.process_time() - start
+    name = max(took, key=lambda each: took[each])
+    return took[name], name
+
+
+def main(short: bool = False) -> bool:
+    seconds, name = slowest()
+    print(f"G1 hostile: {2 * len(HOSTILE)} inputs of 1 MB, slowest {seconds:.2f} s/MB ({name})", flush=True)
+    size = SIZE // 10 if short else SIZE
+    met = seconds < 1
+    with tempfile.TemporaryDirectory() as folder:
+        for form in (array, lines, session, export, dialogue, one_message):
+            path = Path(folder) / f"{form.__name__}.txt"
+            with path.open("w", encoding="utf-8") as stream:
+                stream.writelines(form(size))
+            root = make_workspace(Path(folder) / form.__name__, {}).root
+            start = time.monotonic()
+            most = peak(root, "ingest", str(path), "--apply")
+            seconds = time.monotonic() - start
+            kept = sum(log.read_text("utf-8").count("- ") for log in (root / "memory").glob("*.md"))
+            megabytes = path.stat().st_size / 2**20
+            print(
+                f"G1 {form.__name__}: {megabytes:.0f} MB, {most:.0f} MiB at the most, {seconds / megabytes:.2f} s/MB, {kept} kept",
+                flush=True,
+            )
+            met &= most < 200 and kept == (2 if form is one_message else 15)
+            path.unlink()
+    return met

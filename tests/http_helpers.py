@@ -119,7 +119,7 @@ def serving(
 
     workspace = workspace.without_model()
     with Resident(workspace) as resident:
-        served = Served(workspace, resident, now or (lambda: datetime.fromisoformat(NOW)), read_only)
+        served = Served(resident, now or (lambda: datetime.fromisoformat(NOW)), read_only)
         app, verbs = application(served, Gate(at.port, TOKEN.encode()), made.log.append)
         thread = threading.Thread(target=run, args=(app, verbs, at, ready))
         thread.start()

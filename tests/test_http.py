@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.faces import http
 from memctl.faces.http_gate import LARGEST
 from memctl.faces.http_page import openapi, page
-from memctl.faces.http_routes import ROUTES
+from memctl.faces.http_routes import ROUTES, Served
+from memctl.store.resident import Resident
 from memctl.store.system import locked
 from memctl.store.token import read_token, token_of
 from memctl.store.workspace import Workspace, find_workspace
@@ -684,3 +686,14 @@ def test_the_manual_is_true(
     assert "gateway" in capsys.readouterr().out
     listed = set(re.findall(r"`(?:POST|GET) (/[\w/]+)`", MANUAL))
     assert listed == {route.path for route in ROUTES}
+
+
+def test_a_page_that_is_ignored_from_now_on_is_not_served_any_more(tmp_path: Path) -> None:
+    """memctl.toml is read again when it changes, without a restart."""
+    workspace = write_pages(tmp_path, {"memory.md": "# M\n", "drafts/secretive.md": "# D\n\nThe quokka is ours.\n"})
+    with Resident(workspace) as resident:
+        served = Served(resident, lambda: datetime(2025, 11, 30))
+        route = next(route for route in ROUTES if route.path == "/v1/recall")
+        assert route.run(served, {"query": "quokka"})["hits"]
+        (tmp_path / "memctl.toml").write_text('ignore = ["drafts/*"]\n', "utf-8")
+        assert not route.run(served, {"query": "quokka"})["hits"]

@@ -513,5 +513,6 @@ def test_what_cannot_be_exported_says_so(tmp_path: Path, home: Path) -> None:
     assert call("export", "thoughts", "-w", root).code == 2
     assert call("export", "--format", "xml", "-w", root).code == 2
     assert call("export", "--format", "sqlite", "-w", root).code == 2
+    assert call("export", "beliefs", "--since", "30d", "-w", root).code == 2
     assert call("export", "-w", str(home)).code == 1
     assert call("export", "-o", str(tmp_path / "no/such.jsonl"), "-w", root).code == 13

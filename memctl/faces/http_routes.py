@@ -28,10 +28,14 @@ Body = Mapping[str, Any]
 class Served:
     """What one server serves: the workspace, held open, what time it is, and whether it may be written."""
 
-    workspace: Workspace
     resident: Resident
     now: Callable[[], datetime]
     read_only: bool = False
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace, with its settings as they are now."""
+        return self.resident.workspace
 
     @property
     def today(self) -> date:

@@ -124,6 +124,8 @@ def give_out(
         raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
     if form not in ("jsonl", "csv", "sqlite"):
         raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
+    if what == "beliefs" and form != "sqlite" and (kinds or since or until or len(about or ()) > 1):
+        raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
     if form == "sqlite" and output is None:
         raise Usage("a SQLite file needs a name", "--output memory.db")
     target = None if output is None else target_of(output, call.workspace)

@@ -56,7 +56,7 @@ def serve(
     listening = http.listen(_HOSTS[host], port)
     url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{listening.port}"
     with Resident(workspace) as resident:
-        served = Served(workspace, resident, (lambda: call.now) if call.told_now else datetime.now, read_only)
+        served = Served(resident, (lambda: call.now) if call.told_now else datetime.now, read_only)
         served.warm()
         app, verbs = http.application(
             served, Gate(listening.port, token.encode("ascii")), call.out.note if verbose else None, url

@@ -46,7 +46,7 @@ class Window:
         found = (
             workspace if isinstance(workspace, Workspace) else find_workspace(str(workspace), os.environ, Path.cwd())
         )
-        self.workspace, self.budget, self.private, self.core = found, budget, private, core
+        self.budget, self.private, self.core = budget, private, core
         # Each call counts the whole chat, of which one message is new.
         self.count: Counter = lru_cache(_COUNTED)(counter if callable(counter) else counter_of(found, counter))
         self._today = today
@@ -55,6 +55,11 @@ class Window:
         self._chat: list[Message] = []
         self.last: Prepared | None = None
         """What the last `messages` made: tokens used, warnings, the recalled lines with their citations."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace, with its settings as they are now."""
+        return self._resident.workspace
 
     def add(self, role: str, content: str | list[Any] | None = None, **more: Any) -> None:
         """Add a message to the chat: `more` are its other fields, such as `tool_calls` or `tool_call_id`."""

@@ -240,7 +240,7 @@ def test_words_with_blanks_and_quotes_reach_the_shell_and_the_server_whole(place
     place.workspace = write_pages(place.workspace.parent / "Ann's notes", {"memory.md": "# Core\n"}).root
     place.connect("claude-code", "--write", program="'/opt/my tools/memctl'")
     server = json.loads((place.home / ".claude.json").read_text("utf-8"))["mcpServers"]["memctl"]
-    assert (server["command"], server["args"]) == ("/opt/my tools/memctl", ["mcp", "-w", str(place.workspace)])
+    assert (server["command"], server["args"]) == ("/opt/my tools/memctl", ["mcp", "--text-only", "-w", str(place.workspace)])
     settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
     command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     if os.name == "posix":

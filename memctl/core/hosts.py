@@ -51,10 +51,14 @@ class Wish(NamedTuple):
         return self.quote([*self.words, *more, "-w", str(self.workspace)])
 
     def server(self) -> dict[str, Any]:
-        """The words that start the MCP server, as all four hosts take them."""
+        """The words that start the MCP server, as all four hosts take them.
+
+        Text alone: hosts that are given JSON beside it hand that to the model, three times the tokens and no fence.
+        """
         arguments = [
             *self.words[1:],
             "mcp",
+            "--text-only",
             "-w",
             str(self.workspace),
             *(["--allow-write"] if self.allow_write else []),

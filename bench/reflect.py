@@ -7,13 +7,15 @@ fills the pages (with `--whole`, one over everything), then a new day is written
 does every night (`cpu`: what of it this process worked, on a busy machine). Of that, `sync` is the index reading the
 pages again that it wrote: those that everybody shares (`shared`: opinions, world, experience, lessons) are read whole.
 `plan` is the pages and beliefs, `lessons` what of it went into lessons, and `count` the count of conflicts at the end;
-they are CPU seconds too. `--window 40 400 4000` shows how the cost follows the change.
+they are CPU seconds too. `--window 40 400 4000` shows how the cost follows the change;
+with `--new` the window tells of names of its own, so that nothing but the workspace grows.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import re
 import shutil
 import tempfile
 import time
@@ -69,6 +71,7 @@ def main() -> None:
     parser.add_argument("--facts", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--window", type=int, nargs="+", default=[400], help="facts in the window")
     parser.add_argument("--whole", action="store_true", help="reflect over everything first")
+    parser.add_argument("--new", action="store_true", help="the window tells of names that nothing before it knows")
     given = parser.parse_args()
     gc.set_threshold(200_000)  # as the program does
     print("  ".join(f"{name:>10}" for name in COLUMNS))
@@ -76,20 +79,20 @@ def main() -> None:
         for window in given.window:
             folder = Path(tempfile.mkdtemp(prefix="memctl-reflect-"))
             try:
-                row = measure(Workspace(folder.resolve()), facts, max(1, window // DAYS), given.whole)
+                row = measure(Workspace(folder.resolve()), facts, max(1, window // DAYS), given.whole, given.new)
                 print("  ".join(f"{cell:>10}" for cell in row), flush=True)
             finally:
                 shutil.rmtree(folder)
 
 
-def measure(workspace: Workspace, facts: int, a_day: int, whole: bool) -> tuple[str, ...]:
+def measure(workspace: Workspace, facts: int, a_day: int, whole: bool, new: bool) -> tuple[str, ...]:
     """One row of the table."""
     make_workspace(workspace.root, facts)
-    names = _make_window(workspace, a_day)
+    names = _make_window(workspace, a_day, new)
     indexed = _timed(lambda: with_index(workspace, lambda index: sync(workspace, index, parallel=True)))
     first = _timed(lambda: reflect(workspace, today=LAST_DAY, since=None if whole else LAST_DAY - timedelta(days=7)))
     today = LAST_DAY + timedelta(days=1)
-    _tell(workspace, 0, a_day)
+    _tell(workspace, 0, a_day, new)
     start, began = time.perf_counter(), time.process_time()
     with _timed_parts() as parts:
         done = reflect(workspace, today=today, since=today - timedelta(days=7))
@@ -102,14 +105,14 @@ def measure(workspace: Workspace, facts: int, a_day: int, whole: bool) -> tuple[
     )  # fmt: skip
 
 
-def _make_window(workspace: Workspace, a_day: int) -> list[str]:
+def _make_window(workspace: Workspace, a_day: int, new: bool) -> list[str]:
     """Write the last seven days anew, the same for every size; returns whom they tell of, who all have a page."""
     for days in range(DAYS):
         for page in (workspace.root / "memory").glob(f"{LAST_DAY - timedelta(days=days)}*.md"):
             page.unlink()
     for days in range(1, DAYS):
-        _tell(workspace, days, a_day)
-    names = _cast(1, TOLD_OF).names
+        _tell(workspace, days, a_day, new)
+    names = [_renamed(name, new) for name in _cast(1, TOLD_OF).names]
     for name in names:
         page = workspace.root / f"bank/entities/{slug(name)}.md"
         if not page.exists():
@@ -117,11 +120,19 @@ def _make_window(workspace: Workspace, a_day: int) -> list[str]:
     return names
 
 
-def _tell(workspace: Workspace, days: int, count: int) -> None:
+def _renamed(text: str, new: bool) -> str:
+    """A text in which every name of the cast is another one, unknown before, where `new` names are asked for."""
+    if new:
+        for name in sorted(_cast(1, TOLD_OF).names, key=len, reverse=True):
+            text = re.sub(rf"(?<![\w-]){re.escape(name)}(?!\w)|(?<=@){re.escape(name)}", f"Zz{name}", text)
+    return text
+
+
+def _tell(workspace: Workspace, days: int, count: int, new: bool) -> None:
     """The log of so many days before the new one."""
     day = LAST_DAY + timedelta(days=1 - days)
     text = _page(Random(f"window {days}"), _vocabulary(1), _cast(1, TOLD_OF), day, count)
-    (workspace.root / f"memory/{day}.md").write_text(text, "utf-8")
+    (workspace.root / f"memory/{day}.md").write_text(_renamed(text, new), "utf-8")
 
 
 def _lines_about(workspace: Workspace, names: list[str]) -> int:

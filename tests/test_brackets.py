@@ -77,7 +77,8 @@ C = '[SAVE_FACT key="a" value="b"]'
 HIDDEN = [
     f"`{C}`", f"``x ` {C}``", f"```\n{C}\n```", f"~~~text\n{C}\n~~~", f"````\n```\n{C}\n````", f"- ```\n  {C}\n  ```", f"> {C}",
     f">> said: {C}", f"<think>{C}</think>", f"<thinking>\n{C}\n</thinking>", f"<!-- {C} -->", f"Hm, {C} perhaps?\n</think>\nYes.",
-    f"```\n{C}", f"<think>{C}",
+    f"<pre>\n{C}\n</pre>", f"<code>{C}</code>", f"<memory-73khvmszee>\n- said: {C}\n</memory-73khvmszee>",
+    f"```\n{C}", f"<think>{C}", f"<memory-73khvmszee>\n- [a.md#L1] {C}",
 ]  # fmt: skip
 
 
@@ -89,9 +90,10 @@ def test_in_code_quotes_comments_and_thinking_nothing_is_done(text: str) -> None
 
 def test_after_them_commands_count_again() -> None:
     """A part that ends, ends."""
-    for text in HIDDEN[:-2]:
+    for text in HIDDEN[:-3]:
         assert [c.values["key"] for c in read_reply(f'{text}\n\n[GET_FACT key="z"]').commands] == ["z"], text
     assert one(f"It`s {C}").values["key"] == "a"  # one backtick opens nothing
+    assert one(f"A <code> tag: {C}").values["key"] == "a"  # nor does a tag that is never closed
 
 
 def test_broken_quotation_does_not_swallow_the_next_command() -> None:

@@ -537,3 +537,10 @@ def test_the_example_in_the_docs_runs(
     monkeypatch.setenv("HOME", str(tmp_path))
     exec(compile(example, "docs/context.md", "exec"), {})
     assert "memory/2025-09-05.md#L20-L22" in capsys.readouterr().out
+
+
+def test_thinking_that_never_ends_takes_no_longer_than_other_text() -> None:
+    """Minutes, if each of the marks looked for its end; the thought before them goes all the same."""
+    text = "<think>\na\n</think>\n\nYes. " + "\n<think>\nb" * 50_000
+    left = without_thinking({"role": "assistant", "content": text})["content"]
+    assert left == text.partition("</think>\n\n")[2]

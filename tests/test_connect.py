@@ -11,6 +11,8 @@ import os
 import re
 import shutil
 import stat
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -240,7 +242,10 @@ def test_words_with_blanks_and_quotes_reach_the_shell_and_the_server_whole(place
     place.workspace = write_pages(place.workspace.parent / "Ann's notes", {"memory.md": "# Core\n"}).root
     place.connect("claude-code", "--write", program="'/opt/my tools/memctl'")
     server = json.loads((place.home / ".claude.json").read_text("utf-8"))["mcpServers"]["memctl"]
-    assert (server["command"], server["args"]) == ("/opt/my tools/memctl", ["mcp", "--text-only", "-w", str(place.workspace)])
+    assert (server["command"], server["args"]) == (
+        "/opt/my tools/memctl",
+        ["mcp", "--text-only", "-w", str(place.workspace)],
+    )
     settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
     command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     if os.name == "posix":
@@ -548,6 +553,20 @@ def test_the_usual_program_is_the_one_that_runs(place: Place) -> None:
     made = json.loads(done.out)["files"][0]["diff"]
     command = next(line for line in made.split("\n") if '"command"' in line).split('"')[3]
     assert Path(command).is_absolute() and Path(command).exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use can be removed")
+def test_the_folder_in_which_one_stands_is_gone(place: Place) -> None:
+    """One's own files can be written all the same, those of a project nowhere."""
+    root = str(Path(__file__).parent.parent)
+    words = [sys.executable, "-m", "memctl", "connect", "cursor", "--write", "-w", str(place.workspace)]
+    for scope, code in (("project", 2), ("user", 0)):
+        gone = place.home.parent / "gone"
+        gone.mkdir()
+        env = os.environ | {"HOME": str(place.home), "PYTHONPATH": root}
+        done = subprocess.run([*words, "--scope", scope], cwd=gone, env=env, capture_output=True, preexec_fn=gone.rmdir)
+        assert done.returncode == code, done
+    assert (place.home / ".cursor/mcp.json").exists()
 
 
 def test_a_relative_program_is_made_absolute(place: Place) -> None:

@@ -105,6 +105,7 @@ NOTHING = [
     "А если нагрузка вырастет в 10 раз?", "Допустим, в 2027 году мы переедем в Берлин", "Сделай второй абзац короче, 3 строки",
     "В блоге пишут: «я никогда не пью воду в Грузии».", "Так устал сегодня, спал 4 часа", "Мой тест ждёт 3, а получает 4",
     "Переведи: я живу в Париже. У меня сестра Анна.", "Может, возьму отгул в пятницу",
+    "I love you lol.", "Я тебя люблю", "我爱你！", "要记住这么多东西真累。",
     "如果以后用户多了，Python 3 扛得住吗？", "假设我们 2027 年搬到柏林", "第二段写得正式一点，3 句话", "网上有人说“我再也不去丽江了，全是坑”。",
     "今天太累了，只睡了 4 个小时", "我的测试期望 3 结果是 4", "翻译成英文：我喜欢吃辣。我住在成都。", "我可能周五请一天假",
     "```\nI prefer tabs. My sister Anna lives in Porto.\n```", "> I work at Siemens in Munich\n> and I love tea",
@@ -211,6 +212,25 @@ def test_she_is_the_person_last_named() -> None:
     assert "Anna works" in found[1].fact.text
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("We're going with Postgres 16. Actually no, 17.", "We're going with Postgres 16. Actually no, 17."),
+        ("Мы решили взять MySQL. Нет, стоп, PostgreSQL.", "Мы решили взять MySQL. Нет, стоп, PostgreSQL."),
+        ("我老婆叫小红，她在腾讯上班。不对，她在阿里上班。", "用户的老婆叫小红，她在腾讯上班。不对，她在阿里上班。"),
+        ("I live in Berlin. Actually no, I moved to Hamburg.", "Actually no, the user moved to Hamburg."),
+    ],
+)
+def test_what_the_next_sentence_takes_back_is_not_kept_without_it(said: str, told: str) -> None:
+    """With both, as they were said, or with the second alone where it says enough."""
+    assert [found.fact.text for found in talk(said)] == [told]
+
+
+def test_an_outcome_taken_back_is_none() -> None:
+    """What came of it after all, nobody said."""
+    assert not talk("A: Try clearing the cache.", "That fixed it! Wait, no, still the same.")
+
+
 def test_said_twice_is_kept_once() -> None:
     assert len(talk("I live in Porto.", "As I said, I live in Porto.")) == 1
 
@@ -240,6 +260,7 @@ def test_a_person_who_works_is_no_outcome_of_the_last_proposal(said: str) -> Non
         ("We use it", "en", "Mira", "We use it"),
         ("Мой брат живёт со мной", "ru", None, "Брат пользователя живёт со пользователем"),
         ("Пью кофе и изучаю язык", "ru", None, "Пользователь пьёт кофе и изучает язык"),
+        ("меня зовут Марат, живу в Казани", "ru", None, "Пользователя зовут Марат, живёт в Казани"),
         ("Мне ближе чай", "ru", "Мира", "Мира: Мне ближе чай"),
         ("我姐姐住在苏州，我们常见面", "zh", None, "用户的姐姐住在苏州，我们常见面"),
         ("我喜欢茶", "zh", "林雨", "林雨喜欢茶"),

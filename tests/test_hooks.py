@@ -207,6 +207,16 @@ def test_no_workspace(tmp_path: Path, event: str) -> None:
     assert not (tmp_path / "gone").exists()
 
 
+@posix
+def test_the_folder_in_which_it_runs_is_gone(tmp_path: Path) -> None:
+    """A worktree that the agent removed: what the host says counts, and a path that is whole."""
+    root = write_pages(tmp_path / "notes", {"memory/2025-11-27.md": "- W @Nightjar: Nightjar listens at night\n"}).root
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = hook("prompt", claude("When does Nightjar listen?"), root, cwd=gone, before=gone.rmdir)
+    assert "listens at night" in said(done)
+
+
 @pytest.mark.parametrize("damage", ["settings", "index", "index folder", "page", "memory file"])
 def test_a_damaged_workspace(tmp_path: Path, damage: str) -> None:
     """Broken settings, an index of rubbish, a folder in its place, a page that is none."""

@@ -112,6 +112,8 @@ RAW = {
     "a foreign target": b"GET http://127.0.0.1:%d/stats HTTP/1.1\r\nHost: evil.example\r\nAuthorization: Bearer %s\r\n\r\n",
     "smuggled": b"POST /recall HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
     b"GET /stats HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\n\r\n",
+    "two lengths": b"POST /recall HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /stats HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n",
     "a websocket": b"GET /stats HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
     b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
     "TLS": b"\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03",

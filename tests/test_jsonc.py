@@ -161,7 +161,7 @@ def test_json5(text: str, value: Any) -> None:
     assert same(parse(text, json5=True).value, value)
 
 
-@pytest.mark.parametrize("text", ["{a: 1}", "{'a': 1}", "[.5]", "[+1]", "[01]", "[1.]", '["\t\n"]', "{,}", "[,]", "[1,,2]", "tru", "[truely]", '{"a" 1}', '"\\x41"'])  # fmt: skip
+@pytest.mark.parametrize("text", ["{a: 1}", "{'a': 1}", '{"a": "\x00"}', "[.5]", "[+1]", "[01]", "[1.]", '["\t\n"]', "{,}", "[,]", "[1,,2]", "tru", "[truely]", '{"a" 1}', '"\\x41"'])  # fmt: skip
 def test_what_is_json5_only_or_nothing_is_refused(text: str) -> None:
     """With the line and the column."""
     with pytest.raises(Malformed, match="line 1, column"):

@@ -505,6 +505,26 @@ def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:
     assert not [line for line, _ in told if line.trouble and "trying" in line.told]
 
 
+def test_reflect_where_the_clock_was_wrong(tmp_path: Path) -> None:
+    """Set years ahead and put right: not silent for years. Put back by an hour, as in autumn: not twice in that night."""
+    root = fixture_copy(tmp_path)
+    times = [datetime(2031, 5, 1, 3, 1), datetime(2025, 10, 26, 2, 59), datetime(2025, 10, 26, 3, 1)]
+    times += [datetime(2025, 10, 26, 2, 1), datetime(2025, 10, 26, 3, 2), datetime(2025, 10, 27, 3, 1)]
+    steps = iter(times)
+    now = datetime(2031, 5, 1, 2, 59)
+
+    def sleep() -> None:
+        nonlocal now
+        now = next(steps)
+
+    lines = run(Workspace(root.resolve()), Silent(sleep), lambda: now, reflect_at=time(3))
+    told = []
+    with pytest.raises((StopIteration, RuntimeError)):
+        while True:
+            told.append((next(lines).event, now))
+    assert [when for event, when in told if event == "reflect"] == [times[0], times[2], times[5]]
+
+
 def test_reflect_in_the_process(tmp_path: Path, start: Callable[..., Watching]) -> None:
     """Its pages are no change that is told again."""
     root = fixture_copy(tmp_path)

@@ -182,7 +182,13 @@ def _unthought(text: str) -> str:
     """A text without `<think>…</think>` at the beginning of a line, outside code; or up to a lone `</think>`."""
     if "think" not in text:
         return text
-    made = _thought().sub(lambda match: match[0] if text.count("```", 0, match.start()) % 2 else "", text)
+    made = text
+    for name in ("think", "thinking"):
+        _, mark, rest = made.rpartition(f"</{name}>")  # behind it every opening mark would look in vain, to the end
+        if mark:
+            closed = len(made) - len(rest.lstrip())
+            told = _thought(name).sub(lambda m: m[0] if m.string.count("```", 0, m.start()) % 2 else "", made[:closed])
+            made = told + made[closed:]
     if made == text and "<think" not in text:
         made = re.sub(r"\A.*?^</think(?:ing)?>\s*", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
     if re.match(r"\s*<think(?:ing)?>", made) and "</think" not in made:
@@ -191,8 +197,8 @@ def _unthought(text: str) -> str:
 
 
 @cache
-def _thought() -> re.Pattern[str]:
-    return re.compile(r"^[ \t]*<(think(?:ing)?)>.*?</\1>\s*", re.DOTALL | re.MULTILINE)
+def _thought(name: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*<{name}>.*?</{name}>\s*", re.DOTALL | re.MULTILINE)
 
 
 # -- tool calls -------------------------------------------------------------------------------------------------------

@@ -29,9 +29,8 @@ _RECALL_SHARE, _RECALL_MOST = 0.2, 4000
 _ORIGINALS = 12
 _WEAK = 0.4  # of the best score: what is below that belongs to another question
 _USER = 1.2  # what the user said counts more than an answer to it
-_ECHO = 0.7  # share of the words of a message that an answer of about its length repeats
 _PASSAGE = 600  # characters of an older message that are shown at most
-_ECHO = 0.8  # what counts of an answer's score: models repeat what they are told, and the words of the user go first
+_ECHO = 0.8  # share of the words of a message that an answer of about its length repeats
 _PRIMING = 3  # tokens with which an answer begins
 
 
@@ -236,7 +235,7 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
 @cache
 def _quoted() -> re.Pattern[str]:
     """The citation of a recalled line."""
-    return re.compile(r"[\w./-]+#[LM]\d+")
+    return re.compile(r"(?<=[\w./-])#[LM]\d")
 
 
 def _bm25(words: Mapping[int, Sequence[str]], wanted: set[str]) -> dict[int, float]:

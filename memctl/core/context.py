@@ -150,7 +150,22 @@ def _shown(content: str) -> str:
 
 def is_open(hit: Hit, private: bool) -> bool:
     """True for what may enter a context: trusted, never taken back, and not private unless that is asked for."""
-    return is_trusted(hit.origin) and not hit.retracted and (private or not hit.private)
+    return (
+        is_trusted(hit.origin)
+        and not hit.retracted
+        and (private or not hit.private)
+        and not (hit.fact is None and _says_outside(hit.content))
+    )
+
+
+def _says_outside(content: str) -> bool:
+    """True for a line outside `## Retain` with the head of a fact from outside: no fact, but not the owner's words either."""
+    if "src" not in content:
+        return False
+    from ..text.page import parse_page  # few lines come so far
+
+    entries = parse_page(f"- {content}\n", facts_everywhere=True).entries
+    return any(entry.fact and not is_trusted(entry.fact.source) for entry in entries)
 
 
 # -- what is said twice ------------------------------------------------------------------------------------------------

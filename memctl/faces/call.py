@@ -8,13 +8,12 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ..errors import MemctlError, Usage
-from ..store.workspace import Workspace, find_workspace
+from ..store.workspace import Workspace, current_folder, find_workspace
 from .output import Output
 
 __all__ = ["Call", "command", "run"]
@@ -40,7 +39,7 @@ class Call:
     def workspace(self) -> Workspace:
         """The workspace that `--workspace`, MEMCTL_WORKSPACE or the folder names; NoWorkspace without one."""
         if self.found is None:
-            self.found = find_workspace(self.named, os.environ, Path.cwd())
+            self.found = find_workspace(self.named, os.environ, current_folder())
         return self.found
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import Refused, Usage
+from ..store.workspace import current_folder
 from .call import Call, command
 
 if TYPE_CHECKING:
@@ -55,10 +56,13 @@ def connect(
         raise Usage(f"--scope {scope!r} is unknown", "user or project")
     if write and undo:
         raise Usage("--write and --undo exclude each other")
+    folder = current_folder()
+    if scope == "project" and not folder.is_absolute():
+        raise Usage("the folder in which you stand is gone", "go into the project, then run it again")
     quote = list2cmdline if _WINDOWS else shlex.join
     words = _this_program() if program is None else _named(program)
     wish = Wish(
-        host, scope, call.workspace.root, words, quote, os.environ, Path.home(), Path.cwd(),
+        host, scope, call.workspace.root, words, quote, os.environ, Path.home(), folder,
         allow_write=allow_write, hooks=not no_hooks,
     )  # fmt: skip
     wanted = (write or undo) and not dry_run

@@ -206,7 +206,7 @@ def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callabl
         if route.writes and served.read_only:
             return _refuse(Refusal(403, "this server was started with --read-only", "start it without, to write"))
         try:
-            made = await verbs.run(route.writes, partial(route.run, served, asked))
+            made = await verbs.run(route.writes, partial(served.answer, route, asked))
         except MemctlError as error:
             return _refuse(refusal_of(error))
         if isinstance(made, Refusal):

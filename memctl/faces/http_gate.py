@@ -62,6 +62,9 @@ class Gate(NamedTuple):
 
         A name in DNS that leads here sends its own Host, a page in a browser its own Origin: neither is ours.
         """
+        if "transfer-encoding" in headers and "content-length" in headers:  # where would the next head begin?
+            closing = (("Connection", "close"),)
+            return Refusal(400, "the body has two lengths", "send Content-Length or chunks, not both", headers=closing)
         host = headers.get("host", ())
         if len(host) != 1 or host[0].lower() not in self.hosts:
             return Refusal(421, "this server does not go by that name", f"ask http://127.0.0.1:{self.port}")

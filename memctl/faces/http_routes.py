@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..core.hits import answer_json
 from ..core.query import read_query
-from ..errors import Usage
+from ..errors import NoWorkspace, Usage
 from ..store.resident import Resident
 from ..store.workspace import Workspace
 from ..text.dates import parse_when
@@ -41,6 +42,12 @@ class Served:
     def today(self) -> date:
         """The local day."""
         return self.now().date()
+
+    def answer(self, route: Route, asked: Body) -> dict[str, Any]:
+        """What a route answers. NoWorkspace where the folder is gone: that is no memory without anything in it."""
+        if not os.path.isdir(self.workspace.root):
+            raise NoWorkspace(self.workspace.root, named=True)
+        return route.run(self, asked)
 
     def warm(self) -> None:
         """Bring the index up to date, so that the first answer does not wait for that."""

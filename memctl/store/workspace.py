@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
 from .settings import SETTINGS, Settings, read_settings
 
-__all__ = ["SETTINGS", "Found", "Settings", "Workspace", "find_workspace"]
+__all__ = ["SETTINGS", "Found", "Settings", "Workspace", "current_folder", "find_workspace"]
 
 _SIGNS = (SETTINGS, ".memory", "memory")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
@@ -138,6 +138,14 @@ def _is_spellable(path: str) -> bool:
 def _is_workspace(folder: Path) -> bool:
     """True for a folder with settings of its own. Its derived folder is no sign: a recall in there must change nothing here."""
     return os.path.exists(folder / SETTINGS)
+
+
+def current_folder() -> Path:
+    """The folder in which the program stands; one that was removed meanwhile has nothing in it and nothing above."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path()
 
 
 def find_workspace(named: str | None, environ: Mapping[str, str], here: Path) -> Workspace:

@@ -69,10 +69,15 @@ def _from_user(turn: Turn, before: Before, owner: str | None) -> Iterator[Candid
     before.problem = before.problem if before.attempt else None
     said = list(sentences(turn.text))
     before.attempt = None
-    for sentence in said:
-        before_first = sentence is said[0]
-        found = _judged(turn, sentence, before, before_first)
-        if found:
+    held: tuple[_Told, Sentence] | None = None
+    for at, sentence in enumerate(said):
+        found = _judged(turn, sentence, before, not at)
+        if held and not found and not held[0].outcome:
+            yield from _made(turn, *_both(*held, sentence), before, owner)
+        held = None
+        if found and at + 1 < len(said) and starts(said[at + 1].language, "taken_back").match(said[at + 1].plain):
+            held = found, sentence
+        elif found:
             yield from _made(turn, found, sentence, before, owner)
         _note(turn, sentence, before, found)
 
@@ -84,6 +89,14 @@ class _Told(NamedTuple):
     outcome: str | None = None
     task: str | None = None
     context: str | None = None  # told instead of the sentence's own words, already in the third person
+
+
+def _both(told: _Told, sentence: Sentence, after: Sentence) -> tuple[_Told, Sentence]:
+    """A sentence with the one that takes it back ("Actually no, 17"), which says too little alone."""
+    gap = "" if sentence.language == "zh" else " "
+    joined = Sentence(sentence.said + gap + after.said, sentence.plain + gap + after.plain, sentence.language)
+    said = (told.context or told.found.said) + gap + after.said
+    return told._replace(found=replace(told.found, said=said), context=None), joined
 
 
 def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> _Told | None:

@@ -151,7 +151,8 @@ def _russian(text: str, who: str) -> str:
     told = re.sub(r"(?<![\w-])меня(?![\w-])", forms[1], told, flags=re.I)
     told = re.sub(r"(?<![\w-])мне(?![\w-])", forms[2], told, flags=re.I)
     told = re.sub(r"(?<![\w-])мно[йю](?![\w-])", forms[3], told, flags=re.I)
-    if verbs and not spoken and forms[2] not in told and not re.search(rf"(?<![\w-]){forms[0]}", told):
+    named = re.search(r"(?<![\w-])меня(?![\w-])", text, re.I)  # «меня зовут Марат, живу в Казани» names its subject
+    if verbs and not spoken and not named and forms[2] not in told and not re.search(rf"(?<![\w-]){forms[0]}", told):
         return f"{forms[0]} {told[0].lower() + told[1:]}"  # «Пью кофе» has its subject in the verb
     return told
 

@@ -12,6 +12,7 @@ memctl put into a chat is told from one that somebody typed: its nonce fits.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
@@ -63,19 +64,31 @@ def _letters(text: str, salt: str) -> str:
 
 
 @cache
-def _block() -> re.Pattern[str]:
+def _mark() -> re.Pattern[str]:
     return re.compile(
-        r"<(?P<tag>memory|core)-(?P<nonce>[0-9a-z]{10,64})>\n(?P<text>.*?)\n</(?P=tag)-(?P=nonce)>", re.DOTALL
+        r"<(?P<name>(?:memory|core)-(?P<nonce>[0-9a-z]{10,64}))>\n|\n</(?P<end>(?:memory|core)-[0-9a-z]{10,64})>"
     )
 
 
-def _blocks(text: str) -> Iterator[re.Match[str]]:
-    """The blocks of which the nonce fits; those of others are text like any other."""
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Where the blocks stand of which the nonce fits; those of others are text like any other. In time linear in the text."""
     if "</memory-" not in text and "</core-" not in text:
         return
-    for match in _block().finditer(text):
-        if _fits(match["nonce"], match["text"]):
-            yield match
+    marks = list(_mark().finditer(text))
+    ends: dict[str, list[re.Match[str]]] = {}
+    for mark in marks:
+        if mark["end"]:
+            ends.setdefault(mark["end"], []).append(mark)
+    begin = 0
+    for mark in marks:
+        if not mark["name"] or mark.start() < begin:
+            continue
+        closing = ends.get(mark["name"], [])
+        at = bisect_left(closing, mark.end(), key=lambda end: end.start())
+        if at < len(closing):
+            begin = closing[at].end()
+            if _fits(mark["nonce"], text[mark.end() : closing[at].start()]):
+                yield mark.start(), begin
 
 
 def _fits(nonce: str, text: str) -> bool:
@@ -85,13 +98,13 @@ def _fits(nonce: str, text: str) -> bool:
 
 def fenced_blocks(text: str) -> list[str]:
     """The blocks that memctl put into a text, marks and all."""
-    return [match[0] for match in _blocks(text)]
+    return [text[start:end] for start, end in _blocks(text)]
 
 
 def without_fenced(text: str) -> str:
     """A text without the blocks that memctl put into it, and without the blank line that set each apart."""
-    for match in reversed(list(_blocks(text))):
-        before, after = text[: match.start()], text[match.end() :]
+    for start, end in reversed(list(_blocks(text))):
+        before, after = text[:start], text[end:]
         text = before.removesuffix("\n\n") + after if before else after.removeprefix("\n\n")
     return text
 

@@ -11,7 +11,7 @@ __all__ = ["Element", "Malformed", "Node", "parse", "same"]
 
 _DEPTH = 200
 _SPACE = re.compile(r"(?:[ \t\r\n\f\v\u00a0\ufeff\u2028\u2029]|//[^\n\r]*|/\*[\s\S]*?\*/)*")
-_STRING = re.compile(r'"((?:[^"\\\n\r]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
+_STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')
 _STRING5 = re.compile(r"""(["'])((?:(?!\1)[^\\\n\r]|\\(?:\r\n|[\s\S]))*)\1""")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?(?![\w.])")
 _NUMBER5 = re.compile(

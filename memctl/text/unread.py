@@ -1,4 +1,4 @@
-"""The parts of a model's reply in which nothing is a command: code, quotes, comments, thinking."""
+"""The parts of a model's reply in which nothing is a command: code, quotes, comments, thinking, recalled blocks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _starts() -> re.Pattern[str]:
     return re.compile(
         r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
         r"|(?P<quote>^[ \t]*>[^\n]*)|(?P<ticks>`+)|(?P<comment><!--)"
-        rf"|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>",
+        rf"|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?P<whole>pre|code|(?:memory|core)-[0-9a-z]{{10,64}})>",
         re.MULTILINE | re.IGNORECASE,
     )
 
@@ -44,6 +44,7 @@ class Unread:
         self._ticks: dict[int, list[int]] | None = None
         self._blank: list[int] = []
         self._fences: list[tuple[int, int, str]] | None = None
+        self._tags: dict[str, list[int]] | None = None
         self._comments = True
 
     def first(self, start: int, end: int) -> tuple[int, int] | None:
@@ -73,6 +74,8 @@ class Unread:
         if match["ticks"] or match["fence"]:
             kind = "ticks" if match["ticks"] else "fence"
             return self._code_end(match.start(kind), len(match[kind]))
+        if match["whole"]:
+            return self._tag_end(match.end(), match["whole"].lower())
         return self._comment_end(match.end()) if match["comment"] else self._think_end(match)
 
     def _fence_end(self, start: int, marks: str) -> int:
@@ -103,6 +106,18 @@ class Unread:
         at = self._text.find("-->", start) if self._comments else -1
         self._comments = at >= 0
         return at + 3 if at >= 0 else None
+
+    def _tag_end(self, start: int, name: str) -> int | None:
+        """The end of HTML code, or of what memctl recalled and the model repeats: its commands are somebody else's."""
+        if self._tags is None:
+            self._tags = {}
+            for end in re.finditer(r"</(pre|code|(?:memory|core)-[0-9a-z]{10,64})>", self._text, re.IGNORECASE):
+                self._tags.setdefault(end[1].lower(), []).append(end.end())
+        ends = self._tags.get(name, [])
+        at = bisect_left(ends, start)
+        if at < len(ends):
+            return ends[at]
+        return None if name in ("pre", "code") else len(self._text)
 
     def _think_end(self, match: re.Match[str]) -> int:
         """Thinking that does not end was cut off: nothing after it was meant to be said."""

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, PageUnreadable
 from ..store.bounded import bounded
 from ..store.hook_log import log_hook
-from ..store.workspace import Workspace, find_workspace
+from ..store.workspace import Workspace, current_folder, find_workspace
 
 __all__ = ["EVENTS", "answer_hook", "run_hook"]
 
@@ -108,9 +108,9 @@ def _read(stdin: TextIO) -> Mapping[str, Any]:
 
 def _workspace(named: str | None, given: Mapping[str, Any]) -> Workspace:
     roots = given.get("workspace_roots")
-    places = [given.get("cwd"), *(roots if isinstance(roots, list) else []), os.getcwd()]
-    here = next(place for place in places if isinstance(place, str) and os.path.isdir(place))
-    return find_workspace(named, os.environ, Path(here))
+    places = [given.get("cwd"), *(roots if isinstance(roots, list) else [])]
+    told = next((place for place in places if isinstance(place, str) and os.path.isdir(place)), None)
+    return find_workspace(named, os.environ, Path(told) if told else current_folder())
 
 
 def answer_hook(

@@ -33,6 +33,8 @@ GONE_SECONDS = 0.5  # how often it is asked whether the folder is back
 RETRY_SECONDS = 5.0  # after a full disk
 BUSY_SECONDS = 0.5  # how long another writer is waited for, and then later again
 EMBED_SECONDS = 1.0  # how long the model works before it is looked whether something else is to be done
+# The next reflect is a day away at most, 25 hours in the night in which the clocks go back: further, the clock was set.
+_CLOCK_WAS_WRONG = timedelta(days=2)
 _APART = 5  # pages that get a line each; more are counted
 _MOST_TOLD = 200  # troubles that are remembered as told
 
@@ -247,6 +249,8 @@ class _Watcher:
     def _reflect(self) -> Iterator[Noticed]:
         """Reflect on the last week if it is time; after a sleep past it, once, at the first look."""
         now = self._clock()
+        if self._due and self._reflect_at and self._due - now > _CLOCK_WAS_WRONG:
+            self._due = _next(self._reflect_at, now)
         if self._due is None or self._reflect_at is None or now < self._due or time.monotonic() < self._reflect_retry:
             return
         from .reflect import reflect

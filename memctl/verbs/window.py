@@ -20,9 +20,7 @@ from .chat import Prepared, prepare
 
 __all__ = ["Window"]
 
-_COUNTED = 20_000  # texts whose tokens are remembered: a chat is counted from its beginning, every turn
-
-_COUNTED = 8192  # texts whose count is kept
+_COUNTED = 8192  # texts whose count is kept: a chat is counted from its beginning, every turn
 
 
 class Window:

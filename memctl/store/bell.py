@@ -11,6 +11,7 @@ import logging
 import os
 import threading
 import time
+import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ class Bell:
             raise ExtraMissing("watch", "watchdog") from error
         logging.getLogger("watchdog").addHandler(logging.NullHandler())
         logging.getLogger("watchdog").propagate = False
+        # It warns of every folder that it met twice in a burst: pages of text about itself, and harmless.
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
         self._make: Any = Observer
         self._observer: Any = None
         self._root = ""

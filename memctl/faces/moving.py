@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["register"]
 
+_NO_ROWS = {
+    "facts": "facts are bullets under `## Retain`; notes stay in their Markdown",
+    "beliefs": "`memctl reflect` makes them of opinions",
+}
 _SHOWN = 20  # lines about what was left, unless --all
 
 
@@ -117,7 +121,7 @@ def give_out(
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
     from ..core.query import read_query
-    from ..store.tables import target_of
+    from ..store.export_files import target_of
     from ..verbs.export import BELIEF_COLUMNS, FACT_COLUMNS, belief_rows, export_facts
 
     if what not in ("facts", "beliefs"):
@@ -141,7 +145,7 @@ def give_out(
         )
     rows, columns = (facts, FACT_COLUMNS) if what == "facts" else (history, BELIEF_COLUMNS)
     if not rows and not (form == "sqlite" and (facts or history)):
-        raise NothingFound(f"there are no {what} to export")
+        raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
     if form == "sqlite":
         _write_database(target or Path(), facts, history)
         count = len(facts) + len(history)
@@ -149,12 +153,12 @@ def give_out(
         _write_text(call, target, _csv(rows, columns) if form == "csv" else _jsonl(rows))
         count = len(rows)
     if output is not None:
-        call.out.note(f"{count:,} rows in {output}")
+        call.out.note(f"{_many(count, 'row')} in {output}")
     return 0
 
 
 def _write_database(path: Path, facts: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]) -> None:
-    from ..store.tables import write_tables
+    from ..store.export_files import write_tables
 
     write_tables(path, {"facts": (("path", "line"), facts), "beliefs": (("belief", "number"), history)})
 
@@ -164,7 +168,7 @@ def _write_text(call: Call, path: Path | None, pieces: Iterator[str]) -> None:
         for piece in pieces:
             call.out.line(piece.rstrip("\r\n"))
         return
-    from ..store.tables import replace_file
+    from ..store.export_files import replace_file
 
     replace_file(path, pieces)
 

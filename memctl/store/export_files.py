@@ -1,15 +1,17 @@
-"""Tables for others: a SQLite file of plain rows. The only user of sqlite-utils."""
+"""Where `export` writes: a text, or a SQLite file of plain rows, in place of the last one. The only user of sqlite-utils."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from ..errors import CannotWrite, ExtraMissing, Usage
+from .system import OPEN_SAFELY
 from .workspace import Workspace
 
 __all__ = ["replace_file", "target_of", "write_tables"]
@@ -73,13 +75,13 @@ def replace_file(path: Path, pieces: Iterable[str]) -> None:
 
 
 def _beside(path: Path) -> Path:
-    """A new file in the same folder, with the mode that the user's mask gives."""
+    """A new file in the same folder: with the mode of the one that it will replace, else with what the user's mask gives."""
+    made = path.with_name(f".memctl-{secrets.token_hex(8)}{path.suffix}")
     try:
-        fd, name = tempfile.mkstemp(prefix=".memctl-", suffix=path.suffix, dir=path.parent)
-        os.close(fd)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666 if mode is None else 0o600))
+        if mode is not None:
+            os.chmod(made, mode)
     except OSError as error:
         raise CannotWrite(str(path), error.strerror or str(error)) from error
-    return Path(name)
+    return made

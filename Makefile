@@ -26,6 +26,7 @@ check: $(VENV)/ready  ## lint and types
 	$(RUN)/ruff check memctl tests bench
 	$(RUN)/ruff format --check memctl tests bench
 	$(RUN)/mypy
+	$(RUN)/lint-imports
 	$(RUN)/python bench/help.py README.md --check
 
 bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)

@@ -10,7 +10,7 @@ apart, so some share day and source; lies and truth of one moment come in any or
 Half of the statements have no number (.70); the others give the first true share with a normal error of .2.
 
 The error is |confidence − true share at that event|, its mean over the histories of a shape, with 95 % bootstrap
-intervals over histories. Evidence goes through `memctl.core.beliefs`; --through-markdown writes each history as a
+intervals over histories. Evidence goes through `memctl.beliefs.confidence`; --through-markdown writes each history as a
 workspace of logs, calls reflect at each checkpoint and reads the confidences of bank/opinions.md back.
 """
 
@@ -26,9 +26,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from memctl.core.beliefs import DEFAULT, HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
-from memctl.text.opinions import read_entries
-from memctl.verbs.init import init
+from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
+from memctl.beliefs.page_read import read_entries
+from memctl.maintenance.init import init
 
 EVENTS, CHECKPOINTS = 100, (5, 10, 20, 50, 100)
 SHAPES = ("stable", "drifting", "reversed", "noisy", "liar, untrusted")
@@ -306,7 +306,7 @@ def plain(history: History) -> History:
 
 def through_markdown(history: History) -> list[float]:
     """The confidence that bank/opinions.md shows at each checkpoint; each reflect looks at what is new since the last."""
-    from memctl.verbs.reflect import reflect  # the ledger alone is measured without it
+    from memctl.reflect.reflect import reflect  # the ledger alone is measured without it
 
     with tempfile.TemporaryDirectory() as folder:
         workspace, _ = init(Path(folder))

@@ -22,16 +22,17 @@ from random import Random
 
 from generate import make_queries, make_workspace
 
-from memctl.core.association import reach
-from memctl.core.hits import Answer, answer_json
-from memctl.core.query import Query, read_query
-from memctl.store.heal import open_index, with_index
-from memctl.store.index import Index
-from memctl.store.questions import by_ids
-from memctl.store.workspace import Workspace
-from memctl.verbs import related
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.hits import Answer, answer_json
+from memctl.index.heal import open_index, with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import by_ids
+from memctl.index.query import Query
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace
+from memctl.recall import related
+from memctl.recall.association import reach
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
 
 TODAY = date(2025, 11, 30)
 SCRIPTS = ("en", "ru", "zh")

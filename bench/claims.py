@@ -20,14 +20,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from memctl.core.query import read_query
 from memctl.facts import Fact, Kind
-from memctl.store.heal import with_index
-from memctl.store.index import Index
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.text.grammar import render
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.sync import sync
+from memctl.markdown.grammar import render
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
 
 ITEMS = Path(__file__).parent.parent / "tests" / "data" / "cues.jsonl"
 TODAY = date(2025, 11, 30)

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from memctl.store.workspace import Workspace
-from memctl.verbs.conflicts import conflicts
+from memctl.conflicts.listing import conflicts
+from memctl.notes.workspace import Workspace
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "conflicts"
 

@@ -17,9 +17,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memctl.text.extract import Candidate, candidates
-from memctl.text.grammar import render
-from memctl.text.transcripts import Turn
+from memctl.ingest.extract.extract import Candidate, candidates
+from memctl.ingest.transcripts.read import Turn
+from memctl.markdown.grammar import render
 
 KINDS = {"world": "W", "experience": "B", "opinion": "O"}
 

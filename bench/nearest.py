@@ -64,9 +64,9 @@ def make(folder: Path, size: int, like: Path | None) -> None:
     """A workspace with a file of vectors, the questions as codes, and the true ten of each."""
     import numpy as np
 
-    from memctl.core.vectors import Code, encode
-    from memctl.store.vectors import PackRow, open_vectors
-    from memctl.store.workspace import Workspace
+    from memctl.notes.workspace import Workspace
+    from memctl.vectors.file import PackRow, open_vectors
+    from memctl.vectors.quantized import Code, encode
 
     random = np.random.default_rng(1)
     rows, asked = mixed(random, size, like) if like else made_up(random, size)
@@ -138,9 +138,9 @@ def run(way: str, folder: Path) -> dict[str, float]:
     """Open, ask the first question, ask the others."""
     from time import process_time
 
-    from memctl.core.vectors import LATIN, Code
-    from memctl.store.vectors import open_vectors
-    from memctl.store.workspace import Workspace
+    from memctl.notes.workspace import Workspace
+    from memctl.vectors.file import open_vectors
+    from memctl.vectors.quantized import LATIN, Code
 
     kept = json.loads((folder / "questions.json").read_text())
     asked = [Code(LATIN, norm, bytes.fromhex(codes)) for norm, codes in kept["asked"]]
@@ -157,7 +157,7 @@ def run(way: str, folder: Path) -> dict[str, float]:
             raise SystemExit("numpy is not there")
         start = process_time() if way == "hnsw" else start
     if way == "hnsw":
-        from memctl.store.hnsw import Nearest
+        from memctl.vectors.hnsw import Nearest
 
         nearest = Nearest(vectors, 1)
         if not nearest.prepare():
@@ -190,8 +190,8 @@ def prepared(folder: Path) -> float:
     import resource
 
     code = (
-        "import sys; from pathlib import Path; from memctl.store.vectors import open_vectors; "
-        "from memctl.store.workspace import Workspace; from memctl.store.hnsw import Nearest; "
+        "import sys; from pathlib import Path; from memctl.vectors.file import open_vectors; "
+        "from memctl.notes.workspace import Workspace; from memctl.vectors.hnsw import Nearest; "
         "vectors = open_vectors(Workspace(Path(sys.argv[1])), resident=True); Nearest(vectors, 1).prepare()"
     )
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True)

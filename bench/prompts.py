@@ -18,13 +18,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memctl.core.query import read_query
-from memctl.store.heal import with_index
-from memctl.store.index import Index
-from memctl.store.questions import census
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import census
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
 
 ENGLISH = """You are a careful, friendly assistant with access to the long-term memory of a small team. Your task is to answer questions about what the people in it said, did and decided.
 

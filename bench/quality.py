@@ -23,17 +23,17 @@ from typing import Any, NamedTuple
 
 from sets import Task, tasks
 
-from memctl.core.metrics import Difference, Interval, compare, intervals, measure, rank_in
-from memctl.core.query import read_query
-from memctl.store import embedders
-from memctl.store.embedders import Embedder
-from memctl.store.heal import with_index
-from memctl.store.index import Index
-from memctl.store.questions import census
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.verbs.embed import embed
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import census
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
+from memctl.vectors import models as embedders
+from memctl.vectors.embed import embed
+from memctl.vectors.models import Embedder
 
 DEPTH = 50  # hits of the second recall, by which five sessions are told apart
 SHOWN = {

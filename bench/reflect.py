@@ -30,13 +30,13 @@ from unittest.mock import patch
 
 from generate import LAST_DAY, _cast, _page, _vocabulary, make_workspace
 
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
-from memctl.text.names import slug
-from memctl.verbs import reflect as night
-from memctl.verbs.planning import Planner
-from memctl.verbs.reflect import reflect
-from memctl.verbs.sync import sync
+from memctl.index.heal import with_index
+from memctl.index.sync import sync
+from memctl.language.names import slug
+from memctl.notes.workspace import Workspace
+from memctl.reflect import reflect as night
+from memctl.reflect.plan import Planner
+from memctl.reflect.reflect import reflect
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
 PARTS = (

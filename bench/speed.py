@@ -29,19 +29,19 @@ from random import Random
 from generate import make_queries, make_workspace
 
 import memctl
-from memctl.core.lexical import ORDINAL_BITS
-from memctl.core.query import read_query
-from memctl.core.vectors import Code
-from memctl.store import embedders
-from memctl.store.embedders import Embedder
-from memctl.store.heal import open_index, with_index
-from memctl.store.index import Index
-from memctl.store.questions_vectors import entries_of, leaves
-from memctl.store.vectors import PackRow, open_vectors
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.text.terms import query_terms, terms
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.index.heal import open_index, with_index
+from memctl.index.index import Index
+from memctl.index.lexical import ORDINAL_BITS
+from memctl.index.queries.vectors import entries_of, leaves
+from memctl.index.sync import sync
+from memctl.language.analyzer import query_terms, terms
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
+from memctl.vectors import models as embedders
+from memctl.vectors.file import PackRow, open_vectors
+from memctl.vectors.models import Embedder
+from memctl.vectors.quantized import Code
 
 TODAY = date(2025, 11, 30)
 FTS = "CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '!#$%&()*+,-./:;<=>?@[\\]^_`{|}~'\")"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from memctl.facts import Fact
-from memctl.text.grammar import parse
-from memctl.text.stance import Stance, stance
+from memctl.markdown.grammar import parse
+from memctl.stance.stance import Stance, stance
 
 CLASSES = ("for", "against", "neither")
 

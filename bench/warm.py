@@ -29,10 +29,10 @@ from pathlib import Path
 from generate import make_queries, make_workspace
 from speed import FTS, _plain_query, _rows
 
-from memctl.core.query import read_query
-from memctl.store.workspace import Workspace
-from memctl.text.terms import query_terms
-from memctl.verbs.recall import recall
+from memctl.language.analyzer import query_terms
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
 
 TODAY = date(2025, 11, 30)
 

@@ -78,7 +78,7 @@ def counters() -> dict[str, Count]:
     """memctl's estimate, and the tokenizers that are installed, of those that bench/tokens.py knows; none of 2023."""
     from tokens import OLD, tokenizers
 
-    from memctl.text.tokens import estimate
+    from memctl.language.tokens import estimate
 
     return {"estimate": cache(estimate), **{name: cache(count) for name, count in tokenizers() if name not in OLD}}
 

@@ -14,8 +14,8 @@ def main() -> None:
     gc.set_threshold(200_000)
     if None in (sys.stdin, sys.stdout, sys.stderr):
         _reopen()
-    from .faces.call import run
-    from .faces.cli import load
+    from .cli.app import load
+    from .cli.call import run
 
     code = run(load(sys.argv[1:]), sys.argv[1:])
     sys.stdout.flush()

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["Citation", "Fact", "Kind", "Period", "Span", "is_trusted"]
+__all__ = ["HALF_LIFE_DAYS", "Citation", "Fact", "Kind", "Period", "Span", "is_trusted"]
 
 UNTRUSTED = ("tool", "web", "import")
 
@@ -41,6 +41,9 @@ _LETTERS = {
     Kind.OBSERVATION: "S",
     Kind.NOTE: "",
 }
+
+HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
+"""Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 
 
 class Period(NamedTuple):

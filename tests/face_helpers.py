@@ -12,12 +12,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from memctl.core.hits import Answer, Hit
-from memctl.core.query import read_query
-from memctl.faces.call import run
-from memctl.faces.cli import load
-from memctl.store.workspace import Workspace
-from memctl.verbs.recall import recall
+from memctl.cli.app import load
+from memctl.cli.call import run
+from memctl.hits import Answer, Hit
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 NOW = "2025-11-30"

@@ -13,9 +13,9 @@ from zlib import crc32
 
 import pytest
 
-from memctl.store import embedders
-from memctl.store.workspace import Workspace
-from memctl.text.terms import terms
+from memctl.language.analyzer import terms
+from memctl.notes.workspace import Workspace
+from memctl.vectors import models as embedders
 
 DIM = 64
 FAKES = Path(__file__).parent / "fakes"
@@ -32,7 +32,7 @@ def hashed(text: str) -> list[float]:
 
 
 class HashEmbedder:
-    """What store/embedders.py calls an Embedder. It remembers every passage, and calls `before` with each batch."""
+    """What vectors/models.py calls an Embedder. It remembers every passage, and calls `before` with each batch."""
 
     name = "hash"
     dim = DIM

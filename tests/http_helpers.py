@@ -17,11 +17,11 @@ from typing import Any
 
 from face_helpers import NOW
 
-from memctl.faces.http import application, listen, run
-from memctl.faces.http_gate import Gate
-from memctl.faces.http_routes import Served
-from memctl.store.resident import Resident
-from memctl.store.workspace import Workspace
+from memctl.index.resident import Resident
+from memctl.notes.workspace import Workspace
+from memctl.server.http.app import application, listen, run
+from memctl.server.http.gate import Gate
+from memctl.server.http.routes import Served
 
 TOKEN = "t" * 43
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from memctl.store.heal import open_scratch, with_index
-from memctl.store.questions import dump
-from memctl.store.workspace import Workspace
-from memctl.verbs.sync import SyncReport, sync
+from memctl.index.heal import open_scratch, with_index
+from memctl.index.queries.entries import dump
+from memctl.index.sync import SyncReport, sync
+from memctl.notes.workspace import Workspace
 
 DAY = date(2025, 11, 27)
 LOG = "memory/2025-11-27.md"

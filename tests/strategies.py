@@ -10,9 +10,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from memctl.core.additions import clean
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Period
+from memctl.markdown.additions import clean
 
 _PROSE = """
 Alice prefers PostgreSQL over MongoDB. They deployed v1.2.3 of src/main.py:42 on 2025-11-27 and it failed, twice!

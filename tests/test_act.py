@@ -13,13 +13,13 @@ from face_helpers import NOW, TODAY, ask, call, fixture_copy, sources, write_pag
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memctl.store.heal import with_index
-from memctl.store.questions import by_refs
-from memctl.store.workspace import Workspace
-from memctl.text.brackets import COMMANDS
-from memctl.text.tokens import estimate
-from memctl.verbs.act import MOST, Acted, Permissions, act
-from memctl.verbs.sync import sync
+from memctl.agents.act import MOST, Acted, Permissions, act
+from memctl.agents.brackets import COMMANDS
+from memctl.index.heal import with_index
+from memctl.index.queries.entries import by_refs
+from memctl.index.sync import sync
+from memctl.language.tokens import estimate
+from memctl.notes.workspace import Workspace
 
 LOG = f"memory/{NOW}.md"
 SECRET = "ghp_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))

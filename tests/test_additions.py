@@ -15,12 +15,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import OPENERS, facts, line_facts, pages, texts
 
-from memctl.core.additions import addition, clean, spans_of
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Span
-from memctl.text.grammar import parse, render
-from memctl.text.lines import MAX_LINE, split_lines
-from memctl.text.page import parse_page
+from memctl.markdown.additions import addition, clean, spans_of
+from memctl.markdown.grammar import parse, render
+from memctl.markdown.lines import MAX_LINE, split_lines
+from memctl.markdown.page import parse_page
 
 DAY = date(2025, 11, 27)
 TEA = Fact(Kind.WORLD, "Tea is hot.", ("Peter",))
@@ -28,7 +28,7 @@ COFFEE = Fact(Kind.OPINION, "Coffee is better.", confidence=0.9)
 
 
 def appended(before: str, *facts: Fact) -> str:
-    """The page after retain, made as store/files.py makes it: a last line without an end gets one first."""
+    """The page after retain, made as notes/files.py makes it: a last line without an end gets one first."""
     text = addition(before, facts, DAY).text
     return before + ("\n" if text and before and not before.endswith(("\n", "\r")) else "") + text
 
@@ -148,7 +148,7 @@ def test_what_is_kept_is_read_back_5000_times(before: str, told: list[Fact]) -> 
 
 def test_a_page_that_cannot_be_closed_is_refused_and_not_written() -> None:
     with (
-        patch("memctl.core.additions._closings", lambda _: iter([""])),
+        patch("memctl.markdown.additions._closings", lambda _: iter([""])),
         pytest.raises(Refused, match="swallow") as refused,
     ):
         addition("```\n", [TEA], DAY)

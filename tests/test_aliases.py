@@ -10,12 +10,12 @@ from face_helpers import ask, call, contents, write_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.store.heal import with_index
-from memctl.store.questions import dump
-from memctl.text import han, slang
-from memctl.text.aliases import standins
-from memctl.text.sounds import alike, skeleton, starts
-from memctl.text.terms import fold, query_terms, terms
+from memctl.index.heal import with_index
+from memctl.index.queries.entries import dump
+from memctl.language import han, slang
+from memctl.language.analyzer import fold, query_terms, terms
+from memctl.language.phonetic import alike, skeleton, starts
+from memctl.language.synonyms import standins
 
 DATA = Path(__file__).parent / "data" / "slang"
 TOPICS = [json.loads(line) for line in (DATA / "topics.jsonl").read_text("utf-8").splitlines()]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.association import Graph, damping, hub_limit, in_turn, rarity, reach, spread
+from memctl.recall.association import Graph, damping, hub_limit, in_turn, rarity, reach, spread
 
 # 1 –a– 2 –b– 3 –c– 4, and 5 beside 2 on a.
 CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a": 3, "b": 2, "c": 2}, 5)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from memctl.core.beliefs import DEFAULT, HIGHEST, LOWEST, RULES, Evidence, in_order, ledger, replay, shown
+from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, RULES, Evidence, in_order, ledger, replay, shown
 
 DAY = date(2025, 11, 27)
 SLACK = 1e-12  # of floating point

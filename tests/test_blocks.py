@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import LINES, growth, line_facts, pages, texts
 
 from memctl.facts import Fact
-from memctl.text.blocks import (
+from memctl.markdown.blocks import (
     Block,
     body_of,
     defused,
@@ -33,9 +33,9 @@ from memctl.text.blocks import (
     splice,
     untangle,
 )
-from memctl.text.grammar import render
-from memctl.text.lines import split_lines
-from memctl.text.page import open_end, parse_page
+from memctl.markdown.grammar import render
+from memctl.markdown.lines import split_lines
+from memctl.markdown.page import open_end, parse_page
 
 BEGIN, END = "<!-- memctl:begin x -->", "<!-- memctl:end x -->"
 

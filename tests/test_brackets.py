@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.text.brackets import COMMANDS, Command, read_reply
+from memctl.agents.brackets import COMMANDS, Command, read_reply
 
 
 def one(text: str) -> Command:

@@ -14,14 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memctl
-from memctl.core.chat import cleaned, cost_of, paired, read_chat, text_of, without_thinking
-from memctl.core.chat_window import cut, originals
+from memctl.context.chat import Prepared, prepare
+from memctl.context.chat_messages import cleaned, cost_of, paired, read_chat, text_of, without_thinking
+from memctl.context.chat_window import cut, originals
+from memctl.context.fence import fenced_blocks, without_fenced
 from memctl.errors import OverBudget, Usage
-from memctl.store.resident import Resident
-from memctl.store.workspace import Workspace
-from memctl.text.fence import fenced_blocks, without_fenced
-from memctl.text.tokens import estimate
-from memctl.verbs.chat import Prepared, prepare
+from memctl.index.resident import Resident
+from memctl.language.tokens import estimate
+from memctl.notes.workspace import Workspace
 
 Message = dict[str, Any]
 PAGES = {
@@ -522,7 +522,7 @@ def test_window_does_the_same_inside_a_program(workspace: Workspace) -> None:
 
 def test_importing_memctl_is_cheap_and_knows_its_names() -> None:
     """`Window` is loaded when it is asked for."""
-    assert memctl.Window.__module__ == "memctl.verbs.window"
+    assert memctl.Window.__module__ == "memctl.context.window"
     with pytest.raises(AttributeError, match="Nonsense"):
         _ = memctl.Nonsense
 

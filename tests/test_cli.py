@@ -15,9 +15,9 @@ import pytest
 from face_helpers import TODAY, Done, all_commands, call, fixture_copy, snapshot, write_pages
 
 from memctl import __version__, errors
+from memctl.cli import app as cli
+from memctl.cli.call import run
 from memctl.errors import MemctlError
-from memctl.faces import cli
-from memctl.faces.call import run
 from memctl.facts import Kind
 
 
@@ -95,7 +95,7 @@ def test_every_error_ends_in_two_lines_and_its_code(name: str, root: Path, monke
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("memctl.verbs.status.status", fail)
+    monkeypatch.setattr("memctl.maintenance.status.status", fail)
     done = call(["status"], root)
     assert done == Done(CODES[name], "", f"memctl: {error.what}\n  {error.cure}\n")
 
@@ -133,8 +133,8 @@ def test_exit_codes(words: list[str], code: int, root: Path) -> None:
 
 def test_a_locked_log_is_14(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process holds the lock for longer than retain waits."""
-    from memctl.store import files
-    from memctl.store.system import locked
+    from memctl.notes import files
+    from memctl.notes.system import locked
 
     call(["index"], root)
     monkeypatch.setattr(files, "LOCK_SECONDS", 0.05)
@@ -146,9 +146,9 @@ def test_a_locked_log_is_14(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_a_page_that_always_changes_is_12(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor swaps the page each time memctl looks: nothing is overwritten."""
-    from memctl.core.additions import addition
-    from memctl.store import files
-    from memctl.verbs import retain
+    from memctl.markdown.additions import addition
+    from memctl.notes import files
+    from memctl.retain import retain
 
     log, looks = root / "memory/2025-11-30.md", []
 
@@ -166,7 +166,7 @@ def test_a_page_that_always_changes_is_12(root: Path, monkeypatch: pytest.Monkey
 
 def test_a_bug_says_how_to_report_it(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """70, two lines, no traceback; with --debug the traceback."""
-    monkeypatch.setattr("memctl.verbs.status.status", lambda *_: 1 / 0)
+    monkeypatch.setattr("memctl.maintenance.status.status", lambda *_: 1 / 0)
     done = call(["status"], root)
     assert (
         done.code == 70
@@ -184,7 +184,7 @@ def test_control_c_is_130(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memctl.verbs.status.status", stop)
+    monkeypatch.setattr("memctl.maintenance.status.status", stop)
     assert call(["status"], root) == Done(130, "", "")
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, snapshot, write_pages
 
+from memctl.conflicts.listing import Conflict, conflicts
+from memctl.conflicts.resolve import resolve
 from memctl.errors import NothingFound, OutsideWorkspace, Refused, Usage
-from memctl.store.workspace import Workspace
-from memctl.verbs.conflicts import Conflict, conflicts
-from memctl.verbs.fact import get_fact
-from memctl.verbs.resolve import resolve
+from memctl.notes.workspace import Workspace
+from memctl.recall.slots import get_fact
 
 
 def told(root: Path, *lines: str) -> Workspace:

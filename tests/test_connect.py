@@ -19,10 +19,10 @@ from pathlib import Path
 import pytest
 from face_helpers import Done, call, write_pages
 
-from memctl.core.hosts import HOSTS, SCOPES
-from memctl.store import host_files
-from memctl.store.workspace import Workspace
-from memctl.text.jsonc import parse
+from memctl.agents import host_files
+from memctl.agents.hosts import HOSTS, SCOPES
+from memctl.agents.jsonc import parse
+from memctl.notes.workspace import Workspace
 
 DATA = Path(__file__).parent / "data" / "connect"
 HOME = "/home/quill/notes"  # what stands in the files for the workspace

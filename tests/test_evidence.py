@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from strategies import IDS, growth, texts
 
 from memctl.facts import Citation
-from memctl.text.evidence import Bullet, code_of, parse_bullet, render_bullet
-from memctl.text.page import parse_page
+from memctl.markdown.evidence_line import Bullet, code_of, parse_bullet, render_bullet
+from memctl.markdown.page import parse_page
 
 DAY = date(2025, 12, 5)
 CENTS = st.integers(0, 100).map(lambda cents: cents / 100)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from strategies import texts
 
 from memctl.facts import Kind, Period
-from memctl.text.extract import Candidate, candidates
-from memctl.text.extract_person import narrated
-from memctl.text.extract_prose import sentences
-from memctl.text.grammar import parse, render
-from memctl.text.transcripts import Turn
+from memctl.ingest.extract.extract import Candidate, candidates
+from memctl.ingest.extract.narrate import narrated
+from memctl.ingest.extract.sentences import sentences
+from memctl.ingest.transcripts.read import Turn
+from memctl.markdown.grammar import parse, render
 
 ROOT = Path(__file__).parent.parent
 DEV = ROOT / "tests" / "data" / "ingest" / "dev.jsonl"

@@ -1,4 +1,4 @@
-"""store/files.py: pages are read whole and safely, and lines are appended durably, byte for byte."""
+"""notes/files.py: pages are read whole and safely, and lines are appended durably, byte for byte."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from store_helpers import DAY, LOG, make_workspace
 from torture import power_loss
 
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.store import files, system
-from memctl.store.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
-from memctl.store.system import locked
-from memctl.store.workspace import Workspace
-from memctl.verbs.retain import read_fact, retain
+from memctl.notes import files, system
+from memctl.notes.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
+from memctl.notes.system import locked
+from memctl.notes.workspace import Workspace
+from memctl.retain.retain import read_fact, retain
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX file kinds and modes")
 

@@ -10,9 +10,9 @@ import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, snapshot
 
 from memctl.facts import Citation
-from memctl.store.workspace import Workspace
-from memctl.text.lines import split_lines
-from memctl.verbs.check import check
+from memctl.maintenance.check import check
+from memctl.markdown.lines import split_lines
+from memctl.notes.workspace import Workspace
 
 QUESTIONS = [json.loads(line) for line in (FIXTURES / "questions.jsonl").read_text("utf-8").splitlines()]
 WANTED = 26  # of the 29 questions with gold

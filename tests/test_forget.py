@@ -17,22 +17,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import rebuilt, rows, strays
 
-from memctl.core.forget import Asked
-from memctl.core.row import Row
+from memctl.beliefs.page_read import read_marks
+from memctl.cli.app import load
 from memctl.errors import CannotWrite, NothingFound, PageChanged, PageUnreadable, Usage
-from memctl.faces.cli import load
-from memctl.store.heal import open_index
-from memctl.store.questions import entry_count
-from memctl.store.workspace import Workspace
-from memctl.text.opinions import read_marks
-from memctl.text.tombstones import read_tombstone
-from memctl.text.ttl import ttl_end
-from memctl.verbs import forget as verb
-from memctl.verbs.check import check
-from memctl.verbs.forget import Forgetting, forget, suggest
-from memctl.verbs.reflect import reflect
-from memctl.verbs.retain import read_fact, retain
-from memctl.verbs.show import show
+from memctl.forget import forget as verb
+from memctl.forget.forget import Forgetting, forget, suggest
+from memctl.forget.rules import Asked
+from memctl.index.heal import open_index
+from memctl.index.queries.entries import entry_count
+from memctl.index.row import Row
+from memctl.maintenance.check import check
+from memctl.markdown.tombstones import read_tombstone
+from memctl.markdown.ttl import ttl_end
+from memctl.notes.workspace import Workspace
+from memctl.recall.show import show
+from memctl.reflect.reflect import reflect
+from memctl.retain.retain import read_fact, retain
 
 load(["forget"])
 
@@ -520,7 +520,7 @@ def careless(
 )
 def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]) -> None:
     """In the pages, in the index and its log, in what healing set aside; even if the words were indexed twice."""
-    monkeypatch.setattr("memctl.store.heal.sqlite3.connect", careless)
+    monkeypatch.setattr("memctl.index.heal.sqlite3.connect", careless)
     workspace = write_pages(tmp_path, {NEW: f"- {line}\n- W: Other\n", OLD: "- W: A third\n"})
     ref = id_at(workspace, NEW, 3)
     assert bytes_left(workspace, *words)
@@ -645,7 +645,7 @@ def test_a_belief_that_a_person_changed_stays(tmp_path: Path, old: str, new: str
 
 def block(name: str, *lines: str) -> str:
     """A managed block as memctl writes it."""
-    from memctl.text.blocks import splice
+    from memctl.markdown.blocks import splice
 
     return splice("", name, "\n".join(lines))
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from memctl.text.front_edit import front_values, with_names, with_value
-from memctl.text.names import entity_key
+from memctl.language.names import entity_key
+from memctl.markdown.front_edit import front_values, with_names, with_value
 
 
 def aliases(text: str) -> list[str]:

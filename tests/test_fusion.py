@@ -7,8 +7,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.fusion import BESIDE, Fused, Usual, fuse, smoothed, standard
-from memctl.core.lexical import ORDINAL_BITS
+from memctl.index.lexical import ORDINAL_BITS
+from memctl.recall.fusion import BESIDE, Fused, Usual, fuse, smoothed, standard
 
 ROWS = st.integers(0, 12)
 SAID = st.dictionaries(ROWS, st.floats(0, 1), max_size=8)

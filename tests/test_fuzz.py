@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, call, fixture_copy
 
-from memctl.core.query import read_query
 from memctl.errors import MemctlError, Usage
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
-from memctl.verbs.recall import recall_in
-from memctl.verbs.sync import sync
+from memctl.index.heal import with_index
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall_in
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
 COUNT = 50_000 if TORTURE else 3_000

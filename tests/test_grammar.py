@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, RAW, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
-from memctl.text.grammar import (
+from memctl.markdown.grammar import (
     ATTRIBUTES,
     Problem,
     one_line,

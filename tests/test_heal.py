@@ -1,4 +1,4 @@
-"""store/heal.py: an index that is missing, old or damaged is made again; one that cannot be written still answers."""
+"""index/heal.py: an index that is missing, old or damaged is made again; one that cannot be written still answers."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from store_helpers import DAY, LOG, make_workspace, rebuilt, rows, synced
 from torture import damage
 
 import memctl
-from memctl.core.query import read_query
 from memctl.errors import CannotWrite, PageUnreadable
-from memctl.store import heal
-from memctl.store.heal import is_intact, open_index, schema_version, with_index
-from memctl.store.index import Index
-from memctl.store.workspace import Workspace
-from memctl.verbs.index import index as index_verb
-from memctl.verbs.index import verify
-from memctl.verbs.recall import recall
+from memctl.index import heal
+from memctl.index.heal import is_intact, open_index, schema_version, with_index
+from memctl.index.index import Index
+from memctl.index.maintain import index as index_verb
+from memctl.index.maintain import verify
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
 
@@ -222,10 +222,10 @@ def test_no_check_while_somebody_writes(workspace: Workspace) -> None:
 
 
 def test_the_version_covers_every_module_that_decides_a_row() -> None:
-    """A module that core/rows.py needs and the version does not know would leave old rows behind after an update."""
+    """A module that index/rows.py needs and the version does not know would leave old rows behind after an update."""
     home = Path(memctl.__file__).parent
     seen: set[str] = set()
-    waiting = ["core/rows.py"]
+    waiting = ["index/rows.py"]
     while waiting:
         name = waiting.pop()
         if name in seen:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from test_vector_store import DIM, begun, filled, vector
 
-from memctl.core.vectors import Code, text_key
-from memctl.store import hnsw
-from memctl.store.hnsw import Nearest
-from memctl.store.vectors import PackRow, Vectors, open_vectors
-from memctl.store.workspace import Workspace
+from memctl.notes.workspace import Workspace
+from memctl.vectors import hnsw
+from memctl.vectors.file import PackRow, Vectors, open_vectors
+from memctl.vectors.hnsw import Nearest
+from memctl.vectors.quantized import Code, text_key
 
 pytest.importorskip("numpy")
 pytest.importorskip("hnswlib")
@@ -38,7 +38,7 @@ def vectors(workspace: Workspace) -> Iterator[Vectors]:
 
 def asked(seed: object) -> Code:
     """A question."""
-    from memctl.core.vectors import encode
+    from memctl.vectors.quantized import encode
 
     return encode(vector(seed), [0.0] * DIM)
 

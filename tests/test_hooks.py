@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 from face_helpers import FIXTURES, call, fixture_copy, write_pages
 
-from memctl.store.bounded import Outcome, bounded
-from memctl.store.hook_log import log_hook
-from memctl.verbs.hooks import EVENTS, answer_hook
-from memctl.verbs.ingest import ingest_file
+from memctl.agents.hook_log import log_hook
+from memctl.agents.hooks import EVENTS, answer_hook
+from memctl.ingest.ingest import ingest_file
+from memctl.notes.timeouts import Outcome, bounded
 
 ROOT = Path(__file__).parent.parent
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
@@ -109,7 +109,7 @@ UNWANTED = [
 
 def test_a_prompt_is_given_what_belongs_to_it_and_mostly_nothing(tmp_path: Path) -> None:
     """Eight prompts that the notes answer, seventeen that are about something else; three languages."""
-    from memctl.store.workspace import Workspace
+    from memctl.notes.workspace import Workspace
 
     workspace = Workspace(fixture_copy(tmp_path).resolve())
     now = datetime(2025, 11, 30, 9)

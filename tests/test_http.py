@@ -23,14 +23,14 @@ from face_helpers import call, fixture_copy, write_pages
 from http_helpers import Running, read_reply, request, serve_process, serving
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
-from memctl.faces import http
-from memctl.faces.http_gate import LARGEST
-from memctl.faces.http_page import openapi, page
-from memctl.faces.http_routes import ROUTES, Served
-from memctl.store.resident import Resident
-from memctl.store.system import locked
-from memctl.store.token import read_token, token_of
-from memctl.store.workspace import Workspace, find_workspace
+from memctl.index.resident import Resident
+from memctl.notes.system import locked
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.server.http import app as http
+from memctl.server.http.gate import LARGEST
+from memctl.server.http.pages import openapi, page
+from memctl.server.http.routes import ROUTES, Served
+from memctl.server.http.token import read_token, token_of
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 PAGES = {
@@ -315,7 +315,7 @@ def test_a_bug_is_one_line(server: Running, monkeypatch: pytest.MonkeyPatch, cap
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("zanzibarite")
 
-    monkeypatch.setattr("memctl.verbs.memories.memories", broken)
+    monkeypatch.setattr("memctl.context.memories.memories", broken)
     reply = server.post("/recall", {"text": "database"})
     assert (reply.status, reply.json["error"], reply.json["code"]) == (500, "unexpected RuntimeError", 70)
     assert server.get("/v1/health").status == 200
@@ -444,9 +444,9 @@ def test_only_this_machine(tmp_path: Path, host: str) -> None:
 @pytest.mark.parametrize("name", ["starlette", "uvicorn", "jsonschema"])
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Exit code 16, with the command that installs it."""
-    for module in [m for m in sys.modules if m.startswith(("memctl.faces.http", "starlette", "uvicorn"))]:
+    for module in [m for m in sys.modules if m.startswith(("memctl.server.http.app", "starlette", "uvicorn"))]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.delattr("memctl.faces.http", raising=False)
+    monkeypatch.delattr("memctl.server.http.app", raising=False)
     monkeypatch.setitem(sys.modules, name, None)
     done = call(["serve", "--port", "0"], fixture_copy(tmp_path))
     assert done.code == 16 and "memctl-workspace[serve]" in done.err and name in done.err

@@ -17,11 +17,11 @@ from face_helpers import call as called
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.rows import rows_of
-from memctl.store import files
-from memctl.text.front_edit import with_value
-from memctl.text.imports import NotAPage, imported
-from memctl.text.imports_json import is_memory, memory_of
+from memctl.index.rows import rows_of
+from memctl.markdown.front_edit import with_value
+from memctl.notes import files
+from memctl.transfer.imports import NotAPage, imported
+from memctl.transfer.imports_json import is_memory, memory_of
 
 NOTE = "---\naliases: [Анна]\n---\n# Anna\n\nAnna keeps bees. ![[hive.png]]\n\nstatus:: well\n"
 

@@ -1,4 +1,4 @@
-"""store/index.py and verbs/index.py: pages as rows, kept up, made anew, and proved to be the same."""
+"""index/index.py and index/maintain.py: pages as rows, kept up, made anew, and proved to be the same."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
 
-from memctl.core import rows as rows_module
-from memctl.core.rows import rows_of
 from memctl.errors import CannotWrite, LockBusy
-from memctl.store import index as index_module
-from memctl.store import questions_entities
-from memctl.store.files import read_page
-from memctl.store.heal import open_index, open_scratch, with_index
-from memctl.store.index import Index
-from memctl.store.questions import dump, has_entities, listed_names, resolve
-from memctl.store.questions_vectors import EMBEDDABLE, embeddable
-from memctl.store.workspace import Workspace
-from memctl.verbs.index import index, verify
+from memctl.index import index as index_module
+from memctl.index import rows as rows_module
+from memctl.index.heal import open_index, open_scratch, with_index
+from memctl.index.index import Index
+from memctl.index.maintain import index, verify
+from memctl.index.queries import entities as questions_entities
+from memctl.index.queries.entries import dump, has_entities, listed_names, resolve
+from memctl.index.queries.vectors import EMBEDDABLE, embeddable
+from memctl.index.rows import rows_of
+from memctl.notes.files import read_page
+from memctl.notes.workspace import Workspace
 
 
 @pytest.fixture
@@ -296,8 +296,8 @@ def test_through_the_command_line(workspace: Workspace) -> None:
 
 def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> None:
     """Exit code 14. The usual 10 s of waiting are cut short."""
-    from memctl.faces.call import run
-    from memctl.faces.cli import app
+    from memctl.cli.app import app
+    from memctl.cli.call import run
 
     index(workspace)
     (workspace.root / LOG).write_text("# Else\n")

@@ -14,12 +14,12 @@ from greedy import greedy  # noqa: F401 - a fixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.core.intake import blanked
+from memctl.context.fence import fence
 from memctl.errors import CannotWrite, PageUnreadable, Usage
 from memctl.facts import is_trusted
-from memctl.store.workspace import Workspace
-from memctl.text.fence import fence
-from memctl.verbs.ingest import Ingested, Options, ingest_exchange, ingest_file
+from memctl.ingest.filter import blanked
+from memctl.ingest.ingest import Ingested, Options, ingest_exchange, ingest_file
+from memctl.notes.workspace import Workspace
 
 NOW = datetime(2025, 11, 30, 12)
 GREEDY = pytest.mark.usefixtures("greedy")
@@ -324,7 +324,7 @@ def test_fifty_rounds_of_recall_and_ingest_add_nothing(tmp_path: Path) -> None:
 @GREEDY
 def test_a_day_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The days before it are kept, the error says what is wrong, and the next run keeps the rest and nothing twice."""
-    from memctl.verbs import ingest as module
+    from memctl.ingest import ingest as module
 
     workspace = made(tmp_path)
     path = chat(workspace.root, *(("user", f"thing {day} is here", f"2025-11-{day}T10:00:00") for day in (20, 21, 22)))

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.connecting import File, Piece, put, revert, take
-from memctl.text.jsonc import Malformed, parse, same
-from memctl.text.jsonc_edit import Misfit, insert, remove, where
+from memctl.agents.jsonc import Malformed, parse, same
+from memctl.agents.jsonc_edit import Misfit, insert, remove, where
+from memctl.agents.settings_edit import File, Piece, put, revert, take
 
 KEYS = st.sampled_from(["a", "mcp", "mcpServers", "hooks", "memctl", "é", 'q"uote', "ключ", "键", ""])
 SCALARS = st.one_of(

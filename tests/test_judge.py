@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.store.heal import with_index
-from memctl.store.index import Index
-from memctl.store.questions import Filter, by_ids, newest
-from memctl.store.workspace import Workspace
-from memctl.verbs.sync import sync
-from memctl.verbs.truth import judge
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import Filter, by_ids, newest
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace
+from memctl.truth.judge import judge
 
 TODAY = date(2025, 11, 30)
 LINES = st.lists(

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import fact_texts, names, texts
 
-import memctl.core.lessons
-from memctl.core.lessons import RECURRING, RELIABLE, Outcome, Strategy, first_clause, labels, lessons
+import memctl.reflect.lessons
 from memctl.facts import Citation
-from memctl.text.page import parse_page
+from memctl.markdown.page import parse_page
+from memctl.reflect.lessons import RECURRING, RELIABLE, Outcome, Strategy, first_clause, labels, lessons
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "workspace"
 
@@ -304,14 +304,14 @@ def test_two_thousand_outcomes_of_one_task_need_few_comparisons(monkeypatch: pyt
         "一样": [f"从卡{rng.choice('一二三四五六七八九')}重放队列{rng.choice('甲乙丙丁')}第{at}次" for at in range(2000)],
     }  # fmt: skip
     compared = 0
-    alike = memctl.core.lessons._Likeness._alike
+    alike = memctl.reflect.lessons._Likeness._alike
 
     def counted(*pair: Any) -> bool:
         nonlocal compared
         compared += 1
         return alike(*pair)
 
-    monkeypatch.setattr(memctl.core.lessons._Likeness, "_alike", counted)
+    monkeypatch.setattr(memctl.reflect.lessons._Likeness, "_alike", counted)
     for kind, told in kinds.items():
         compared, started = 0, time.process_time()
         (task,) = lessons([outcome(text, at=at) for at, text in enumerate(told)])

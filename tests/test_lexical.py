@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core import lexical
-from memctl.core.lexical import (
+from memctl.index import lexical
+from memctl.index.lexical import (
     BUDGET,
     GAP,
     ORDINAL_BITS,
@@ -24,7 +24,7 @@ from memctl.core.lexical import (
     upper_bound,
     weigh,
 )
-from memctl.text.terms import query_terms, terms
+from memctl.language.analyzer import query_terms, terms
 
 ALPHABET = ["alice", "баз", "数", "db", "x"]
 LINE = st.lists(st.sampled_from([*ALPHABET, "other", "word"]), max_size=30).map(" ".join)

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from greedy import greedy  # noqa: F401 - a fixture
 
-from memctl.store.llm import NoAnswer, chat_json, endpoint
-from memctl.store.workspace import Settings, Workspace
-from memctl.verbs.ingest import Ingested, Options, ingest_file
+from memctl.ingest.ingest import Ingested, Options, ingest_file
+from memctl.ingest.llm_endpoint import NoAnswer, chat_json, endpoint
+from memctl.notes.workspace import Settings, Workspace
 
 NOW = datetime(2025, 11, 30, 12)
 CHAT = (
@@ -98,7 +98,7 @@ def rules(monkeypatch: pytest.MonkeyPatch, greedy: None) -> None:  # noqa: F811
     """Rules that find one sentence."""
     import sys
 
-    found = sys.modules["memctl.text.extract"]
+    found = sys.modules["memctl.ingest.extract.extract"]
     every = found.candidates
     monkeypatch.setattr(
         found,

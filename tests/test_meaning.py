@@ -11,16 +11,16 @@ import pytest
 from face_helpers import ask, call, contents, sources, write_pages
 from hash_embedder import HashEmbedder, hashed, use
 
-from memctl.core.hits import Vectored, answer_json
 from memctl.errors import ExtraBroken
-from memctl.store import embedders
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
-from memctl.text.embedded import Piece, embedded_texts
-from memctl.text.terms import terms
-from memctl.verbs import meaning
-from memctl.verbs.embed import embed
-from memctl.verbs.index import index
+from memctl.hits import Vectored, answer_json
+from memctl.index.heal import with_index
+from memctl.index.maintain import index
+from memctl.language.analyzer import terms
+from memctl.notes.workspace import Workspace
+from memctl.recall import search_vectors as meaning
+from memctl.vectors import models as embedders
+from memctl.vectors.embed import embed
+from memctl.vectors.text_to_embed import Piece, embedded_texts
 
 CONCEPTS = {
     "cat": "feline", "cats": "feline", "мурлыка": "feline", "кошка": "feline", "猫": "feline", "sofa": "couch", "диване": "couch",

@@ -1,4 +1,4 @@
-"""store/merging.py and untangle: a real `git merge` of what memctl wrote on two machines."""
+"""notes/git_merge.py and untangle: a real `git merge` of what memctl wrote on two machines."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from store_helpers import make_workspace
 
-from memctl.store.merging import sides_of_merge
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import edited, splice, untangle
+from memctl.markdown.blocks import edited, splice, untangle
+from memctl.notes.git_merge import sides_of_merge
+from memctl.notes.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

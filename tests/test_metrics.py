@@ -1,4 +1,4 @@
-"""core/metrics.py: worked examples by hand, and what must hold for every ranking."""
+"""evaluation/metrics.py: worked examples by hand, and what must hold for every ranking."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.metrics import (
+from memctl.evaluation.metrics import (
     RESAMPLES,
     Ranks,
     compare,

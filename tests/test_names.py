@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given, settings
 from strategies import growth, names, texts
 
-from memctl.core.known_names import Listed, by_head, find_names, heads
 from memctl.facts import Fact, Kind
-from memctl.text.grammar import parse, render
-from memctl.text.names import entity_key, link_target, mentions, read_name, slug, spell, stem_head, stem_key
+from memctl.language.names import entity_key, link_target, mentions, read_name, slug, spell, stem_head, stem_key
+from memctl.language.names_in_text import Listed, by_head, find_names, heads
+from memctl.markdown.grammar import parse, render
 
 
 @pytest.mark.parametrize(

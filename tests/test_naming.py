@@ -10,15 +10,15 @@ from face_helpers import TODAY, ask, call, contents, snapshot, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.core.rows import rows_of
+from memctl.cli.app import load
+from memctl.entities import rename as naming
+from memctl.entities.rename import alias, merge, page_path
 from memctl.errors import MemctlError, NothingFound, PageChanged, PageUnreadable, Refused, Usage
-from memctl.faces.cli import load
-from memctl.store.workspace import Workspace
-from memctl.text.names import entity_key
-from memctl.verbs import naming
-from memctl.verbs.entity import list_entities, show_entity
-from memctl.verbs.fact import get_fact
-from memctl.verbs.naming import alias, merge, page_path
+from memctl.index.rows import rows_of
+from memctl.language.names import entity_key
+from memctl.notes.workspace import Workspace
+from memctl.recall.entities import list_entities, show_entity
+from memctl.recall.slots import get_fact
 
 PETROV = "---\naliases: [Петров, 彼得罗夫] # both used\ntype: person\n---\n\n# Alex Petrov\n\nRadio officer.\n"
 BOSUN = "\ufeff---\r\ntype: person # once\r\n---\r\n\r\n# Bosun\r\n\r\nNobody knows.\r\n"

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
+from memctl.beliefs.nli import judge_with
 from memctl.errors import ExtraMissing, Usage
-from memctl.store.nli import judge_with
 
 LABELS = {0: "contradiction", 1: "entailment", 2: "neutral"}
 

@@ -22,26 +22,17 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from strategies import IDS, facts, growth, pages, texts
 
-from memctl.core.held import Place, as_written
-from memctl.core.opinion_merge import settled
-from memctl.core.opinion_page import write_opinions
-from memctl.core.opinions import Replayed, Told, is_ours, replayed
+from memctl.beliefs.belief import Place, as_written
+from memctl.beliefs.merge import settled
+from memctl.beliefs.page_read import LEDGER, Entered, Mark, edit_lines, head_with, marks_body, read_entries, read_marks
+from memctl.beliefs.page_write import write_opinions
+from memctl.beliefs.replay import Replayed, Told, is_ours, replayed
 from memctl.facts import Citation, Fact, Kind
-from memctl.text.blocks import live_blocks, splice
-from memctl.text.grammar import parse, render
-from memctl.text.lines import split_lines
-from memctl.text.opinions import (
-    LEDGER,
-    Entered,
-    Mark,
-    edit_lines,
-    head_with,
-    marks_body,
-    read_entries,
-    read_marks,
-)
-from memctl.text.page import parse_page
-from memctl.text.stance import Stance
+from memctl.markdown.blocks import live_blocks, splice
+from memctl.markdown.grammar import parse, render
+from memctl.markdown.lines import split_lines
+from memctl.markdown.page import parse_page
+from memctl.stance.stance import Stance
 
 MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 150
 TODAY = date(2025, 11, 30)

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from face_helpers import NOW, Done, call, fixture_copy
 
-from memctl.faces.output import Output, printable
+from memctl.cli.output import Output
+from memctl.markdown.printable import printable
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"

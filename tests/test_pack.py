@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import fact_texts, names
 
-from memctl.core.hits import Hit
-from memctl.core.pack import cost, fit, tokens
 from memctl.facts import Citation, Kind, Period
+from memctl.hits import Hit
+from memctl.recall.pack import cost, fit, tokens
 
 
 def hit(content: str, *entities: str, line: int = 1) -> Hit:

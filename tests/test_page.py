@@ -25,12 +25,12 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span
-from memctl.text.diff import diff
-from memctl.text.frontmatter import MAX_FRONT_MATTER, read_front_matter
-from memctl.text.grammar import one_line, render
-from memctl.text.lines import MAX_LINE, Role, content_of, split_lines
-from memctl.text.page import Page, is_retain, parse_page
-from memctl.text.plain import plain_blocks
+from memctl.markdown.diff import diff
+from memctl.markdown.fast_page import plain_blocks
+from memctl.markdown.frontmatter import MAX_FRONT_MATTER, read_front_matter
+from memctl.markdown.grammar import one_line, render
+from memctl.markdown.lines import MAX_LINE, Role, content_of, split_lines
+from memctl.markdown.page import Page, is_retain, parse_page
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.md"))
 
@@ -330,7 +330,7 @@ def test_a_plain_page_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
     if plain_blocks(lines) is not None:
         text = "## Retain\n" + "\n".join(lines)
         read = parse_page(text)
-        with patch("memctl.text.page.plain_blocks", lambda _: None):
+        with patch("memctl.markdown.page.plain_blocks", lambda _: None):
             assert read == parse_page(text)
 
 

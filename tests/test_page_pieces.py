@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.text.lines import split_lines
-from memctl.text.page import _blocks, parse_page
+from memctl.markdown.lines import split_lines
+from memctl.markdown.page import _blocks, parse_page
 
 INDENTS = ["", "", "", "", " ", "  ", "   ", "    ", "\t", "- ", "  - ", "  - ", "    - ", "> ", "1. ", "- - "]
 TEXTS = [
@@ -62,5 +62,8 @@ def test_what_reflect_writes_is_read_as_markdown_it_reads_it() -> None:
 def _equal(text: str) -> None:
     for everywhere in (False, True):
         read = parse_page(text, everywhere)
-        with patch("memctl.text.page.plain_blocks", lambda _: None), patch("memctl.text.page._in_pieces", _blocks):
+        with (
+            patch("memctl.markdown.page.plain_blocks", lambda _: None),
+            patch("memctl.markdown.page._in_pieces", _blocks),
+        ):
             assert read == parse_page(text, everywhere)

@@ -19,21 +19,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import fact_texts, names, texts
 
-from memctl.core.lessons import Outcome, lessons
-from memctl.core.pages import (
-    About,
-    Held,
-    Line,
-    entity_body,
-    experience_body,
-    lessons_body,
-    world_body,
-)
 from memctl.facts import Citation, Fact, Kind, Period, Span
-from memctl.text.blocks import find_blocks
-from memctl.text.lines import split_lines
-from memctl.text.page import parse_page
-from memctl.text.quoting import Source, heading, quoted, sources
+from memctl.markdown.blocks import find_blocks
+from memctl.markdown.escape import Source, heading, quoted, sources
+from memctl.markdown.lines import split_lines
+from memctl.markdown.page import parse_page
+from memctl.reflect.entity_pages import About, Held, Line, entity_body, experience_body, lessons_body, world_body
+from memctl.reflect.lessons import Outcome, lessons
 
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"

@@ -12,7 +12,13 @@ from face_helpers import TODAY, call, fixture_copy, snapshot, write_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.proposals import (
+from memctl.errors import NothingFound, PageChanged, Refused
+from memctl.facts import Citation
+from memctl.index.rows import rows_of
+from memctl.markdown.blocks import splice
+from memctl.notes.workspace import Workspace
+from memctl.reflect import proposal_answers as verb
+from memctl.reflect.proposals import (
     AT_ONCE,
     BLOCK,
     Candidate,
@@ -27,12 +33,6 @@ from memctl.core.proposals import (
     refused_in,
     says,
 )
-from memctl.core.rows import rows_of
-from memctl.errors import NothingFound, PageChanged, Refused
-from memctl.facts import Citation
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import splice
-from memctl.verbs import proposals as verb
 
 CORE = """# Core
 

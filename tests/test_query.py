@@ -15,9 +15,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import names, texts
 
-from memctl.core.query import Query, read_query
 from memctl.errors import Usage
 from memctl.facts import Kind, Period
+from memctl.index.query import Query
+from memctl.recall.query import read_query
 
 TODAY = date(2025, 11, 29)  # a Saturday
 OPINION, WORLD = Kind.OPINION, Kind.WORLD

@@ -15,8 +15,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import texts
 
-from memctl.core.query import read_query
-from memctl.text.question import SHORT, clean
+from memctl.recall.query import read_query
+from memctl.recall.question import SHORT, clean
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "bench"))
 import prompts

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memctl.core.rank import HALF_LIFE_DAYS, Candidate, factors, order, recency
-from memctl.facts import Kind, Period
+from memctl.facts import HALF_LIFE_DAYS, Kind, Period
+from memctl.recall.rank import Candidate, factors, order, recency
 
 TODAY = date(2025, 11, 27)
 AGING = sorted(HALF_LIFE_DAYS, key=lambda kind: kind.value)

@@ -14,15 +14,15 @@ from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sou
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.core.hits import Answer, answer_json
-from memctl.core.pack import cost
 from memctl.facts import Citation
-from memctl.store.workspace import Settings, Workspace
-from memctl.text.lines import split_lines
-from memctl.verbs import recall as recall_module
-from memctl.verbs.index import index
-from memctl.verbs.recall import recall
-from memctl.verbs.sync import SyncReport
+from memctl.hits import Answer, answer_json
+from memctl.index.maintain import index
+from memctl.index.sync import SyncReport
+from memctl.markdown.lines import split_lines
+from memctl.notes.workspace import Settings, Workspace
+from memctl.recall import recall as recall_module
+from memctl.recall.pack import cost
+from memctl.recall.recall import recall
 
 LOG = "memory/2025-11-27.md"
 

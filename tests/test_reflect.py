@@ -18,17 +18,17 @@ from hypothesis import strategies as st
 from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
 from strategies import pages
 
-from memctl.core.beliefs import Evidence, replay
+from memctl.beliefs.confidence import Evidence, replay
+from memctl.beliefs.page_read import LEDGER, Entered, read_entries
 from memctl.errors import CannotWrite
-from memctl.store.system import locked
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import body_of, edited, live_blocks, splice
-from memctl.text.lines import split_lines
-from memctl.text.opinions import LEDGER, Entered, read_entries
-from memctl.text.quoting import sources
-from memctl.verbs import reflect as verb
-from memctl.verbs.reflect import reflect
-from memctl.verbs.show import show
+from memctl.markdown.blocks import body_of, edited, live_blocks, splice
+from memctl.markdown.escape import sources
+from memctl.markdown.lines import split_lines
+from memctl.notes.system import locked
+from memctl.notes.workspace import Workspace
+from memctl.recall.show import show
+from memctl.reflect import reflect as verb
+from memctl.reflect.reflect import reflect
 
 OPINIONS, PETER = "bank/opinions.md", "bank/entities/Peter.md"
 TODAY = date(2025, 11, 30)
@@ -1066,7 +1066,7 @@ def test_usage(root: Path) -> None:
 
 def test_the_lock_is_busy(reflected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 14 while another reflect runs; a dry run needs no lock."""
-    monkeypatch.setattr("memctl.store.replace.LOCK_SECONDS", 0.05)
+    monkeypatch.setattr("memctl.notes.replace.LOCK_SECONDS", 0.05)
     with locked(reflected / ".memory/reflect.lock", 1.0):
         done = run(reflected)
         assert done.code == 14 and is_two_lines(done.err)

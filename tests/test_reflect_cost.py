@@ -7,14 +7,14 @@ from unittest.mock import patch
 
 from face_helpers import TODAY, fixture_copy, write_pages
 
-from memctl.core.rows import rows_of
-from memctl.store.heal import with_index
-from memctl.store.questions_reflect import terms_held
-from memctl.store.workspace import Workspace
-from memctl.verbs import reading
-from memctl.verbs.index import verify
-from memctl.verbs.reflect import reflect
-from memctl.verbs.sync import sync
+from memctl.index import reading
+from memctl.index.heal import with_index
+from memctl.index.maintain import verify
+from memctl.index.queries.reflect import terms_held
+from memctl.index.rows import rows_of
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace
+from memctl.reflect.reflect import reflect
 
 PATH = "bank/world.md"
 PAGE = """# World
@@ -41,7 +41,7 @@ def test_terms_that_are_held_give_equal_rows() -> None:
     held = {(row.role, row.digest): row.own for row in rows.rows}
     changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
     for text in (PAGE, changed):
-        with patch("memctl.core.rows.terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
+        with patch("memctl.index.rows.terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
             made = rows_of(PATH, text, held)
         assert made == rows_of(PATH, text)
 
@@ -52,7 +52,7 @@ def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: P
     held = with_index(workspace, lambda index: terms_held(index, PATH))
     assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
-    with patch.object(reading, "_LARGE", 1), patch("memctl.core.rows.terms", side_effect=lambda _: ["new"]) as made:
+    with patch.object(reading, "_LARGE", 1), patch("memctl.index.rows.terms", side_effect=lambda _: ["new"]) as made:
         with_index(workspace, lambda index: sync(workspace, index))
     assert made.call_count == 1
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- an old line\n", 1), "utf-8")

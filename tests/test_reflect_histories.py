@@ -19,16 +19,16 @@ from face_helpers import snapshot
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from memctl.core.held import Place, as_written
-from memctl.core.rows import rows_of
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import body_of, live_blocks
-from memctl.text.lines import split_lines
-from memctl.text.names import spell
-from memctl.text.opinions import read_entries, read_marks
-from memctl.text.quoting import sources
-from memctl.verbs.reflect import reflect
-from memctl.verbs.show import show
+from memctl.beliefs.belief import Place, as_written
+from memctl.beliefs.page_read import read_entries, read_marks
+from memctl.index.rows import rows_of
+from memctl.language.names import spell
+from memctl.markdown.blocks import body_of, live_blocks
+from memctl.markdown.escape import sources
+from memctl.markdown.lines import split_lines
+from memctl.notes.workspace import Workspace
+from memctl.recall.show import show
+from memctl.reflect.reflect import reflect
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
 ORDERS, WINDOWS = (500, 500) if TORTURE else (24, 16)

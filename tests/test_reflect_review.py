@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from face_helpers import ask, call, write_pages
 
-from memctl.text.opinions import read_marks
-from memctl.verbs.reflect import reflect
+from memctl.beliefs.page_read import read_marks
+from memctl.reflect.reflect import reflect
 
 OPINIONS, TODAY = "bank/opinions.md", date(2025, 11, 30)
 LOG = "## Retain\n\n- O(0.8) @Peter: Prefers concise replies ^concise\n- W @Peter: Has a boat ^boat\n"

@@ -11,19 +11,19 @@ from face_helpers import TODAY, fixture_copy, write_pages
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memctl.core.conflicts import marks_of, pairs_with, pairs_worth
-from memctl.store.heal import with_index
-from memctl.store.questions import Stored, by_ids
-from memctl.store.questions_conflicts import said_since
-from memctl.store.reread import Seen, reread
-from memctl.store.workspace import Workspace
-from memctl.text.terms import terms
-from memctl.verbs import gathering
-from memctl.verbs import reflect as night
-from memctl.verbs.conflicts import Conflict, conflicts_in, conflicts_since
-from memctl.verbs.gathering import Gathering
-from memctl.verbs.reflect import reflect
-from memctl.verbs.sync import sync
+from memctl.conflicts.conflicts import marks_of, pairs_with, pairs_worth
+from memctl.conflicts.listing import Conflict, conflicts_in, conflicts_since
+from memctl.index.heal import with_index
+from memctl.index.queries.conflicts import said_since
+from memctl.index.queries.entries import Stored, by_ids
+from memctl.index.reread import Seen, reread
+from memctl.index.sync import sync
+from memctl.language.analyzer import terms
+from memctl.notes.workspace import Workspace
+from memctl.reflect import fact_source as gathering
+from memctl.reflect import reflect as night
+from memctl.reflect.fact_source import Gathering
+from memctl.reflect.reflect import reflect
 
 WORDS = (
     "prefers", "dislikes", "long", "short", "replies", "nets", "eleven", "twelve", "11", "12", "not", "лодка", "любит", "не", "чай", "длинный", "короткий", "喜欢", "讨厌", "回复",

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, write_pages
 
-from memctl.core.hits import Answer, answer_json
-from memctl.core.pack import cost
-from memctl.core.query import read_query
-from memctl.store.workspace import Workspace
-from memctl.verbs.related import recall_further
+from memctl.hits import Answer, answer_json
+from memctl.notes.workspace import Workspace
+from memctl.recall.pack import cost
+from memctl.recall.query import read_query
+from memctl.recall.related import recall_further
 
 # The question names Alice and shares words with her line alone; Globex and Port Sorrel are the bridges.
 CHAIN = {
@@ -212,9 +212,9 @@ def test_copies_and_twins(tmp_path: Path) -> None:
 
 def test_lines_that_are_gone(tmp_path: Path) -> None:
     """The files are read again: a bridge that was edited away carries nothing, whatever the index remembers."""
-    from memctl.store.heal import with_index
-    from memctl.verbs.recall import recall
-    from memctl.verbs.related import related_to
+    from memctl.index.heal import with_index
+    from memctl.recall.recall import recall
+    from memctl.recall.related import related_to
 
     workspace = write_pages(tmp_path, CHAIN)
     query = read_query(QUESTION, TODAY)
@@ -226,8 +226,8 @@ def test_lines_that_are_gone(tmp_path: Path) -> None:
 
 def test_a_walk_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One step in SQL stands in for it, over marked names, hubs left out, with a warning."""
-    from memctl.store.index import TimeUp
-    from memctl.verbs.related import Web
+    from memctl.index.index import TimeUp
+    from memctl.recall.related import Web
 
     def slow(*_: object) -> None:
         raise TimeUp

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Fact
-from memctl.text.grammar import parse
-from memctl.text.relations import Relation, relation, relation_key, slot_of
+from memctl.language.relations import Relation, relation, relation_key, slot_of
+from memctl.markdown.grammar import parse
 
 STATED = """
 city      | Alice        | Lives in Berlin.

@@ -1,4 +1,4 @@
-"""store/replace.py: a page is replaced whole, durably, and never over what somebody saved meanwhile."""
+"""notes/replace.py: a page is replaced whole, durably, and never over what somebody saved meanwhile."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from store_helpers import DAY, make_workspace, strays
 from torture import kill_points, power_loss
 
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.store import files, system
-from memctl.store import replace as module
-from memctl.store.files import MAX_PAGE
-from memctl.store.replace import replace, writing_alone
-from memctl.store.system import locked
-from memctl.store.workspace import Workspace
-from memctl.verbs.reflect import reflect
+from memctl.notes import files, system
+from memctl.notes import replace as module
+from memctl.notes.files import MAX_PAGE
+from memctl.notes.replace import replace, writing_alone
+from memctl.notes.system import locked
+from memctl.notes.workspace import Workspace
+from memctl.reflect.reflect import reflect
 
 PAGE = "bank/entities/Atlas.md"
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX file kinds and modes")

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_helpers import LOG, make_workspace
 
-from memctl.core.hits import answer_json
-from memctl.core.query import read_query
 from memctl.errors import NothingFound
-from memctl.store import reread
-from memctl.store.inotify import Inotify
-from memctl.store.resident import Resident
-from memctl.store.workspace import Workspace
-from memctl.verbs.recall import recall
+from memctl.hits import answer_json
+from memctl.index import reread
+from memctl.index.inotify import Inotify
+from memctl.index.resident import Resident
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
 
 TODAY = date(2025, 11, 30)
 QUESTIONS = ("database", "concise replies", "Пётр живёт", "爱丽丝", "@Peter", "deploy since:30d", "nothing here xyzzy")

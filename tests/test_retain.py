@@ -1,4 +1,4 @@
-"""verbs/retain.py: facts go to the log of a day under `## Retain`, and what is reported as kept is there."""
+"""retain/retain.py: facts go to the log of a day under `## Retain`, and what is reported as kept is there."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl, synced
 
 from memctl.errors import MemctlError, OutsideWorkspace, PageUnreadable, Refused, Usage
 from memctl.facts import Citation, Fact, Kind
-from memctl.store.files import MAX_PAGE
-from memctl.store.workspace import Workspace
-from memctl.text.page import parse_page, split_lines
-from memctl.verbs import retain as module
-from memctl.verbs.retain import Retained, read_fact, retain
+from memctl.markdown.page import parse_page, split_lines
+from memctl.notes.files import MAX_PAGE
+from memctl.notes.workspace import Workspace
+from memctl.retain import retain as module
+from memctl.retain.retain import Retained, read_fact, retain
 
 HEAD = "# 2025-11-27\n\n## Retain\n\n"
 

@@ -14,13 +14,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import facts, growth, line_facts, pages
 
-from memctl.core.row import EntityPage, PageRows, Row, content_key, digest, fact_id, page_id
-from memctl.core.rows import FACT_PAGES, day_of, rows_of, valid
 from memctl.facts import Fact, Kind, Period
-from memctl.text.grammar import parse, parse_period, render
-from memctl.text.lines import MAX_LINE
-from memctl.text.page import parse_page
-from memctl.text.terms import terms
+from memctl.ids import content_key, digest, fact_id, page_id
+from memctl.index.row import EntityPage, PageRows, Row
+from memctl.index.rows import FACT_PAGES, day_of, rows_of, valid
+from memctl.language.analyzer import terms
+from memctl.markdown.grammar import parse, parse_period, render
+from memctl.markdown.lines import MAX_LINE
+from memctl.markdown.page import parse_page
 
 LOG = "memory/2025-11-27.md"
 BOB = "bank/entities/Bob.md"
@@ -111,7 +112,7 @@ def test_row_ids_are_unique_fit_sqlite_and_follow_the_page() -> None:
 
 def test_a_page_with_more_entries_than_ids_says_so() -> None:
     """2^22 of them; a page may have 8 MiB, so that only rows of nothing but headings come near."""
-    with patch("memctl.core.rows.ORDINAL_BITS", 5):
+    with patch("memctl.index.rows.ORDINAL_BITS", 5):
         page = rows_of(LOG, "# A\n" * 9)
     assert len(page.rows) == 4
     assert [line for line, problem in page.problems if "more entries" in problem.message] == [5]

@@ -8,9 +8,9 @@ import sqlite_utils
 from store_helpers import make_workspace, synced
 
 import memctl
-from memctl.core.row import Row
+from memctl.index.row import Row
 
-SCHEMA = (Path(memctl.__file__).parent / "store" / "schema.sql").read_text("utf-8")
+SCHEMA = (Path(memctl.__file__).parent / "index" / "schema.sql").read_text("utf-8")
 
 
 def test_it_fits_on_a_screen_or_two() -> None:

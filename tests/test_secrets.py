@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.text import secrets
-from memctl.text.secrets import Secret, find_secrets
+from memctl.language import secrets
+from memctl.language.secrets import Secret, find_secrets
 
 A = string.ascii_letters + string.digits
 U = A + "-_"

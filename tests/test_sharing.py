@@ -13,20 +13,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import OPENERS, line_facts, texts
 
-from memctl.core.hits import Answer, answer_json
-from memctl.core.query import read_query
-from memctl.core.sharing import PRIVATE, Private, without_private, without_private_lines
 from memctl.errors import MemctlError, NothingFound
 from memctl.facts import Citation
-from memctl.store.heal import with_index
-from memctl.store.questions_private import private_entries
-from memctl.store.workspace import Workspace
-from memctl.text.grammar import render
-from memctl.text.lines import split_lines
-from memctl.verbs.recall import recall
-from memctl.verbs.reflect import reflect
-from memctl.verbs.related import recall_further
-from memctl.verbs.show import show
+from memctl.hits import Answer, answer_json
+from memctl.index.heal import with_index
+from memctl.index.public import PRIVATE, Private, without_private, without_private_lines
+from memctl.index.queries.private import private_entries
+from memctl.markdown.grammar import render
+from memctl.markdown.lines import split_lines
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
+from memctl.recall.related import recall_further
+from memctl.recall.show import show
+from memctl.reflect.reflect import reflect
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 """Words that only private lines hold, in three languages."""
@@ -291,7 +291,7 @@ def test_only_pages_are_shown(tmp_path: Path, reference: str) -> None:
     """What recall does not search, no server shows: least of all the token."""
     pages = {reference.partition("#")[0]: "x\n", "memctl.toml": "ignore = ['drafts/*']\n", "sub/memctl.toml": ""}
     made = write_pages(tmp_path, {"memory/2025-11-01.md": "- W: x\n", **pages})
-    from memctl.store.workspace import find_workspace
+    from memctl.notes.workspace import find_workspace
 
     workspace = find_workspace(str(made.root), {}, tmp_path)
     with pytest.raises(MemctlError):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.core.similar_names import Names, is_slip, maybe_same, similarity
-from memctl.text.names import entity_key
+from memctl.entities.similar import Names, is_slip, maybe_same, similarity
+from memctl.language.names import entity_key
 
 SAME = [
     # in other letters

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from strategies import fact_texts, names
 
 from memctl.facts import Fact, Kind, Period
-from memctl.text.grammar import parse, parse_period
-from memctl.text.stance import Stance, stance
-from memctl.text.stance_words import LANGUAGES, Lexicon, lexicon, shipped
+from memctl.markdown.grammar import parse, parse_period
+from memctl.stance.lexicon import LANGUAGES, Lexicon, lexicon, shipped
+from memctl.stance.stance import Stance, stance
 
 DEV = Path(__file__).parent / "data" / "stance" / "dev.jsonl"
 
@@ -346,7 +346,7 @@ def test_an_empty_lexicon_still_compares_words() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_lists_are_broad(language: str) -> None:
     """Hundreds of words on scales in each language, no word on both ends of one scale."""
-    from memctl.text import stance_words
+    from memctl.stance import lexicon as stance_words
 
     scales = stance_words._shipped(language)["scales"]
     sides = [line.partition(":")[2].partition("|") for line in scales.strip().splitlines()]

@@ -1,4 +1,4 @@
-"""verbs/sync.py: the index holds what the Markdown says, and only what changed is read."""
+"""index/sync.py: the index holds what the Markdown says, and only what changed is read."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from store_helpers import LOG, PAGES, make_workspace, rebuilt, rows, synced
 from torture import same_tick, states
 
-from memctl.core.changes import RACY_NS
 from memctl.errors import CannotWrite
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
-from memctl.verbs import reading
-from memctl.verbs.index import index
-from memctl.verbs.sync import SyncReport, sync
+from memctl.index import reading
+from memctl.index.changes import RACY_NS
+from memctl.index.heal import with_index
+from memctl.index.maintain import index
+from memctl.index.sync import SyncReport, sync
+from memctl.notes.workspace import Workspace
 
 
 @pytest.fixture

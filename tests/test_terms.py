@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from memctl.text import irregular
-from memctl.text import terms as module
-from memctl.text.terms import LONGEST, prefixes, query_terms, terms
+from memctl.language import analyzer as module
+from memctl.language import irregular
+from memctl.language.analyzer import LONGEST, prefixes, query_terms, terms
 
 TOKENCHARS = "".join(sorted(set(string.punctuation) - set("'\"")))
 SAMPLES = """
@@ -211,7 +211,7 @@ def test_hostile_text_costs_linear_time(hostile: str) -> None:
 
 
 def test_the_kept_stop_terms_are_what_analysis_makes_of_the_stop_words() -> None:
-    from memctl.text import stopwords
+    from memctl.language import stopwords
 
     words = f"{stopwords.ENGLISH} {stopwords.RUSSIAN} {stopwords.CHINESE}"
     assert set(stopwords.TERMS.split()) == set(terms(words))

@@ -16,9 +16,9 @@ from face_helpers import FIXTURES, write_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memctl.context.counters import counter_of
 from memctl.errors import ExtraBroken, ExtraMissing, Usage
-from memctl.store.counters import counter_of
-from memctl.text.tokens import estimate
+from memctl.language.tokens import estimate
 
 COUNTED = json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("utf-8"))
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DAYS, IDS, texts
 
-from memctl.core.additions import addition, spans_of
-from memctl.core.rows import rows_of
-from memctl.core.scrub import Target, bury_soundly
 from memctl.facts import Fact, Kind, Span
-from memctl.text.lines import Role, split_lines
-from memctl.text.page import Entry, parse_page
-from memctl.text.tombstones import BLOCK, Grave, Tombstone, bury, read_tombstone, render_tombstone
+from memctl.forget.erase import Target, bury_soundly
+from memctl.index.rows import rows_of
+from memctl.markdown.additions import addition, spans_of
+from memctl.markdown.lines import Role, split_lines
+from memctl.markdown.page import Entry, parse_page
+from memctl.markdown.tombstones import BLOCK, Grave, Tombstone, bury, read_tombstone, render_tombstone
 
 DAY = date(2025, 11, 30)
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)

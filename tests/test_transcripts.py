@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memctl.text.transcripts import MAX_TEXT, Notes, Turn, moment
-from memctl.text.transcripts_bytes import known_encoding, taken_for
-from memctl.text.transcripts_markdown import label_of
-from memctl.text.transcripts_reading import FORMS, read_transcript
+from memctl.ingest.transcripts.bytes import known_encoding, taken_for
+from memctl.ingest.transcripts.markdown import label_of
+from memctl.ingest.transcripts.read import MAX_TEXT, Notes, Turn, moment
+from memctl.ingest.transcripts.reading import FORMS, read_transcript
 
 
 def read(data: bytes | str, *, size: int = 5, **options: str | None) -> tuple[list[Turn], Notes]:

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.core.truth import Claim, Standing, standings, versions
 from memctl.facts import Period
+from memctl.truth.validity import Claim, Standing, standings, versions
 
 TODAY = date(2025, 11, 27)
 SLOT = (("nightjar", "db"),)

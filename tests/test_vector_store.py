@@ -23,15 +23,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import make_workspace
 
-from memctl.core.vectors import Code, cosine, text_key
 from memctl.errors import CannotWrite, LockBusy
-from memctl.store import vector_reading
-from memctl.store.heal import with_index
-from memctl.store.questions_vectors import entries_of, leaves
-from memctl.store.vector_check import check_vectors
-from memctl.store.vectors import PackRow, Scan, Vectors, drop_vectors, has_vectors, open_vectors
-from memctl.store.workspace import Workspace
-from memctl.verbs.sync import sync
+from memctl.index.heal import with_index
+from memctl.index.queries.vectors import entries_of, leaves
+from memctl.index.sync import sync
+from memctl.notes.workspace import Workspace
+from memctl.vectors import search as vector_reading
+from memctl.vectors.check import check_vectors
+from memctl.vectors.file import PackRow, Scan, Vectors, drop_vectors, has_vectors, open_vectors
+from memctl.vectors.quantized import Code, cosine, text_key
 
 DIM = 64
 NO_MEANS = [[0.0] * DIM] * 3
@@ -370,7 +370,7 @@ def test_a_killed_writer_loses_only_what_was_not_committed(tmp_path: Path) -> No
     workspace = filled(tmp_path)
     script = (
         "import os, sys; sys.path[:0] = sys.argv[2:]; from pathlib import Path; from test_vector_store import begun; "
-        "from memctl.store.workspace import Workspace; vectors = begun(Workspace(Path(sys.argv[1]))); vectors.drop_packs([1]); "
+        "from memctl.notes.workspace import Workspace; vectors = begun(Workspace(Path(sys.argv[1]))); vectors.drop_packs([1]); "
         "vectors._run('BEGIN IMMEDIATE'); vectors._run('DELETE FROM pack'); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", script, str(tmp_path), *sys.path], check=False, capture_output=True)
@@ -625,8 +625,8 @@ def test_one_question_imports_no_numpy(tmp_path: Path) -> None:
     """Nor hashlib's OpenSSL: opening and asking stay cheap."""
     filled(tmp_path, 40, 100)
     script = (
-        "import sys; from pathlib import Path; from memctl.store.vectors import open_vectors; "
-        "from memctl.store.workspace import Workspace; vectors = open_vectors(Workspace(Path(sys.argv[1]))); "
+        "import sys; from pathlib import Path; from memctl.vectors.file import open_vectors; "
+        "from memctl.notes.workspace import Workspace; vectors = open_vectors(Workspace(Path(sys.argv[1]))); "
         "found = vectors.scan(vectors.encode([1.0] * 63 + [2.0], 0), None, 5); assert found.n == 4000 and not vectors.problem; "
         "assert not {'numpy', 'hnswlib', 'hashlib', 'array'} & set(sys.modules), sorted(sys.modules)"
     )

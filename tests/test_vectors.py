@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memctl.core.vectors import (
+from memctl.vectors.quantized import (
     CYRILLIC,
     HAN,
     LATIN,

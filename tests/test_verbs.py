@@ -12,16 +12,16 @@ import pytest
 from store_helpers import AS_ANYBODY, DAY, LOG, PAGES, is_two_lines, make_workspace, memctl, synced
 
 from memctl.errors import CannotWrite, NothingFound, OutsideWorkspace, Usage
-from memctl.store.files import MAX_PAGE
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.verbs.check import check
-from memctl.verbs.entity import list_entities, show_entity
-from memctl.verbs.fact import get_fact, history
-from memctl.verbs.init import init
-from memctl.verbs.reflect import reflect
-from memctl.verbs.retain import read_fact, retain
-from memctl.verbs.show import show
-from memctl.verbs.status import status
+from memctl.maintenance.check import check
+from memctl.maintenance.init import init
+from memctl.maintenance.status import status
+from memctl.notes.files import MAX_PAGE
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.entities import list_entities, show_entity
+from memctl.recall.show import show
+from memctl.recall.slots import get_fact, history
+from memctl.reflect.reflect import reflect
+from memctl.retain.retain import read_fact, retain
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 

@@ -24,13 +24,13 @@ from face_helpers import call, fixture_copy
 from store_helpers import LOG, environment, make_workspace, memctl
 
 from memctl.errors import ExtraMissing
-from memctl.store import bell as bells
-from memctl.store.bell import Bell
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.verbs import watch as watching
-from memctl.verbs.index import verify
-from memctl.verbs.watch import Noticed, watch
+from memctl.index.heal import with_index
+from memctl.index.maintain import verify
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.watch import watch as watching
+from memctl.watch import watcher as bells
+from memctl.watch.watch import Noticed, watch
+from memctl.watch.watcher import Bell
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
 DOCS = Path(__file__).parent.parent / "docs/watch.md"
@@ -476,7 +476,7 @@ def test_folders_without_a_watch_are_noticed(workspace: Workspace) -> None:
     assert re.search(r"\d of \d folders have no watch \(fs.inotify.max_user_watches\)", done.stdout), done
 
 
-_FIRST = "import sys; from pathlib import Path; from memctl.store.bell import Bell; b = Bell(); b.hang(Path(sys.argv[1])); print(b.problem)"
+_FIRST = "import sys; from pathlib import Path; from memctl.watch.watcher import Bell; b = Bell(); b.hang(Path(sys.argv[1])); print(b.problem)"
 
 
 def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:
@@ -541,7 +541,7 @@ def test_new_lines_get_vectors_when_nothing_else_is_to_be_done(
     """Words first; a model that cannot be had is told once."""
     from hash_embedder import HashEmbedder
 
-    from memctl.store import embedders
+    from memctl.vectors import models as embedders
 
     monkeypatch.setattr(embedders, "choose", lambda _: HashEmbedder())
     lines = run(workspace, Silent(), vectors=True)

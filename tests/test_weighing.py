@@ -10,9 +10,9 @@ from types import SimpleNamespace
 import pytest
 from face_helpers import call
 
-from memctl.store.workspace import find_workspace
-from memctl.verbs.belief import beliefs
-from memctl.verbs.reflect import reflect
+from memctl.beliefs.view import beliefs
+from memctl.notes.workspace import find_workspace
+from memctl.reflect.reflect import reflect
 
 TODAY = date(2025, 11, 30)
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from face_helpers import TODAY, ask, the_hit, write_pages
 
-from memctl.core.query import read_query
-from memctl.store.heal import with_index
-from memctl.store.index import Index
-from memctl.store.questions import by_ids, condition_of
-from memctl.verbs.emptiness import why_empty
-from memctl.verbs.sync import sync
-from memctl.verbs.words import Found, by_words
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.entries import by_ids, condition_of
+from memctl.index.sync import sync
+from memctl.recall.explain_empty import why_empty
+from memctl.recall.query import read_query
+from memctl.recall.search_words import Found, by_words
 
 PAGES = {
     "memory/2025-11-01.md": "# Harbour\n\nWho repaired the winch?\nNobody knows yet.\n\nThe ferry was late.\n\n## Weather\n\nA storm warning.\n",

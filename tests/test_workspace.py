@@ -1,4 +1,4 @@
-"""store/workspace.py: where things are, and that every path stays inside."""
+"""notes/workspace.py: where things are, and that every path stays inside."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from store_helpers import DAY, LOG, make_workspace, memctl, rows, synced
 from torture import paths
 
 from memctl.errors import BadSettings, MemctlError, NoWorkspace, OutsideWorkspace, PageUnreadable
-from memctl.store.files import read_page
-from memctl.store.workspace import Settings, Workspace, find_workspace
-from memctl.verbs.check import check
-from memctl.verbs.recall import recall
-from memctl.verbs.show import show
+from memctl.maintenance.check import check
+from memctl.notes.files import read_page
+from memctl.notes.workspace import Settings, Workspace, find_workspace
+from memctl.recall.recall import recall
+from memctl.recall.show import show
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX names and file kinds")
 
@@ -254,7 +254,7 @@ def test_a_name_that_is_too_long_says_so(traps: Workspace) -> None:
 
 @posix
 def test_a_workspace_full_of_traps_is_indexed_and_searched(traps: Workspace) -> None:
-    from memctl.core.query import read_query
+    from memctl.recall.query import read_query
 
     assert not any(paths.SECRET in str(row) for row in rows(traps))
     answer = recall(traps, read_query("readable", DAY), today=DAY, k=50)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from store_helpers import environment, make_workspace
 
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
+from memctl.index.heal import with_index
+from memctl.notes.workspace import Workspace
 
 FOLDERS = 300
 

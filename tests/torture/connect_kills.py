@@ -14,7 +14,7 @@ from pathlib import Path
 from store_helpers import environment
 from torture.kill_points import HAS_STRACE
 
-from memctl.core.hosts import HOSTS
+from memctl.agents.hosts import HOSTS
 
 DATA = Path(__file__).parent.parent / "data" / "connect"
 CALLS = "renameat2,rename,write,fsync,unlink,mkdir,link,rmdir,fchmod"

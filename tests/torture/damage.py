@@ -12,8 +12,8 @@ from pathlib import Path
 
 from store_helpers import LOG, make_workspace, rebuilt, rows, synced
 
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
+from memctl.index.heal import with_index
+from memctl.notes.workspace import Workspace
 
 PAGE = 4096
 

@@ -16,13 +16,13 @@ from typing import NamedTuple
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
-from memctl.store import replace as replacing
-from memctl.store.replace import replace
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import is_marker, splice
-from memctl.verbs.index import index, verify
-from memctl.verbs.reflect import reflect
-from memctl.verbs.retain import read_fact, retain
+from memctl.index.maintain import index, verify
+from memctl.markdown.blocks import is_marker, splice
+from memctl.notes import replace as replacing
+from memctl.notes.replace import replace
+from memctl.notes.workspace import Workspace
+from memctl.reflect.reflect import reflect
+from memctl.retain.retain import read_fact, retain
 
 THINKS = 0.003  # seconds between loading a page and saving it
 RESTS = 0.03

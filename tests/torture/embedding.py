@@ -12,10 +12,10 @@ from hash_embedder import HashEmbedder, packs
 from store_helpers import make_workspace, memctl, rebuilt, rows, strays
 from torture.kill_points import HAS_STRACE, NotReached, Point, Scene, run, stop_at
 
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
-from memctl.verbs.embed import EmbedReport, embed
-from memctl.verbs.index import index
+from memctl.index.heal import with_index
+from memctl.index.maintain import index
+from memctl.notes.workspace import Workspace
+from memctl.vectors.embed import EmbedReport, embed
 
 # `memctl index` with a model that is there in every process; errors are told as the command line tells them.
 EMBED = f"""
@@ -24,8 +24,8 @@ sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 from hash_embedder import HashEmbedder
 from memctl.store import embedders
 embedders.choose = lambda workspace: HashEmbedder()
-from memctl.faces.call import run
-from memctl.faces.cli import load
+from memctl.cli.call import run
+from memctl.cli.app import load
 words = ["index", "-w", sys.argv[1]]
 sys.exit(run(load(words), words))
 """

@@ -17,10 +17,10 @@ from pathlib import Path
 
 from store_helpers import DAY, LOG, environment, make_workspace, memctl, rebuilt, rows, strays, synced
 
-from memctl.store import replace as replacing
-from memctl.store.workspace import Workspace, find_workspace
-from memctl.verbs.index import verify
-from memctl.verbs.reflect import reflect
+from memctl.index.maintain import verify
+from memctl.notes import replace as replacing
+from memctl.notes.workspace import Workspace, find_workspace
+from memctl.reflect.reflect import reflect
 
 CALLS = (
     "openat", "write", "pwrite64", "fsync", "fdatasync", "ftruncate", "rename", "renameat2", "unlink", "mkdir", "link", "linkat",
@@ -102,9 +102,9 @@ def _damaged(root: Path) -> Workspace:
 REPLACE = """
 import sys
 from memctl.errors import MemctlError
-from memctl.store.replace import replace, writing_alone
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import splice
+from memctl.notes.replace import replace, writing_alone
+from memctl.notes.workspace import Workspace
+from memctl.markdown.blocks import splice
 from pathlib import Path
 workspace = Workspace(Path(sys.argv[1]))
 try:

@@ -15,15 +15,15 @@ from pathlib import Path
 
 from face_helpers import TODAY, fixture_copy
 
-from memctl.core.chat import text_of
-from memctl.core.context import Pack
-from memctl.store.resident import Resident
-from memctl.store.workspace import Workspace
-from memctl.text.fence import fence, fenced_blocks
-from memctl.verbs.chat import prepare
-from memctl.verbs.context import context, for_prompt, session_start
-from memctl.verbs.ingest import ingest_file
-from memctl.verbs.reflect import reflect
+from memctl.context.assembly import Pack
+from memctl.context.chat import prepare
+from memctl.context.chat_messages import text_of
+from memctl.context.context import context, for_prompt, session_start
+from memctl.context.fence import fence, fenced_blocks
+from memctl.index.resident import Resident
+from memctl.ingest.ingest import ingest_file
+from memctl.notes.workspace import Workspace
+from memctl.reflect.reflect import reflect
 
 CANARY = "zqxcanary"
 ORIGINS = ("web", "web:evil.example", "tool", "tool:search", "import", "import:mem0")

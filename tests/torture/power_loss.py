@@ -18,12 +18,12 @@ from typing import Any
 
 from store_helpers import DAY, LOG, strays
 
-from memctl.store import replace as replacing
-from memctl.store.files import create, read_page
-from memctl.store.replace import replace, writing_alone
-from memctl.store.workspace import Workspace
-from memctl.text.page import parse_page
-from memctl.verbs.retain import read_fact, retain
+from memctl.markdown.page import parse_page
+from memctl.notes import replace as replacing
+from memctl.notes.files import create, read_page
+from memctl.notes.replace import replace, writing_alone
+from memctl.notes.workspace import Workspace
+from memctl.retain.retain import read_fact, retain
 
 FACT = read_fact("The kettle is in the Fjord room")
 OLD = "# 2025-11-27\n\n## Retain\n\n- W @Atlas: Runs on port 8080\n"

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from store_helpers import DAY, LOG, make_workspace, strays
 
-from memctl.core.query import read_query
 from memctl.errors import PageChanged
-from memctl.store.replace import replace
-from memctl.store.workspace import Workspace
-from memctl.text.blocks import body_of, live_blocks, splice
-from memctl.verbs.index import index, verify
-from memctl.verbs.recall import recall
-from memctl.verbs.reflect import reflect
-from memctl.verbs.retain import read_fact, retain
-from memctl.verbs.status import status
+from memctl.index.maintain import index, verify
+from memctl.maintenance.status import status
+from memctl.markdown.blocks import body_of, live_blocks, splice
+from memctl.notes.replace import replace
+from memctl.notes.workspace import Workspace
+from memctl.recall.query import read_query
+from memctl.recall.recall import recall
+from memctl.reflect.reflect import reflect
+from memctl.retain.retain import read_fact, retain
 
 PROCESSES = 8
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from store_helpers import make_workspace, synced
 
-from memctl.store.heal import with_index
-from memctl.store.workspace import Workspace
+from memctl.index.heal import with_index
+from memctl.notes.workspace import Workspace
 
 
 def known_sha(workspace: Workspace, path: str) -> bytes:

@@ -16,9 +16,9 @@ from store_helpers import DAY, PAGES, make_workspace, rebuilt, rows
 from torture.damage import ON_FILE
 
 from memctl.errors import MemctlError
-from memctl.store.workspace import Workspace
-from memctl.verbs.index import verify
-from memctl.verbs.retain import read_fact, retain
+from memctl.index.maintain import verify
+from memctl.notes.workspace import Workspace
+from memctl.retain.retain import read_fact, retain
 
 NAMES = (
     "memory/2025-11-27.md", "memory/2025-11-27-b.md", "memory/2025-11-28.md", "memory.md", "bank/world.md",

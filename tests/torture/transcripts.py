@@ -93,9 +93,9 @@ HOSTILE = {
 
 def slowest() -> tuple[float, str]:
     """Seconds per MB of the input that takes longest, of 20 made to be slow."""
-    import memctl.core.intake as intake
-    from memctl.text.transcripts import Notes
-    from memctl.text.transcripts_reading import read_transcript
+    import memctl.ingest.filter as intake
+    from memctl.ingest.transcripts.read import Notes
+    from memctl.ingest.transcripts.reading import read_transcript
 
     took = {}
     for name, piece in HOSTILE.items():

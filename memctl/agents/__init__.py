@@ -1,0 +1,1 @@
+"""What stands in a host's files: bracket commands (act), hooks, connect."""

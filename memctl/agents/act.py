@@ -1,0 +1,357 @@
+"""Act: do what the bracket commands in a model's reply ask for, one after the other; one that fails stops no other.
+
+What a model says is kept as `src=agent`, or less trusted if it says so, never more. Nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Any
+
+from ..errors import MemctlError, NothingFound, Refused, Usage
+from ..facts import Fact, Kind, is_trusted
+from ..hits import Hit, hit_json
+from ..language.secrets import find_secrets
+from ..markdown.diff import diff
+from ..markdown.grammar import Problem, with_attributes
+from ..notes.files import append, create, in_style, read_page
+from ..notes.workspace import Workspace
+from ..recall.query import read_query
+from .brackets import COMMANDS, Command, read_reply
+from .documents import document_path, made_by, prepared, with_more, written
+
+__all__ = ["MOST", "Acted", "Permissions", "Result", "act"]
+
+MOST = 32  # commands of one reply that are done
+_MOST_REPLY = 4 * 1024 * 1024  # characters
+_HITS, _HIT_TOKENS = 5, 800
+_MOST_READ = 8_000  # characters of a document; about two thousand tokens
+_PLACEHOLDER = re.compile(r"[.…\s]*|\.\.\.|<[\w .…]{1,40}>|TEXT|VALUE|KEY")
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """What the commands of a reply may do: write at all, or only show what they would; let private lines out."""
+
+    dry_run: bool = False
+    read_only: bool = False
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one command. `told` is our own sentence; `recalled` is text of the workspace: data, to be fenced.
+
+    `data` is the rest as JSON. A command that failed has the exit code that it would have had by itself.
+    """
+
+    command: str
+    line: int
+    ok: bool
+    told: str
+    code: int = 0
+    cure: str = ""
+    recalled: str = ""
+    diff: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """The reply without its commands, their results in order, and how many commands stood in code, quotes or thinking."""
+
+    reply: str
+    results: tuple[Result, ...]
+    ignored: int
+
+    @property
+    def failed(self) -> int:
+        """How many commands were not done, or found nothing."""
+        return sum(not result.ok for result in self.results)
+
+
+def act(workspace: Workspace, reply: str, *, today: date, may: Permissions = Permissions()) -> Acted:
+    """Do what the commands of a reply ask for. Usage for a reply that is no reply by its size; else never raises for them."""
+    if len(reply) > _MOST_REPLY:
+        raise Usage(f"a reply of {len(reply):,} characters", f"act reads at most {_MOST_REPLY:,}")
+    read = read_reply(reply)
+    actor = _Actor(workspace, today, may)
+    results = tuple(actor.do(number, command) for number, command in enumerate(read.commands))
+    return Acted(read.text, results, read.ignored)
+
+
+class _Actor:
+    """Does one command after the other."""
+
+    def __init__(self, workspace: Workspace, today: date, may: Permissions) -> None:
+        self._workspace, self._today, self._may = workspace, today, may
+
+    def do(self, number: int, command: Command) -> Result:
+        """The result of a command, whatever comes in its way."""
+        jobs: dict[str, Callable[[Command], Result]] = {
+            "SAVE_FACT": self._save_fact, "GET_FACT": self._get_fact, "SEARCH_MEMORY": self._search,
+            "SAVE_DOC": self._save_doc, "READ_DOC": self._read_doc,
+        }  # fmt: skip
+        try:
+            if command.problem:
+                raise Usage(command.problem, "write it again, whole")
+            if number >= MOST:
+                raise Usage(f"more than {MOST} commands in one reply", "write the rest in the next one")
+            if self._may.read_only and command.name.startswith("SAVE"):
+                raise Refused("nothing may be saved here", "act was called with --read-only")
+            return jobs[command.name](command)
+        except MemctlError as error:
+            return Result(command.name, command.line, False, error.what, error.exit_code, error.cure)
+
+    # -- facts --------------------------------------------------------------------------------------------------------
+
+    def _save_fact(self, command: Command) -> Result:
+        from ..retain.retain import retain
+
+        fact, notes = _fact(command.values)
+        kept = retain(self._workspace, [fact], self._today, dry_run=self._may.dry_run)
+        (one,) = kept.kept
+        done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
+        notes += list(kept.warnings)
+        told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes])
+        data = {
+            "source": str(one.citation),
+            "id": one.ref,
+            "already": one.already,
+            "origin": fact.source,
+            "notes": notes,
+        }
+        return Result(command.name, command.line, True, told, diff=kept.diff, data=data)
+
+    def _get_fact(self, command: Command) -> Result:
+        key = _required(command, "key")
+        about = _names(command.values.get("about", ""))
+        hits = self._slot(key, about[0] if about else None)
+        whose = f" of {about[0]}" if about else ""
+        if not hits:
+            raise NothingFound(f"nothing is known as {key!r}{whose}", "try SEARCH_MEMORY")
+        return _found(command, f"{key}{whose}", hits)
+
+    def _slot(self, key: str, about: str | None) -> list[Hit]:
+        from ..recall.slots import get_fact
+
+        for spelled in dict.fromkeys((key, _folded(key))):
+            try:
+                found = get_fact(self._workspace, spelled, about, self._today)
+            except NothingFound:
+                continue
+            shown = [hit for hit in found if self._may.private or not hit.private]
+            if shown:
+                return shown
+        return []
+
+    def _search(self, command: Command) -> Result:
+        from ..recall.recall import recall
+
+        words = _required(command, "query")
+        about, since = _names(command.values.get("about", "")), command.values.get("since")
+        asked = replace(read_query(words, self._today, about=about, since=since), public=not self._may.private)
+        answer = recall(self._workspace, asked, today=self._today, k=_HITS, budget=_HIT_TOKENS)
+        if not answer.hits:
+            raise NothingFound("nothing found", "try other words")
+        return _found(command, f"{len(answer.hits)} found", answer.hits, [answer.stale] if answer.stale else [])
+
+    # -- documents ----------------------------------------------------------------------------------------------------
+
+    def _save_doc(self, command: Command) -> Result:
+        values = command.values
+        path = self._place(values.get("folder", ""), _required(command, "name"))
+        source, notes = _source(values.get("src"))
+        content = prepared(_required(command, "content"))
+        before, added = self._write(path, _title(values["name"]), content, source)
+        done = "stood there already" if not added else "added to" if before else "saved"
+        if self._may.dry_run and added:
+            done = f"would be {done}"
+        told = "; ".join([f"{done}: {path}", *notes])
+        change = diff(path, before, before + added) if self._may.dry_run else ""
+        data = {
+            "path": path,
+            "already": not added,
+            "appended": bool(before and added),
+            "origin": source,
+            "notes": notes,
+        }
+        return Result(command.name, command.line, True, told, diff=change, data=data)
+
+    def _write(self, path: str, title: str, content: str, source: str) -> tuple[str, str]:
+        """Make the document, or add to it; returns the text that was there, and what came after it."""
+        if not (self._workspace.root / path).exists():
+            text = written(path, title, content, source)
+            if self._may.dry_run or create(self._workspace, path, text):
+                return "", text
+
+        def more(before: str) -> str:
+            return with_more(path, before, content, str(self._today), source)
+
+        if self._may.dry_run:
+            before = read_page(self._workspace, path).text
+            return before, in_style(more(before), before)
+        more(read_page(self._workspace, path).text)  # a refusal, before anything is opened for writing
+        done = append(self._workspace, path, more)
+        return done.before, done.added
+
+    def _place(self, folder: str, name: str) -> str:
+        """Where a document is, or is to be: a page of that name in other letters is that page."""
+        path = self._workspace.contain(document_path(folder, name))
+        if not self._workspace.is_page(path):
+            raise Refused(f"{path} would not be read back", "save it in another folder")
+        parts = ["bank"]
+        for part in path.split("/")[1:]:
+            parts.append(self._spelled("/".join(parts), part))
+        return self._workspace.contain("/".join(parts))
+
+    def _spelled(self, folder: str, name: str) -> str:
+        here = self._workspace.root / folder
+        if (here / name).exists() or not here.is_dir():
+            return name
+        return next((p.name for p in sorted(here.iterdir()) if p.name.casefold() == name.casefold()), name)
+
+    def _read_doc(self, command: Command) -> Result:
+        from ..recall.show import show
+
+        path = self._document(command.values.get("folder", ""), _required(command, "name"))
+        (page,) = show(self._workspace, path, public=not self._may.private)
+        lines = list(page.lines)
+        source = made_by("\n".join(lines))
+        if lines[:1] == ["---"]:
+            end = next((at for at, line in enumerate(lines[1:], 1) if line.strip() in ("---", "...")), 0)
+            lines = lines[end + 1 :] if end else lines
+        text = "\n".join(lines).strip("\n")
+        rest = text[_MOST_READ:]
+        text = text[:_MOST_READ]
+        told = f"{path}, {len(text):,} characters" + (f" of {len(text) + len(rest):,}" if rest else "")
+        told += "" if is_trusted(source) else f", from {source}: not confirmed"
+        data = {"path": path, "text": text, "truncated": bool(rest), "origin": source, "trusted": is_trusted(source)}
+        return Result(command.name, command.line, True, told, recalled=text, data=data)
+
+    def _document(self, folder: str, name: str) -> str:
+        """The path of a document that is there: spelled as it is, or as SAVE_DOC would spell it."""
+        path = self._place(folder, name)
+        exact = f"bank/{folder.strip('/ ')}/{name.strip('/ ')}".replace("bank/bank/", "bank/").replace("//", "/")
+        for spelled in (exact, f"{exact}.md", path):
+            if (self._workspace.root / self._workspace.contain(spelled)).is_file() and self._workspace.is_page(spelled):
+                return spelled
+        near = self._near(path.rpartition("/")[0])
+        raise NothingFound(f"there is no {path}", f"there are {', '.join(near)}" if near else "try SEARCH_MEMORY")
+
+    def _near(self, folder: str) -> list[str]:
+        here = self._workspace.root / folder
+        pages = sorted(here.glob("*.md")) if here.is_dir() else []
+        return [page.stem for page in pages if self._workspace.is_page(f"{folder}/{page.name}")][:8]
+
+
+# -- what a command says ----------------------------------------------------------------------------------------------
+
+
+def _required(command: Command, name: str) -> str:
+    value = command.values.get(name, "").strip()
+    if not value:
+        written = " ".join(f'{each}="…"' for each in COMMANDS[command.name][:3])
+        raise Usage(f"{command.name} without {name}=", f"write [{command.name} {written}]")
+    if _PLACEHOLDER.fullmatch(value):
+        raise Usage(f"{name}={value!r} is only a placeholder", "write what is meant")
+    return value
+
+
+def _folded(key: str) -> str:
+    """A key as SAVE_FACT writes it, so that GET_FACT finds it however a model spells it next time."""
+    return re.sub(r"\s+", "_", key.strip().casefold())
+
+
+def _names(written: str) -> list[str]:
+    found = (name.strip().removeprefix("@").strip("[] ") for name in re.split(r"[,;，；、|]", written))
+    return [name for name in found if name]
+
+
+def _title(name: str) -> str:
+    return re.split(r"[/\\]", name.strip().rstrip("/"))[-1]
+
+
+def _source(written: str | None) -> tuple[str, list[str]]:
+    """Where a model's text comes from: `agent`, or what it says if that is trusted less."""
+    given = " ".join((written or "agent").split())
+    if given.partition(":")[0] == "agent" or not is_trusted(given):
+        return given, []
+    return "agent", [f"src={given[:40]} is not for a model to say: kept as src=agent"]
+
+
+def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
+    """The fact that a SAVE_FACT states, and what of it was not taken."""
+    from ..markdown.additions import clean
+
+    command = Command("SAVE_FACT", dict(values), 0, 0, 0)
+    text = _required(command, "value")
+    key = _folded(_required(command, "key")) if "key" in values else None
+    source, notes = _source(values.get("src"))
+    given = {"key": key, "src": source, "t": values.get("when"), "until": values.get("until"), "ttl": values.get("ttl")}
+    given |= {"c": _share(values.get("confidence")), "i": _share(values.get("importance"))}
+    if values.get("private", "").lower() in ("true", "yes", "1", "private"):
+        given["private"] = "true"
+    names = tuple(dict.fromkeys(_names(values.get("about", ""))))
+    if any(re.search(r"[\[\]|#\n]", name) for name in names):
+        raise Usage("about= needs names without [ ] | or #")
+    fact = Fact(_kind(values), text, names)
+    made = with_attributes(fact, {name: [value] for name, value in given.items() if value})
+    if isinstance(made, Problem):
+        raise Usage(made.message.removeprefix("--"), made.suggestion)
+    found = find_secrets(f"{key or ''}: {text}")
+    if found:
+        raise Refused(f"this looks like a {found[0].name}", "leave it out: memory is no place for it")
+    unknown = sorted(values.keys() - set(COMMANDS["SAVE_FACT"]))
+    return clean(made), notes + [f"{name}= is not known" for name in unknown]
+
+
+def _kind(values: Mapping[str, str]) -> Kind:
+    if "kind" not in values:
+        return Kind.OPINION if values.get("confidence") else Kind.WORLD
+    try:
+        kind = Kind.of(values["kind"])
+    except ValueError:
+        kind = Kind.NOTE
+    if kind is Kind.NOTE:
+        raise Usage(f"kind={values['kind']!r} is no kind of fact", "world, experience, opinion or observation")
+    return kind
+
+
+def _share(written: str | None) -> str | None:
+    """`90%` is 0.9."""
+    match = re.fullmatch(r"\s*(\d{1,3})\s*%\s*", written or "")
+    return str(int(match[1]) / 100) if match else written
+
+
+# -- what was found ---------------------------------------------------------------------------------------------------
+
+
+def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str] = ()) -> Result:
+    data = {"hits": [hit_json(hit) for hit in hits], "notes": list(notes)}
+    recalled = "\n".join(_line(hit) for hit in hits)
+    return Result(command.name, command.line, True, "; ".join([told, *notes]), recalled=recalled, data=data)
+
+
+def _line(hit: Hit) -> str:
+    """A hit on one line, with its citation and what there is to say about it."""
+    said = list(_remarks(hit))
+    return f"- {' '.join(hit.content.split())} ({', '.join([str(hit.source), *said])})"
+
+
+def _remarks(hit: Hit) -> Iterator[str]:
+    if hit.day and hit.day not in hit.source.path:
+        yield hit.day
+    if hit.entities:
+        yield f"about {' and '.join(hit.entities[:3])}"
+    if hit.confidence is not None:
+        yield f"confidence {hit.confidence:g}"
+    if hit.superseded_by or hit.expired:
+        yield "no longer so"
+    if hit.retracted:
+        yield "never true"
+    if not is_trusted(hit.origin):
+        yield f"from {hit.origin}: not confirmed"

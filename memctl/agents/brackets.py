@@ -1,0 +1,384 @@
+"""Bracket commands in the reply of a model without tool calling: `[SAVE_FACT key="city" value="Lisbon"]` and its kin.
+
+Models quote badly, so each command is read twice: as it should be written, then by what it can only mean. Markdown that
+merely looks alike stays text, and nothing in code, quotes, comments or thinking is a command (agents/inert_text.py). A command
+that does not end is reported and left where it is. Linear in the text, whatever that is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from .inert_text import Unread, thought_before
+
+__all__ = ["COMMANDS", "Command", "Reply", "read_reply"]
+
+COMMANDS = {
+    "SAVE_FACT": (
+        "key",
+        "value",
+        "about",
+        "confidence",
+        "kind",
+        "src",
+        "when",
+        "until",
+        "ttl",
+        "importance",
+        "private",
+    ),
+    "GET_FACT": ("key", "about"),
+    "SEARCH_MEMORY": ("query", "about", "since"),
+    "SAVE_DOC": ("folder", "name", "content", "src"),
+    "READ_DOC": ("folder", "name"),
+}
+"""The commands, each with its attributes in the order in which they are usually written."""
+
+_ALIASES = {
+    "entity": "about", "subject": "about", "who": "about", "source": "src", "c": "confidence", "date": "when", "t": "when",
+    "dir": "folder", "path": "folder", "title": "name", "file": "name", "filename": "name", "body": "content",
+    "q": "query", "text": "", "": "",
+}  # fmt: skip
+_TEXT = {"SAVE_FACT": "value", "SEARCH_MEMORY": "query", "SAVE_DOC": "content", "GET_FACT": "key", "READ_DOC": "name"}
+_MOST_LETTERS = 64 * 1024  # of a command without a document; a longer one was not closed
+_MOST_ATTRIBUTES = 16
+_MOST_COMMANDS = 1000  # of a reply; what comes after them is no reply any more
+
+_DOUBLE, _SINGLE = '"”“„‟＂″', "'’‘‚‛´`"
+_CLOSERS = {
+    **dict.fromkeys(_DOUBLE, _DOUBLE + "»"), **dict.fromkeys(_SINGLE, _SINGLE), "«": "»\"”", "‹": "›", "「": "」", "『": "』",
+}  # fmt: skip
+_STRICT = {'"': '"', "'": "'", "“": "”", "‘": "’", "„": "“", "«": "»", "「": "」", "『": "』", "＂": "＂", "`": "`"}
+_OPENING, _CLOSING = r"\[【［", r"\]】］"
+_EDGE = r"[\"'“”«»]?"  # a name may be quoted too, as in JSON
+_IS = r"\s{0,8}[=＝:：]\s{0,64}"
+_NAMES = "|".join(sorted({*_ALIASES, *(name for names in COMMANDS.values() for name in names)} - {""}, key=len)[::-1])
+_BEGUN = rf"[\s,;，；、](?:{_NAMES})\s{{0,8}}[=＝]\s{{0,8}}[\"'“”«»]"  # another attribute
+
+
+class Command(NamedTuple):
+    """One command at `reply[start:end]`, on `line` of it. With a `problem` it is not to be executed, and stays in the text."""
+
+    name: str
+    values: dict[str, str]
+    start: int
+    end: int
+    line: int
+    problem: str | None = None
+
+
+class Reply(NamedTuple):
+    """A reply: its text without the commands, the commands in order, and how many stand where nothing is executed,
+    or after the first thousand.
+
+    Every byte outside the commands is kept, but for the white space and line end of a line that held nothing else.
+    """
+
+    text: str
+    commands: tuple[Command, ...]
+    ignored: int = 0
+
+
+@cache
+def _opener() -> re.Pattern[str]:
+    names = "SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
+    return re.compile(
+        rf"(?<!\\)[{_OPENING}]\s{{0,8}}(?P<name>{names})(?![\w-])\s{{0,64}}(?:[:：(（{{]\s{{0,64}})?", re.IGNORECASE
+    )
+
+
+@cache
+def _attribute() -> re.Pattern[str]:
+    """An attribute's name and the sign after it."""
+    return re.compile(rf"{_EDGE}(?P<name>[A-Za-z]\w{{0,23}}){_EDGE}{_IS}", re.IGNORECASE)
+
+
+@cache
+def _known() -> re.Pattern[str]:
+    return re.compile(rf"\s{{0,64}}[,;，；、]?\s{{0,64}}{_EDGE}(?P<name>{_NAMES}){_EDGE}{_IS}", re.IGNORECASE)
+
+
+@cache
+def _gap() -> re.Pattern[str]:
+    return re.compile(r"\s{0,64}[,;，；、]?\s{0,64}")
+
+
+@cache
+def _ending() -> re.Pattern[str]:
+    """What may stand between the last value and the end of the command."""
+    return re.compile(rf"\s{{0,64}}[,;]?\s{{0,8}}(?:[)）}}/]\s{{0,8}})?[{_CLOSING}]")
+
+
+@cache
+def _tokens() -> re.Pattern[str]:
+    """What matters within a value that is not quoted as it should be."""
+    quotes = "".join(map(re.escape, sorted({*"".join(_CLOSERS.values())})))
+    return re.compile(
+        rf"(?P<escaped>\\[\s\S])|(?<!\w)(?P<attribute>(?P<name>{_NAMES}){_IS})|(?P<open>[{_OPENING}])|(?P<close>[{_CLOSING}])"
+        rf"|(?P<quote>[{quotes}])|(?P<blank>\n[ \t]{{0,64}}\n)",
+        re.IGNORECASE,
+    )
+
+
+def read_reply(text: str) -> Reply:
+    """The commands of a reply, and the reply without them. Never raises."""
+    if not any(bracket in text for bracket in "[【［"):
+        return Reply(text, ())
+    reader = _Reader(text)
+    commands = tuple(reader.commands())
+    cuts = _cuts(text, [command for command in commands if command.problem is None])
+    return Reply("".join(_outside(text, cuts)), commands, reader.ignored)
+
+
+def _cuts(text: str, commands: Sequence[Command]) -> Iterator[tuple[int, int]]:
+    """What goes with the commands: the rest of a line too, where nothing but commands stands on it."""
+    at = 0
+    while at < len(commands):
+        last = at
+        while last + 1 < len(commands) and not text[commands[last].end : commands[last + 1].start].strip(" \t"):
+            last += 1
+        start, end = commands[at].start, commands[last].end
+        while start and text[start - 1] in " \t":
+            start -= 1
+        while end < len(text) and text[end] in " \t\r":
+            end += 1
+        if (start == 0 or text[start - 1] == "\n") and (end == len(text) or text[end] == "\n"):
+            yield start, min(len(text), end + 1)
+        else:
+            yield from ((command.start, command.end) for command in commands[at : last + 1])
+        at = last + 1
+
+
+def _outside(text: str, cuts: Iterable[tuple[int, int]]) -> Iterator[str]:
+    at = 0
+    for start, end in cuts:
+        yield text[at:start]
+        at = end
+    yield text[at:]
+
+
+class _Reader:
+    """One pass over a reply."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._openers = list(_opener().finditer(text))
+        self._starts = [match.start() for match in self._openers]
+        # Where a command begins right behind the end of another, the one before must have ended.
+        self._hard = [start for start in self._starts if self._before(start) in tuple("]】］")]
+        self._closers: dict[str, list[int]] = {}
+        self.ignored = 0
+
+    def _before(self, start: int) -> str:
+        """The last character before `start` that is no white space, if it is near."""
+        return self._text[max(0, start - 64) : start].rstrip()[-1:]
+
+    def commands(self) -> Iterator[Command]:
+        """The commands from left to right."""
+        unread = Unread(self._text)
+        at, line, counted = thought_before(self._text), 1, 0
+        self.ignored = bisect_left(self._starts, at)
+        number = self.ignored
+        read = 0
+        while number < len(self._openers) and read < _MOST_COMMANDS:
+            opener = self._openers[number]
+            hidden = unread.first(at, opener.start())
+            if hidden:
+                at = hidden[1]
+                before, number = number, bisect_left(self._starts, at, lo=number)
+                self.ignored += number - before
+                continue
+            found = self._command(opener)
+            at = found.end if found else opener.end()
+            if found:
+                read += 1
+                line, counted = line + self._text.count("\n", counted, found.start), found.start
+                yield found._replace(line=line)
+            number = bisect_left(self._starts, at, lo=number + 1)
+        self.ignored += len(self._openers) - number
+
+    def _command(self, opener: re.Match[str]) -> Command | None:
+        """The command that begins here; None where it only looks like one."""
+        text, start = self._text, opener.start()
+        name = _name(opener["name"])
+        attribute = _attribute().match(text, opener.end())
+        bare = attribute is None or _attribute_name(name, attribute["name"]) not in COMMANDS[name]
+        if bare and not self._may_be_bare(name, opener):
+            return None
+        limit = self._limit(name, start)
+        read = (None if bare else self._strict(name, opener.end())) or self._lenient(name, opener.end(), limit, bare)
+        if read is None:
+            cut = limit == len(text)
+            problem = "the reply ends inside this command" if cut else "this command has no closing bracket"
+            end = limit if name == "SAVE_DOC" else opener.end()
+            return Command(name, {}, start, end, 0, problem)
+        values, end = read
+        if self._is_link(start, end, bare):
+            return None
+        return Command(name, values, start, end, 0)
+
+    def _may_be_bare(self, name: str, opener: re.Match[str]) -> bool:
+        """True where a value may stand without its attribute: `[GET_FACT city]`, `[SEARCH_MEMORY "why not MongoDB?"]`."""
+        rest = self._text[opener.end() : opener.end() + 1]
+        if not rest:
+            return True  # cut off
+        spelled = re.fullmatch(r"\w+", opener["name"]) and not opener["name"].isalpha()
+        if not spelled or rest in "]】］":
+            return False
+        return rest in _CLOSERS or (name in ("GET_FACT", "SEARCH_MEMORY", "READ_DOC") and rest != "(")
+
+    def _limit(self, name: str, start: int) -> int:
+        """How far a command may go: a document over others that stand in it, anything else up to the next one."""
+        if name == "SAVE_DOC":
+            at = bisect_left(self._hard, start + 1)
+            return self._hard[at] if at < len(self._hard) else len(self._text)
+        at = bisect_left(self._starts, start + 1)
+        following = self._starts[at] if at < len(self._starts) else len(self._text)
+        return min(following, start + _MOST_LETTERS)
+
+    def _is_link(self, start: int, end: int, bare: bool) -> bool:
+        """True for `[…](target)`, `![…]`, and where a value stands alone for `[…][1]` and `[…]: target` too."""
+        if self._text[end : end + 1] not in "([:" and self._text[start - 1 : start] != "!":
+            return False
+        rest = self._text[end : end + 2000]
+        if self._text[start - 1 : start] == "!" or re.match(r"\((?:[a-z]+:|[./#]|[\w-]+\.\w)[^\s()]*\)", rest):
+            return True
+        return bare and bool(re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)) and not _opener().match(rest)
+
+    # -- as it should be written --------------------------------------------------------------------------------------
+
+    def _strict(self, name: str, at: int) -> tuple[dict[str, str], int] | None:
+        """The values and the end of a command in which every value is quoted as it should be."""
+        values: dict[str, tuple[int, int]] = {}  # cut out at the end: many commands may fail on one long value
+        for _ in range(_MOST_ATTRIBUTES):
+            attribute = _attribute().match(self._text, at)
+            closer = _STRICT.get(self._text[attribute.end() : attribute.end() + 1]) if attribute else None
+            if attribute is None or closer is None:
+                return None
+            key, begin = _attribute_name(name, attribute["name"]), attribute.end() + 1
+            close = self._closer(closer, begin)
+            if close is None or key in values or not self._is_sound(key, begin, close):
+                return None
+            values[key] = begin, close
+            ending = _ending().match(self._text, close + 1)
+            if ending:
+                return {name: _unescaped(self._text[a:b], name) for name, (a, b) in values.items()}, ending.end()
+            gap = _gap().match(self._text, close + 1)
+            at = gap.end() if gap else close + 1
+        return None
+
+    def _closer(self, closer: str, start: int) -> int | None:
+        """Where such a quotation mark, or another text, stands first from `start` on; it is looked for once only."""
+        if closer not in self._closers:
+            wanted = _BEGUN if closer == _BEGUN else re.escape(closer)
+            pattern = re.compile(rf"\\[\s\S]|(?P<closer>{wanted})", re.IGNORECASE)
+            self._closers[closer] = [m.start() for m in pattern.finditer(self._text) if m["closer"]]
+        found = self._closers[closer]
+        at = bisect_left(found, start)
+        return found[at] if at < len(found) else None
+
+    def _is_sound(self, key: str, start: int, end: int) -> bool:
+        """False for a value that swallowed what comes after it: an attribute, a paragraph, a command on another line."""
+        if key == "content":
+            return True
+        if end - start > _MOST_LETTERS or any((self._closer(each, start) or end) < end for each in ("\n\n", _BEGUN)):
+            return False
+        at = bisect_left(self._starts, start)
+        swallows = at < len(self._starts) and self._starts[at] < end
+        return not swallows or (self._closer("\n", start) or end) >= end
+
+    # -- by what it can only mean -------------------------------------------------------------------------------------
+
+    def _lenient(self, name: str, at: int, limit: int, bare: bool) -> tuple[dict[str, str], int] | None:
+        """The values and the end of a command whose quotation is broken; None if it does not end before `limit`."""
+        values: dict[str, str] = {}
+        while at < limit:
+            key = _TEXT[name]
+            if not bare:
+                attribute = _known().match(self._text, at, limit)
+                if attribute is None:
+                    return None
+                key, at = _attribute_name(name, attribute["name"]), attribute.end()
+            bare = False
+            left = {*COMMANDS[name]} - {*values, key}
+            found = self._value(name, key, left, at, limit)
+            if found is None:
+                return None
+            begin, close, end, ended = found
+            value = self._text[begin:close].strip()
+            if end == close:  # nothing but the next attribute ended it
+                value = value.rstrip(" ,;，；、")
+            values.setdefault(key, _unescaped(value, key))
+            if ended:
+                return values, end
+            at = end
+        return None
+
+    def _value(
+        self, name: str, key: str, left: Collection[str], at: int, limit: int
+    ) -> tuple[int, int, int, bool] | None:
+        """One value: where it begins and ends, where to go on, and whether the command ends there."""
+        text = self._text
+        closers = _CLOSERS.get(text[at : at + 1], "")
+        begin, depth = at + bool(closers), 0
+        whole = key == "content"
+        unbalanced = unquoted = None
+        for token in _tokens().finditer(text, begin, limit):
+            kind = token.lastgroup
+            if kind == "open":
+                depth += 1
+            elif kind == "close":
+                if not depth and not closers:
+                    return begin, token.start(), token.end(), True
+                if not depth and (unquoted is None or (whole and not self._ends_line(unquoted[2]))):
+                    unquoted = begin, token.start(), token.end(), True
+                depth = max(0, depth - 1)
+            elif kind == "quote" and token[0] in closers:
+                ending = _ending().match(text, token.end())
+                if ending and not depth:
+                    return begin, token.start(), ending.end(), True
+                if ending and (whole or unbalanced is None):
+                    unbalanced = begin, token.start(), ending.end(), True
+                following = None if ending else _known().match(text, token.end(), limit)
+                if following and _attribute_name(name, following["name"]) in left:
+                    return begin, token.start(), token.end(), False
+            elif kind == "attribute" and self._begins(name, token, left, closers, whole):
+                return begin, token.start(), token.start(), False
+            elif kind == "blank" and not whole:
+                break
+        return unbalanced or unquoted
+
+    def _begins(self, name: str, token: re.Match[str], left: Collection[str], closers: str, whole: bool) -> bool:
+        """True where the next attribute begins, and the quotation mark before it is missing."""
+        if _attribute_name(name, token["name"]) not in left or self._text[token.start() - 1] not in " \t\n,;，；、":
+            return False
+        return not closers or (not whole and self._text[token.end() : token.end() + 1] in _CLOSERS)
+
+    def _ends_line(self, end: int) -> bool:
+        return not self._text[end : end + 64].partition("\n")[0].strip()
+
+
+def _name(spelled: str) -> str:
+    letters = re.sub(r"[^A-Z]", "", spelled.upper())
+    return next(name for name in COMMANDS if name.replace("_", "") == letters)
+
+
+def _attribute_name(command: str, spelled: str) -> str:
+    """The name of an attribute of a command, whatever it is called there."""
+    low = spelled.lower()
+    if low in COMMANDS[command]:
+        return low
+    return _TEXT[command] if low == "text" else _ALIASES.get(low, low)
+
+
+def _unescaped(value: str, key: str) -> str:
+    """A value without the backslashes before its quotation marks. In a document on one line, `\\n` ends a line."""
+    if "\\" not in value:
+        return value
+    if key == "content" and "\n" not in value and not re.search(r"(?<![A-Za-z])[A-Za-z]:\\|\\\\\w", value):
+        value = re.sub(r"(?:\\r)?\\n", "\n", value).replace("\\t", "\t")
+    return re.sub(r"\\([\"'“”‘’«»\[\]【】])", r"\1", value)

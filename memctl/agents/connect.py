@@ -1,0 +1,241 @@
+"""connect: what a host of agents needs in its own files, shown as a diff; merged into them, and taken out again, when asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import PageUnreadable
+from ..ids import hashed
+from ..language.secrets import find_secrets
+from ..markdown.diff import diff
+from ..notes.replace import writing_alone
+from ..notes.workspace import Workspace
+from .host_files import Held, drop_folders, read_held, read_record, remove_held, write_held, write_record
+from .hosts import Wish, files_of, notes_of
+from .settings_edit import File, Malformed, Misfit, Piece, Put, Taken, put, revert, take
+
+__all__ = ["Connected", "Planned", "connect", "disconnect"]
+
+
+class Planned(NamedTuple):
+    """One file of a host. `state` is new, changed, same, removed or refused; `problem` says why it is refused.
+
+    `fragment` is what belongs into the file, to be put there by hand.
+    """
+
+    held: Held
+    title: str
+    state: str
+    diff: str = ""
+    problem: str | None = None
+    fragment: str = ""
+    after: bytes | None = None
+    entry: dict[str, Any] | None = None
+
+
+class Connected(NamedTuple):
+    """All files of a host, and what a person should know beside them. `written` is whether anything was."""
+
+    files: tuple[Planned, ...]
+    notes: tuple[str, ...]
+    written: bool
+
+    @property
+    def problems(self) -> list[Planned]:
+        """The files that cannot be touched safely; then none is."""
+        return [file for file in self.files if file.problem]
+
+
+def connect(workspace: Workspace, wish: Wish, *, write: bool) -> Connected:
+    """What each file of the host would say; with `write` it says so when this returns, unless one of them has a problem.
+
+    Files that an earlier call changed and this one leaves out (`--no-hooks`) are set back.
+    """
+    record = read_record(workspace)
+    files = files_of(wish)
+    planned = [_to_put(wish, file, record.get(file.place)) for file in files]
+    stale = set(_recorded(record, wish)) - {file.place for file in files}
+    planned += [_to_take(_file_of(path, record[path]), record[path]) for path in sorted(stale)]
+    return _done(workspace, tuple(planned), tuple(notes_of(wish)), write)
+
+
+def disconnect(workspace: Workspace, wish: Wish, *, write: bool) -> Connected:
+    """Take out of every file of the host what memctl put into it, and only that."""
+    record = read_record(workspace)
+    files = {file.place: file for file in files_of(wish)}
+    files |= {path: _file_of(path, record[path]) for path in _recorded(record, wish)}
+    planned = [_to_take(file, record.get(path)) for path, file in files.items()]
+    return _done(workspace, tuple(planned), (), write)
+
+
+def _done(workspace: Workspace, planned: tuple[Planned, ...], notes: tuple[str, ...], write: bool) -> Connected:
+    due = [plan for plan in planned if plan.state in ("new", "changed", "removed")]
+    forgotten = [plan for plan in planned if plan.state == "same" and plan.entry is None]
+    if not write or any(plan.problem for plan in planned):
+        return Connected(planned, notes, False)
+    with writing_alone(workspace, "connect"):
+        record = read_record(workspace)
+        folders = [
+            folder
+            for plan in due
+            if plan.after is None
+            for folder in record.get(str(plan.held.path), {}).get("folders", [])
+        ]
+        for plan in due:
+            _write(workspace, plan, record)
+        drop_folders(folders)
+        left = {path: entry for path, entry in record.items() if path not in {str(p.held.path) for p in forgotten}}
+        if left != record:
+            write_record(workspace, left)
+    return Connected(planned, notes, bool(due))
+
+
+def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]]) -> None:
+    """One file; the record of what comes in stands before the file does, that of what goes out goes after it."""
+    path = str(plan.held.path)
+    folders = record.get(path, {}).get("folders", [])
+    if plan.entry:
+        record[path] = plan.entry | {"folders": folders}
+        write_record(workspace, record)
+    if plan.after is None:
+        remove_held(plan.held)
+    else:
+        made = write_held(plan.held, plan.after)
+        if plan.entry and made:
+            record[path]["folders"] = [*folders, *made]
+            write_record(workspace, record)
+    if not plan.entry:
+        record.pop(path, None)
+        write_record(workspace, record)
+
+
+# -- one file ---------------------------------------------------------------------------------------------------------
+
+
+def _to_put(wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
+    held = read_held(Path(file.place))
+    text = _text(held.data)
+    try:
+        if _is_there(text, file, entry):
+            return Planned(held, file.title, "same", entry=entry or {})
+        base = _without(held, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
+        if base.problems:
+            return _refused(held, file, base.problems)
+        new = put(base.text, file)
+    except Misfit as error:
+        return _refused(held, file, [str(error)])
+    except Malformed as error:
+        raise PageUnreadable(str(held.path), str(error), "mend that line of the file; nothing was written") from error
+    after = _bytes(new.text)
+    kept = _entry(wish, file, base.text, new, entry or {})
+    state = "new" if held.data is None else "changed"
+    return Planned(held, file.title, state, _diff(held, new.text), after=after, entry=kept)
+
+
+def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> bool:
+    """True if the file says all of it already. What it says otherwise may be our own older word, if there is a record."""
+    try:
+        return text is not None and put(text, file).text == text
+    except Misfit:
+        if entry is None:
+            raise
+        return False
+
+
+def _to_take(file: File, entry: dict[str, Any] | None) -> Planned:
+    held = read_held(Path(file.place))
+    if held.data is None:
+        return Planned(held, file.title, "same")
+    try:
+        left = _without(held, file, entry)
+    except Misfit as error:
+        return _refused(held, file, [str(error)])
+    except Malformed as error:
+        raise PageUnreadable(str(held.path), str(error), "mend that line of the file; nothing was written") from error
+    if left.problems:
+        return _refused(held, file, left.problems)
+    if left.text is None:
+        return Planned(held, file.title, "removed", _diff(held, ""))
+    after = _bytes(left.text)
+    if after == held.data:
+        return Planned(held, file.title, "same")
+    return Planned(held, file.title, "changed", _diff(held, left.text), after=after)
+
+
+def _without(held: Held, file: File, entry: dict[str, Any] | None) -> Taken:
+    """The text of a file without ours: to the byte if nobody touched it since, else by what it says. None: no file."""
+    text = _text(held.data) or ""
+    if entry and entry["after"] == _sha(held.data):
+        if entry["before"] is None:
+            return Taken(None)
+        base = revert(text, entry["spans"])
+        if entry["before"] == _sha(_bytes(base)):
+            return Taken(base)
+    if not entry and text == put(None, file).text:  # nothing else in it
+        return Taken(None)
+    taken = take(text, file, [tuple(path) for path in entry["made"]] if entry else ())
+    was_ours = entry is not None and entry["before"] is None
+    return Taken(None) if was_ours and not taken.problems and (taken.text or "").strip() in ("", "{}") else taken
+
+
+def _refused(held: Held, file: File, problems: Sequence[str]) -> Planned:
+    return Planned(held, file.title, "refused", problem="; ".join(problems), fragment=put(None, file).text)
+
+
+def _diff(held: Held, after: str) -> str:
+    """The unified diff of a file. A line of somebody's secret, which stands beside ours, is not shown."""
+    lines = diff(str(held.path).lstrip("/"), _text(held.data) or "", after).split("\n")
+    return "\n".join(_hidden(line) if len(line) < 4096 and find_secrets(line) else line for line in lines)
+
+
+def _hidden(line: str) -> str:
+    shown = re.sub(r"([:=]\s*)\S.*", r"\1…", line)
+    return shown if shown != line else f"{line[:1]} …"
+
+
+# -- the record -------------------------------------------------------------------------------------------------------
+
+
+def _recorded(record: dict[str, dict[str, Any]], wish: Wish) -> list[str]:
+    """The files that earlier calls for this host and scope changed; of a project, those in this folder."""
+    found = []
+    for path, entry in record.items():
+        is_here = wish.scope == "user" or Path(path).is_relative_to(wish.here)
+        if (entry.get("host"), entry.get("scope")) == (wish.host, wish.scope) and is_here:
+            found.append(path)
+    return found
+
+
+def _entry(wish: Wish, file: File, before: str | None, new: Put, old: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of one file: hashes, where what was inserted, and the words of it; nothing of the file's own."""
+    return {
+        "host": wish.host,
+        "scope": wish.scope,
+        "before": None if before is None else _sha(_bytes(before)),
+        "after": _sha(_bytes(new.text)),
+        "spans": new.spans,
+        "made": new.made,
+        "file": file._asdict() | {"pieces": [piece._asdict() for piece in file.pieces]},
+    }
+
+
+def _file_of(path: str, entry: dict[str, Any] | None) -> File:
+    """The words that a record keeps of a file."""
+    told = (entry or {})["file"]
+    pieces = tuple(Piece(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
+    return File(**(told | {"place": path, "pieces": pieces}))
+
+
+def _sha(data: bytes | None) -> str:
+    return hashed(data or b"", 16).hex()
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else data.decode("utf-8", "surrogateescape")
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

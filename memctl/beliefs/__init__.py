@@ -1,0 +1,1 @@
+"""Beliefs: confidence replayed from evidence, and bank/opinions.md."""

@@ -1,0 +1,128 @@
+"""bank/opinions.md after a merge: where both sides of a conflict are reflect's own, one is taken, for the facts know the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ..markdown.blocks import Side, conflict_sides, edited, live_blocks, splice
+from ..markdown.lines import split_lines
+from .page_read import LEDGER, Entered, Mark, edit_lines, marks_body, read_entries, read_marks, removals
+
+__all__ = ["settled"]
+
+_Marks = Mapping[str, Mark]
+
+
+def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entered, Mark], bool]) -> str | None:
+    """The page without conflict markers: our side, with the marks of both; None if a person has a part in a conflict.
+
+    `before` is the page as ours and theirs had it, None if nobody knows. `is_ours` tells whether nothing in an entry is
+    a person's, so that it can be left out here and stated again by the facts.
+    """
+    sides = conflict_sides(text)
+    pages = before or (tuple(side.text for side in sides) if sides else ())
+    if sides is None or any(edited(page, LEDGER) for page in pages):
+        return None
+    if before and (bare := _bare(text, before, is_ours)):
+        return bare
+    ours, theirs = map(_told_by, pages)
+    entries = [read_entries(side.text)[0] for side in sides]
+    if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
+        return None
+    kept = {entry.ref: entry for entry in entries[0] if entry.ref}
+    left_out = {entry.ref for entry in entries[1] if entry.ref} - kept.keys()
+    if any(
+        _is_refused(mark, kept.get(ref), ref in left_out) for marks in (ours, theirs) for ref, mark in marks.items()
+    ):
+        return None
+    marks = {ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
+    # All that is reflect's alone goes, disputed or not: so both machines state it again in one order.
+    free = {
+        ref
+        for ref, e in kept.items()
+        if ref in marks and "!" not in marks[ref].codes.values() and is_ours(e, marks[ref])
+    }
+    gone = {ref for marks in (ours, theirs) for ref, mark in marks.items() if mark.head is None}
+    text = _without(
+        [entry for entry in entries[0] if entry.ref in free], sides[0].text, last=len(free) == len(entries[0])
+    )
+    return splice(
+        text, LEDGER, marks_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)})
+    )
+
+
+def _bare(text: str, before: tuple[str, str], is_ours: Callable[[Entered, Mark], bool]) -> str | None:
+    """What a person has on the page, if that is the same on both sides; None if not, or if there is more of it now."""
+    known = {line for page in before for line in split_lines(page)}
+    if any(line not in known for side in conflict_sides(text) or () for line in split_lines(side.text)):
+        return None
+    (ours, mine), (theirs, yours) = (_kept(page, is_ours) for page in before)
+    return splice(ours, LEDGER, marks_body(mine)) if (ours, mine) == (theirs, yours) else None
+
+
+def _kept(page: str, is_ours: Callable[[Entered, Mark], bool]) -> tuple[str, _Marks]:
+    """A page without what is reflect's alone, and the marks of the rest."""
+    marks, entries = _told_by(page), read_entries(page)[0]
+    alone = [
+        e for e in entries if e.ref in marks and "!" not in marks[e.ref].codes.values() and is_ours(e, marks[e.ref])
+    ]
+    text = splice(_without(alone, page, last=len(alone) == len(entries)), LEDGER, "")
+    free = {entry.ref for entry in alone}
+    return text, {ref: mark for ref, mark in marks.items() if ref not in free}
+
+
+def _without(entries: list[Entered], text: str, last: bool) -> str:
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    bare = text.removeprefix(mark)
+    return mark + edit_lines(bare, removals(entries, split_lines(bare), last))
+
+
+def _told_by(page: str) -> dict[str, Mark]:
+    """The marks of a page, with what a person has taken out since: evidence, and whole beliefs (no head)."""
+    entries = {entry.ref: {bullet.ref for _, bullet in entry.bullets} for entry in read_entries(page)[0]}
+    return {
+        ref: Mark(
+            mark.head if ref in entries else None,
+            {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()},
+        )
+        for ref, mark in read_marks(page).items()
+    }
+
+
+def _is_refused(mark: Mark, entry: Entered | None, left_out: bool) -> bool:
+    """True if a person took out on one side what stands on the other, or what would be stated again."""
+    if mark.head is None:
+        return entry is not None or left_out
+    standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
+    refused = {fact for fact, code in mark.codes.items() if code == "!"}
+    return bool(refused & standing) or (left_out and bool(refused))
+
+
+def _is_written(
+    side: Side, entries: list[Entered], ours: _Marks, theirs: _Marks, is_ours: Callable[[Entered, Mark], bool]
+) -> bool:
+    """True if each disputed line of a side stands in the block, or in an entry that is reflect's alone."""
+    lines = split_lines(side.text.removeprefix("\ufeff"))
+    written = {n for b in live_blocks(lines) if b.name == LEDGER for n in range(b.begin, b.end + 1)}
+    for entry in entries:
+        inside = range(entry.span.line, entry.end + 1)
+        if not side.disputed.isdisjoint(inside) and is_ours(entry, _joined(entry.ref or "", ours, theirs, entry)):
+            written.update(inside)
+    return side.disputed <= written
+
+
+def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: Entered | None) -> Mark:
+    """The marks of both sides for a belief as it stands on one of them, or has been taken out."""
+    marks = [marks[ref] for marks in (ours, theirs) if ref in marks]
+    standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
+    codes = {
+        fact: code
+        for mark in reversed(marks)
+        for fact, code in mark.codes.items()
+        if (fact in standing) is (code != "!")
+    }
+    if entry is None:
+        return Mark(None, codes)
+    numbers = [mark.head for mark in marks if mark.head]
+    shown = f"{entry.fact.confidence:.2f}" if entry.fact.confidence is not None else None
+    return Mark(shown if shown in numbers else next(iter(numbers), None), codes)

@@ -1,0 +1,201 @@
+"""Belief entries of bank/opinions.md: the head that states a belief, and its evidence as sub-bullets, oldest first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+from ..facts import Fact, Kind, Span
+from ..markdown.blocks import body_of, live_blocks
+from ..markdown.evidence_line import Bullet, parse_bullet
+from ..markdown.lines import Role, content_of, split_lines
+from ..markdown.page import Entry, Page, parse_page
+
+__all__ = [
+    "LEDGER",
+    "Entered",
+    "Mark",
+    "edit_lines",
+    "head_with",
+    "marks_body",
+    "read_entries",
+    "read_marks",
+    "removals",
+]
+
+LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A belief as it stands on the page: its head (lines `span`), its evidence by line, and the last line of it all."""
+
+    span: Span
+    end: int
+    fact: Fact
+    bullets: tuple[tuple[Span, Bullet], ...]
+    indent: str = ""
+
+    @property
+    def ref(self) -> str | None:
+        """The id behind the head, None while it has none."""
+        return self.fact.block_id
+
+
+def read_entries(text: str) -> tuple[list[Entered], Page]:
+    """Every belief entry of the page outside managed blocks, in order, and the parsed page."""
+    page = parse_page(text, facts_everywhere=True)
+    found: list[Entered] = []
+    entries = list(page.entries)
+    for at, entry in enumerate(entries):
+        if entry.role is Role.FACT and entry.block is None and entry.fact and entry.fact.kind is Kind.OPINION:
+            found.append(_entered(entry, entries[at + 1 :], page.lines))
+    return found, page
+
+
+def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> Entered:
+    assert head.fact is not None
+    depth = _depth(lines[head.span.line - 1])
+    bullets: list[tuple[Span, Bullet]] = []
+    end = head.span.end_line
+    for at, entry in enumerate(after):
+        if entry.role is Role.HEADING or entry.block is not None:
+            break
+        if _depth(lines[entry.span.line - 1]) <= depth:
+            if entry.role in _ASIDES and _goes_on(after[at + 1 :], lines, depth):
+                continue
+            break
+        end = entry.span.end_line
+        if entry.role is Role.ITEM and (found := _evidence(entry, lines)):
+            bullets.append(found)
+    return Entered(head.span, end, head.fact, tuple(bullets), " " * depth)
+
+
+_ASIDES = (Role.TEXT, Role.CODE, Role.REST)
+
+
+def _goes_on(after: Sequence[Entry], lines: Sequence[str], depth: int) -> bool:
+    """True where evidence follows: a comment at the left edge, above it, did not end the belief."""
+    following = next((entry for entry in after if entry.role not in _ASIDES), None)
+    if following is None or following.role is not Role.ITEM or following.block is not None:
+        return False
+    return _depth(lines[following.span.line - 1]) > depth and _evidence(following, lines) is not None
+
+
+def _evidence(entry: Entry, lines: Sequence[str]) -> tuple[Span, Bullet] | None:
+    """The bullet that an item spells, and its lines: up to its id. What follows without a blank line is a remark."""
+    bullet = parse_bullet(entry.content)
+    first, last = entry.span
+    for end in range(first, last):
+        shorter = parse_bullet(content_of(Role.ITEM, lines[first - 1 : end]))
+        if shorter and shorter.ref:
+            return Span(first, end), shorter
+    return (entry.span, bullet) if bullet else None
+
+
+def _depth(line: str) -> int:
+    return len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
+
+
+@cache
+def _head_start() -> re.Pattern[str]:
+    quoted = r"\"(?:\\.|[^\"\\])*\""
+    return re.compile(
+        rf"(?P<before>\s*(?:[-*+]\s+)+O)(?:(?P<open>\s*[(\uff08])(?P<inside>(?:{quoted}|\\.|[^()\uff08\uff09\"\\])*)(?P<close>[)\uff09]))?"
+    )
+
+
+@cache
+def _attribute() -> re.Pattern[str]:
+    return re.compile(r"(?P<name>[^\s=,\uff0c\"]+\s*=\s*)?(?P<value>\"(?:\\.|[^\"\\])*\"|[^\s,\uff0c\"][^,\uff0c\"]*)")
+
+
+def head_with(line: str, confidence: str) -> str:
+    """The first line of a head with another confidence; every other character stays."""
+    match = _head_start().match(line)
+    if not match:
+        return line
+    if match["open"] is None:
+        return f"{match['before']}(c={confidence}){line[match.end() :]}"
+    inside, after = match["inside"], line[match.start("close") :]
+    start = match.start("inside")
+    for found in _attribute().finditer(inside):
+        name = (found["name"] or "").rstrip(" =\t")
+        if name == "c" or (not name and re.fullmatch(r"[\d.]+", found["value"].strip())):
+            value = found["value"].rstrip()
+            at = start + found.start("value")
+            return f"{line[:at]}{confidence}{line[at + len(value) :]}"
+    more = f",{inside}" if inside.strip() else ""
+    return f"{line[:start]}c={confidence}{more}{after}"
+
+
+def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> str:
+    """`text` with lines `first` to `last` (1-based; `last` = `first` - 1 inserts before `first`) replaced.
+
+    Every other byte stays; new lines end as most lines of the page do.
+    """
+    kept = re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+", text)
+    ending = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text or "\r" not in text else "\r"
+    in_order = sorted(edits, key=lambda edit: (edit[0], edit[1]))
+    for first, last, lines in reversed(in_order):  # of two at one place, the later one is put there first
+        new = [line + ending for line in lines]
+        if first > 1 and first - 1 == len(kept) and new and not kept[-1].endswith(("\n", "\r")):
+            kept[-1] += ending
+        if new and last == len(kept) and last >= first and not kept[-1].endswith(("\n", "\r")):
+            new[-1] = new[-1].removesuffix(ending)
+        kept[first - 1 : last] = new
+        if 1 < first <= len(kept) and kept[first - 1] == "\n" and kept[first - 2].endswith("\r"):
+            kept[first - 1] = "\r\n"  # or the two would become one line end
+    return "".join(kept)
+
+
+def removals(entries: Iterable[Entered], lines: Sequence[str], last: bool) -> Iterator[tuple[int, int, Sequence[str]]]:
+    """The edits that take entries away; with the `last` of a page goes the blank line that came with the first."""
+    for entry in entries:
+        first = entry.span.line
+        gap = last and first > 2 and lines[first - 3].strip() and not lines[first - 2].strip()
+        yield (first - 1 if gap else first), entry.end, ()
+
+
+# -- what reflect remembers of its own writing ------------------------------------------------------------------------
+
+
+class Mark(NamedTuple):
+    """What reflect last wrote of a belief: the number in its head, a code for each piece of evidence by its id.
+
+    Codes are `s0.80` stated with that, `+` and `-` with 4, 2 or 1 quarters, `x` superseded, `!` taken out by hand since.
+    `head` is None for a belief that a person took out as a whole.
+    """
+
+    head: str | None
+    codes: Mapping[str, str]
+
+
+def read_marks(text: str) -> dict[str, Mark]:
+    """The marks on the page, by id of the belief; empty where there is no such block."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    block = next((block for block in live_blocks(lines) if block.name == LEDGER), None)
+    found: dict[str, Mark] = {}
+    for line in body_of(lines, block) if block else ():
+        words = line.split()
+        if len(words) >= 2 and re.fullmatch(r"[\d.]+|-", words[1]):
+            codes = {ref: code for code, _, ref in (word.partition(":") for word in words[2:])}
+            found[words[0]] = Mark(None if words[1] == "-" else words[1], codes)
+    return found
+
+
+def marks_body(marks: Mapping[str, Mark]) -> str:
+    """The body of the block: a comment, so that it does not show on a rendered page. Empty without marks."""
+    rows = [
+        " ".join([name, mark.head or "-", *(f"{code}:{ref}" for ref, code in sorted(mark.codes.items()))])
+        for name, mark in sorted(marks.items())
+    ]
+    if not rows:
+        return ""
+    note = "What reflect wrote above, so that an edit by hand is seen and respected."
+    return "\n".join(["<!--", note, *rows, "-->"])

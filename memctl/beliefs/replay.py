@@ -1,0 +1,337 @@
+"""Which beliefs there are and what speaks for and against each: facts replayed in the order of their days.
+
+The result depends on the facts and on what people changed by hand, never on earlier results of its own or on the order
+in which files arrived: what reflect wrote within the window is found again, or goes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
+from datetime import date
+from itertools import groupby
+from typing import NamedTuple
+
+from ..facts import Citation, Fact, Kind
+from ..language.analyzer import query_terms
+from ..markdown.evidence_line import Bullet, code_of
+from ..stance.stance import Stance
+from .belief import (
+    Belief,
+    Place,
+    belief_id,
+    is_edited,
+    is_remarked,
+    is_worded_as_stated,
+    own_id,
+    refused,
+    renumber,
+    stated_in,
+)
+from .confidence import DEFAULT
+from .page_read import Entered, Mark
+
+__all__ = ["Replayed", "Told", "Weigh", "is_ours", "replayed"]
+
+Weigh = Callable[[Fact, Fact], Stance]
+_NEAR = 0.8  # of the stems of both: the same said again, not a belief of its own
+
+
+class Told(NamedTuple):
+    """A trusted fact as evidence. `names` are the keys of those it names; `day` is when it was written down."""
+
+    ref: str
+    fact: Fact
+    day: date
+    citation: Citation
+    names: frozenset[str]
+
+
+class Replayed(NamedTuple):
+    """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know."""
+
+    beliefs: tuple[Belief, ...]
+    withdrawn: tuple[Entered, ...]
+    marks: Mapping[str, Mark]
+    notes: tuple[str, ...]
+
+
+def replayed(
+    entries: Sequence[Entered],
+    marks: Mapping[str, Mark],
+    told: Iterable[Told],
+    *,
+    places: Mapping[str, Place],
+    forgotten: Iterable[str] = (),
+    names_of: Callable[[Fact], frozenset[str]],
+    weigh: Weigh,
+    since: date | None,
+    today: date,
+    rule: str = "beta",
+    unread: Mapping[str, int] | None = None,
+) -> Replayed:
+    """The beliefs that the entries on the page and the facts of the window make.
+
+    `told` are all trusted facts from `since` on; evidence older than that stays as it stands on the page. `places` says
+    where every cited id is now; ids without a place are gone. `forgotten` are those that count no more
+    all the same, or were forgotten on purpose. `unread` are the lines of heads that do not parse: neither here nor gone.
+    """
+    run = _Run(dict(marks), {t.ref: t for t in told}, places, frozenset(forgotten), names_of, weigh, since, today)
+    run.take_entries(entries, unread or {})
+    for _, day in groupby(sorted(run.told.values(), key=lambda t: (t.day, t.ref)), key=lambda t: t.day):
+        run.hear(list(day))
+    for fact in run.told.values():
+        run.link(fact)
+    beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
+    for belief in beliefs:
+        renumber(belief, places, rule)
+    alive = {belief.ref for belief in beliefs}
+    withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
+    kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
+    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes))
+
+
+def is_ours(
+    entry: Entered, mark: Mark | None, told: Mapping[str, Told], places: Mapping[str, Place], forgotten: Set[str]
+) -> bool:
+    """True if nothing in the entry is a person's, and all of it can be found again, or is gone for good."""
+    stated = stated_in(entry)
+    if mark is None or mark.head is None or stated is None or stated.ref is None or is_edited(entry, mark):
+        return False
+    if stated.ref in forgotten:
+        return True
+    refs = {bullet.ref for _, bullet in entry.bullets}
+    if is_remarked(entry) or any(mark.codes.get(b.ref or "") != code_of(b) for _, b in entry.bullets):
+        return False
+    if not refs & places.keys():
+        return is_worded_as_stated(entry, stated)
+    fact = told.get(stated.ref)
+    same = fact and entry.fact.text == fact.fact.text and entry.fact.entities == fact.fact.entities
+    return bool(same) and refs <= told.keys() | forgotten
+
+
+class _Run:
+    """The state of one replay."""
+
+    def __init__(
+        self, marks: dict[str, Mark], told: dict[str, Told], places: Mapping[str, Place], forgotten: frozenset[str],
+        names_of: Callable[[Fact], frozenset[str]], weigh: Weigh, since: date | None, today: date,
+    ) -> None:  # fmt: skip
+        self.marks, self.told, self.places, self.forgotten = marks, told, places, forgotten
+        self.names_of, self.judge, self.since, self.today = names_of, weigh, since, today
+        self.beliefs: list[Belief] = []
+        self.derivable: dict[str, Entered] = {}
+        self.taken_out: dict[str, Mark] = {}
+        self.notes: list[str] = []
+        self._by_id: dict[str, Belief] = {}
+        self._by_stem: dict[tuple[str, str], list[Belief]] = defaultdict(list)
+        self._stems: dict[str, frozenset[str]] = {}
+        self._verdicts: dict[tuple[str, str], Stance] = {}
+        self._settled: set[str] = set()
+        self._ends: dict[str, list[Told]] = defaultdict(list)  # what says that it replaces a belief, by its id
+        for fact in told.values():
+            for ref in fact.fact.supersedes:
+                self._ends[ref].append(fact)
+
+    # -- what stands on the page --------------------------------------------------------------------------------------
+
+    def take_entries(self, entries: Sequence[Entered], unread: Mapping[str, int]) -> None:
+        """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
+        seen: dict[str, Entered] = {}
+        for entry in entries:
+            ref = entry.ref or own_id(entry)
+            if ref in seen:
+                self.notes.append(
+                    f"line {entry.span.line}: ^{ref} is taken by line {seen[ref].span.line}; give one another id"
+                )
+                continue
+            seen[ref] = entry
+            if is_ours(entry, self.marks.get(ref), self.told, self.places, self.forgotten):
+                self.derivable[ref] = entry
+            else:
+                self._add(self._kept(ref, entry))
+        for ref, mark in self.marks.items():
+            stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
+            if ref not in seen and not (stated and stated in self.forgotten):
+                self.taken_out[ref] = mark if ref in unread else Mark(None, mark.codes)
+                if ref in unread:
+                    self.notes.append(
+                        f"line {unread[ref]}: ^{ref} does not read as a belief; mend the line, or take the belief out"
+                    )
+                # What was said again of such a belief does not bring it back under another id.
+                self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
+
+    def _kept(self, ref: str, entry: Entered) -> Belief:
+        mark = self.marks.get(ref)
+        stated = stated_in(entry)
+        days = [b.day for _, b in entry.bullets]
+        # Where a person went on below the id, it stands in the middle of the text.
+        fact = entry.fact if entry.ref else replace(entry.fact, text=entry.fact.text.replace(f" ^{ref} ", " "))
+        belief = Belief(
+            ref, fact, self.names_of(entry.fact), stated.day if stated else min(days, default=self.today),
+            stated.ref if stated else None, entry, refused=refused(entry, mark),
+        )  # fmt: skip
+        if stated is None:
+            number = entry.fact.confidence
+            belief.items.append(
+                Bullet(
+                    belief.day, "stated", 1.0, DEFAULT if number is None else number, number is None, reason="by hand"
+                )
+            )
+        for _, bullet in entry.bullets:
+            kept = self._kept_bullet(belief, bullet, mark)
+            if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.items}):
+                belief.items.append(kept)
+                if kept.verdict == "superseded" and not kept.gone:
+                    belief.over = min(filter(None, (belief.over, kept.day)))
+        if is_edited(entry, mark):
+            belief.items = [b for b in belief.items if (b.day, b.verdict) != (self.today, "set")]
+            belief.items.append(Bullet(self.today, "set", 1.0, entry.fact.confidence, reason="by hand"))
+        return belief
+
+    def _kept_bullet(self, belief: Belief, bullet: Bullet, mark: Mark | None) -> Bullet | None:
+        """The bullet as it stays, with its line found again; None if it is ours to find again, or forgotten."""
+        ref = bullet.ref
+        if ref is None:
+            return bullet
+        ours = mark is not None and mark.codes.get(ref) == code_of(bullet)
+        if ours:
+            belief.machine.add(ref)
+        if ref in self.forgotten and (ours or ref not in self.places):
+            return None
+        if ours and ref in self.told and bullet.verdict != "stated":
+            return None
+        place = self.places.get(ref)
+        if place:
+            return bullet._replace(citation=place.citation, gone=None)
+        path = bullet.citation.path if bullet.citation else bullet.gone
+        if path and (ours or bullet.gone):
+            if not bullet.gone:
+                self.notes.append(f"{belief.ref}: the line ^{ref} is gone from {path}; it counts no more")
+            return bullet._replace(citation=None, gone=path, after=None)
+        if path:
+            self.notes.append(f"{belief.ref}: ^{ref} stands nowhere; the evidence was added by hand and stays")
+        return bullet
+
+    def _add(self, belief: Belief) -> None:
+        self.beliefs.append(belief)
+        self._by_id[belief.ref] = belief
+        if belief.stated:
+            self._by_id[belief.stated] = belief
+        for name in belief.names or ("",):
+            for stem in self._stems_of(belief.fact.text):
+                self._by_stem[name, stem].append(belief)
+        # At once, not with the other links: what is told after such a day speaks to this belief no more.
+        for told in (told for ref in (belief.ref, belief.stated or "") for told in self._ends.get(ref, ())):
+            if told.ref != belief.stated:
+                self._end(belief, told, "")
+
+    def _stems_of(self, text: str) -> frozenset[str]:
+        if text not in self._stems:
+            self._stems[text] = frozenset(query_terms(text))
+        return self._stems[text]
+
+    # -- what is told -------------------------------------------------------------------------------------------------
+
+    def hear(self, day: Sequence[Told]) -> None:
+        """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
+
+        So what ends an older belief ends it for the whole day, and what is no opinion speaks to those of the same day.
+        """
+        others = [told for told in day if told.fact.kind is not Kind.OPINION]
+        self._reverse(day, lambda belief, told: belief.day < told.day)
+        for told in day:
+            if told.fact.kind is Kind.OPINION:
+                self._weigh(told)
+        self._reverse(others, lambda belief, told: True)
+        for told in others:
+            self._weigh(told)
+
+    def _reverse(self, facts: Iterable[Told], applies: Callable[[Belief, Told], bool]) -> None:
+        for told in facts:
+            for belief in self._related(told):
+                if applies(belief, told) and (verdict := self._verdict(belief, told)).reversal:
+                    self._end(belief, told, verdict.reason)
+
+    def _verdict(self, belief: Belief, told: Told) -> Stance:
+        """What the fact says of the belief; what it says by its id (`for=`) is not judged by its words too."""
+        pair = belief.ref, told.ref
+        if pair not in self._verdicts:
+            named = {*told.fact.supports, *told.fact.refutes, *told.fact.supersedes}
+            spoken = not named & {belief.ref, belief.stated}
+            self._verdicts[pair] = self.judge(belief.fact, told.fact) if spoken else Stance("neither", 0.0, "")
+        return self._verdicts[pair]
+
+    def _weigh(self, told: Told) -> None:
+        """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
+        heard = False
+        for belief in self._related(told):
+            verdict = self._verdict(belief, told)
+            if verdict.verdict == "neither":
+                continue
+            if verdict.reversal:
+                self._end(belief, told, verdict.reason)
+                continue
+            again = told.fact.kind is Kind.OPINION and self._says_again(belief, told)
+            strength = 1.0 if again and belief.fact.text == told.fact.text else verdict.strength / 2
+            reason = "" if strength == 1.0 else verdict.reason
+            self._note(belief, Bullet(told.day, verdict.verdict, strength, None, False, None, told.citation, reason, told.ref))  # fmt: skip
+            heard = heard or again or (verdict.verdict == "against" and verdict.strength == 1.0)
+        if told.fact.kind is Kind.OPINION and not heard:
+            self._state(told)
+
+    def _related(self, told: Told) -> list[Belief]:
+        """Beliefs about somebody that the fact names, with a word in common, stated no later and not over."""
+        stems = self._stems_of(told.fact.text)
+        met = {
+            belief.ref: belief
+            for name in told.names or ("",)
+            for stem in stems
+            for belief in self._by_stem.get((name, stem), ())
+        }
+        return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
+
+    def _is_open(self, belief: Belief, told: Told) -> bool:
+        if belief.over is not None and belief.over <= told.day:
+            return False
+        if told.fact.kind is not Kind.OPINION:
+            return belief.day <= told.day
+        return (belief.day, belief.stated or "") < (told.day, told.ref)
+
+    def _says_again(self, belief: Belief, told: Told) -> bool:
+        mine, theirs = self._stems_of(belief.fact.text), self._stems_of(told.fact.text)
+        return len(mine & theirs) >= _NEAR * max(len(mine), len(theirs), 1)
+
+    def _state(self, told: Told) -> None:
+        ref = belief_id(told.ref)
+        if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
+            return
+        number = told.fact.confidence
+        fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
+        entry, mark = self.derivable.get(ref), self.marks.get(ref)
+        belief = Belief(ref, fact, told.names, told.day, told.ref, entry)
+        belief.refused = refused(entry, mark) if entry else set()
+        value = DEFAULT if number is None else number
+        belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
+        belief.machine.add(told.ref)
+        self._add(belief)
+
+    def link(self, told: Told) -> None:
+        """Explicit evidence; it may speak to a belief that is stated later."""
+        for verdict, refs in (("for", told.fact.supports), ("against", told.fact.refutes)):
+            for belief in filter(None, map(self._by_id.get, refs)):
+                if told.ref != belief.stated:
+                    self._note(belief, Bullet(told.day, verdict, citation=told.citation, ref=told.ref))
+
+    def _note(self, belief: Belief, bullet: Bullet) -> None:
+        if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):
+            return
+        belief.items.append(bullet)
+        belief.machine.add(bullet.ref or "")
+
+    def _end(self, belief: Belief, told: Told, reason: str) -> None:
+        before = len(belief.items)
+        self._note(belief, Bullet(told.day, "superseded", citation=told.citation, reason=reason, ref=told.ref))
+        if len(belief.items) > before:
+            belief.over = min(filter(None, (belief.over, told.day)))

@@ -1,0 +1,1 @@
+"""The command line: one module a command group; output.py is the only door to the terminal."""

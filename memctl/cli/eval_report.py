@@ -1,0 +1,287 @@
+"""How an evaluation looks: aligned figures in per cent for people, everything as JSON for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..hits import hit_json
+from ..markdown.counting import many
+from ..markdown.printable import one_line
+from .call import Call
+from .printing import BOLD, FAINT, _explained
+
+if TYPE_CHECKING:
+    from ..evaluation.evaluate import Evaluation, Result
+    from ..evaluation.metrics import Difference, Interval
+    from ..evaluation.miss_analysis import Missed, MissedGold
+
+__all__ = ["print_evaluation"]
+
+_ENOUGH = 5  # questions for which an interval is printed
+_TEXT = 96  # characters of a line that are shown
+_COUNTED = {
+    "without_gold": "questions without gold, left out",
+    "other_workspaces": "questions of other workspaces, left out",
+    "questions_gone": "questions whose gold all points at nothing, left out",
+    "shared_ids": "questions with an id that another has too",
+    "refused": "questions that recall refuses, nothing found",
+    "gold_gone": "gold that points at nothing, {}",
+    "gold_moved": "gold that moved, found by its id",
+    "gold_changed": "gold whose line was changed since it was labelled, taken as meant",
+}
+
+
+def print_evaluation(call: Call, path: Path, made: Evaluation, explain: bool, least: float | None) -> int:
+    """Print the figures; the exit code is 1 if recall at the last depth is below `least`."""
+    met = least is None or _recall(made) >= least
+    if call.out.json:
+        call.out.raw_json(_json(path, made, explain, least, met))
+        return 0 if met else 1
+    _print_head(call, path, made)
+    for level in made.levels:
+        if not made.levels[level]:
+            continue
+        call.out.line()
+        if made.differences:
+            _print_differences(call, made, level)
+        else:
+            _print_level(call, made, level)
+            _print_types(call, made, level)
+    _print_misses(call, made, explain)
+    if not met:
+        call.out.note(f"recall@{made.depths[-1]} is {_percent(_recall(made))}, below {_percent(least or 0)} (--min)")
+    return 0 if met else 1
+
+
+def _asked(made: Evaluation) -> str:
+    """The system whose figures come first; of two that are compared, the second."""
+    return made.systems[1] if made.differences else made.systems[0]
+
+
+def _recall(made: Evaluation) -> float:
+    table = made.levels["line"].get("", {})
+    return table[_asked(made)][f"recall@{made.depths[-1]}"].mean if table else 0.0
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+
+
+def _print_head(call: Call, path: Path, made: Evaluation) -> None:
+    gold = made.counts.get("gold", 0)
+    call.out.line(
+        f"{path.name}: {many(len(made.results), 'question')}, {many(gold, 'gold item')}; today is {made.today}"
+    )
+    how = "left out" if made.gone_left_out else "taken as not found (--gone exclude leaves it out)"
+    for key, text in _COUNTED.items():
+        if made.counts.get(key):
+            call.out.note(f"{text.format(how)}: {made.counts[key]:,}")
+    for note in made.notes:
+        call.out.note(note)
+
+
+def _print_level(call: Call, made: Evaluation, level: str) -> None:
+    table, first = made.levels[level][""], made.systems[0]
+    rows: list[list[str]] = [[f"by {level}, n = {made.sizes[level]['']:,}", first, "95 %", *made.systems[1:]]]
+    for metric, interval in table[first].items():
+        others = [_percent(table[system][metric].mean) for system in made.systems[1:]]
+        rows.append([_named(metric), _percent(interval.mean), _span(interval, made.sizes[level][""]), *others])
+    _print_aligned(call, rows)
+
+
+def _print_types(call: Call, made: Evaluation, level: str) -> None:
+    types = [group for group in made.levels[level] if group]
+    if not types:
+        return
+    k, first = made.depths[-1], made.systems[0]
+    metrics = (f"recall_any@{k}", f"recall_all@{k}", "ndcg@10", "mrr@10")
+    rows: list[list[str]] = [
+        ["type", "n", f"recall@{k}", "95 %", *map(_named, metrics), *(f"{s} recall@{k}" for s in made.systems[1:])]
+    ]
+    for group in types:
+        table = made.levels[level][group]
+        own = table[first][f"recall@{k}"]
+        rest = [table[first][metric] for metric in metrics] + [table[s][f"recall@{k}"] for s in made.systems[1:]]
+        name = one_line(group)[:40]
+        rows.append(
+            [
+                name,
+                f"{made.sizes[level][group]:,}",
+                _percent(own.mean),
+                _span(own, made.sizes[level][group]),
+                *(_percent(r.mean) for r in rest),
+            ]
+        )
+    call.out.line()
+    _print_aligned(call, rows)
+
+
+def _print_differences(call: Call, made: Evaluation, level: str) -> None:
+    first, second = made.systems[:2]
+    table = made.levels[level][""]
+    head = [
+        f"by {level}, n = {made.sizes[level]['']:,}",
+        first,
+        second,
+        "change",
+        "95 %",
+        "p",
+        "better",
+        "worse",
+        "same",
+    ]
+    rows = [head]
+    for metric, change in made.differences[level].items():
+        means = (_percent(table[system][metric].mean) for system in (first, second))
+        span = f"{_signed(change.low)} to {_signed(change.high)}"
+        counts = (f"{count:,}" for count in (change.better, change.worse, change.same))
+        rows.append([_named(metric), *means, _signed(change.mean), span, _chance(change.p), *counts])
+    _print_aligned(call, rows)
+
+
+def _print_aligned(call: Call, rows: Sequence[Sequence[str]]) -> None:
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for number, row in enumerate(rows):
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        call.out.emit(call.out.style("  ".join(cells).rstrip(), *(() if number else (BOLD,))))
+
+
+def _named(metric: str) -> str:
+    """As the literature spells it: NDCG@10, MRR@10, but recall_any@5."""
+    return metric if metric.startswith("recall") else metric.upper()
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f}"
+
+
+def _span(interval: Interval, n: int) -> str:
+    """Resampling a handful of questions says nothing: three hits of three would be 100.0–100.0."""
+    return f"{_percent(interval.low)}–{_percent(interval.high)}" if n >= _ENOUGH else "–"
+
+
+def _chance(p: float) -> str:
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _print_misses(call: Call, made: Evaluation, explain: bool) -> None:
+    if made.misses:
+        call.out.line()
+    for number, missed in enumerate(made.misses, 1):
+        question = missed.question
+        label = " · ".join(filter(None, (f"line {question.line}", question.id, question.type)))
+        call.out.emit(
+            f"{call.out.style(f'{number}.', BOLD)} {call.out.style(_shown(question.text))} {call.out.style(label, FAINT)}"
+        )
+        for gold, item in enumerate(missed.gold):
+            ranks = (
+                " → ".join(_rank(missed.ranks[system][gold]) for system in made.systems[:2]) if made.differences else ""
+            )
+            _print_gold(call, item, ranks, explain)
+        for hit in missed.instead:
+            call.out.line(f"   instead  {hit.source} {_shown(hit.content)}")
+            if explain:
+                call.out.emit(call.out.style(f"            score {hit.score:.4f} · {_explained(hit)}", FAINT))
+    if made.missed > len(made.misses):
+        were = many(made.missed, "question was", "questions were")
+        which = (
+            many(made.missed, "question") + " changed places" if made.differences else were + " not answered in full"
+        )
+        call.out.note(f"{which}; --misses {made.missed} shows all")
+
+
+def _print_gold(call: Call, item: MissedGold, ranks: str, explain: bool) -> None:
+    place = f"rank {item.rank}" if item.rank else "no rank"
+    call.out.line(f"   gold     {item.said} · {ranks or place} · {item.reason}")
+    if item.text:
+        call.out.line(f"            {_shown(item.text)}")
+    if explain and item.hit:
+        call.out.emit(call.out.style(f"            score {item.hit.score:.4f} · {_explained(item.hit)}", FAINT))
+
+
+def _rank(rank: int | None) -> str:
+    return f"rank {rank}" if rank else "no rank"
+
+
+def _shown(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= _TEXT else f"{line[: _TEXT - 1]}…"
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _json(path: Path, made: Evaluation, explain: bool, least: float | None, met: bool) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "questions": str(path),
+        "n": len(made.results),
+        "today": str(made.today),
+        "k": list(made.depths),
+        "systems": list(made.systems),
+        "counts": made.counts,
+        "warnings": made.notes,
+        "levels": {level: _level_json(made, level) for level in made.levels},
+        "min": None if least is None else {"recall": least, "met": met},
+        "missed": made.missed,
+        "misses": [_missed_json(missed, explain) for missed in made.misses],
+        "results": [_result_json(result, made.place) for result in made.results],
+    }
+
+
+def _level_json(made: Evaluation, level: str) -> dict[str, Any]:
+    groups = {
+        group: {"n": made.sizes[level][group]}
+        | {system: {metric: _interval_json(i) for metric, i in metrics.items()} for system, metrics in table.items()}
+        for group, table in made.levels[level].items()
+    }
+    changes = {metric: _difference_json(change) for metric, change in made.differences.get(level, {}).items()}
+    return {
+        "all": groups.pop("", None),
+        "types": groups,
+        **({"compare": {"from": made.systems[0], "to": made.systems[1], **changes}} if changes else {}),
+    }
+
+
+def _interval_json(interval: Interval) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in interval._asdict().items()}
+
+
+def _difference_json(change: Difference) -> dict[str, float]:
+    return {name: round(value, 6) for name, value in change._asdict().items()}
+
+
+def _missed_json(missed: Missed, explain: bool) -> dict[str, Any]:
+    return {
+        "line": missed.question.line,
+        "question": missed.question.text,
+        "gold": [
+            {"source": item.said, "content": item.text, "rank": item.rank, "reason": item.reason}
+            | ({"hit": hit_json(item.hit, explain)} if item.hit else {})
+            for item in missed.gold
+        ],
+        "instead": [hit_json(hit, explain) for hit in missed.instead],
+    }
+
+
+def _result_json(result: Result, place: str) -> dict[str, Any]:
+    question = result.question
+    return {
+        "line": question.line,
+        "id": question.id,
+        "type": question.type or None,
+        "question": question.text,
+        "gold": [
+            {"said": item.gold.said, "at": [str(p) for p in item.places], "moved": item.moved, "changed": item.changed}
+            for item in result.standing
+        ],
+        "refused": result.refused,
+        "ranks": {
+            system: {"line": list(ranks), place: list(result.places[system])} for system, ranks in result.lines.items()
+        },
+    }

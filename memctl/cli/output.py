@@ -1,0 +1,123 @@
+"""The only door to the terminal: guards against control characters, prints text, tables and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import MemctlError
+from ..markdown.printable import one_line, printable
+
+__all__ = ["Output"]
+
+
+@dataclass(slots=True)
+class Output:
+    """Where the answers of one call go. `quiet` leaves out everything but the answer itself."""
+
+    json: bool = False
+    quiet: bool = False
+
+    @property
+    def styled(self) -> bool:
+        """True on a terminal that did not ask for plain text."""
+        return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+    def line(self, text: str = "") -> None:
+        """One line of the answer."""
+        print(printable(text))
+
+    def flush(self) -> None:
+        """Let a reader of the answer have what there is of it."""
+        sys.stdout.flush()
+
+    def raw_json(self, value: Any) -> None:
+        """A JSON document on one line; ASCII, so that nothing in it can steer a terminal."""
+        print(json.dumps(value, ensure_ascii=True))
+
+    def note(self, text: str) -> None:
+        """Something beside the answer: to stderr, and not at all when quiet."""
+        if not self.quiet:
+            print(printable(text), file=sys.stderr)
+
+    def error(self, error: MemctlError) -> None:
+        """What happened and what to do, a line each."""
+        print(f"memctl: {printable(one_line(error.what))}", file=sys.stderr)
+        print(f"  {printable(one_line(error.cure))}", file=sys.stderr)
+
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Rows under headings: drawn on a terminal, tab-separated elsewhere."""
+        if not self.styled:
+            for row in rows:
+                self.line("\t".join(" ".join(str(cell).split()) for cell in row))
+            return
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(printable(str(cell))) for cell in row))
+        Console().print(table)
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Any]:
+        """A callback (done, total) that draws a bar on a terminal once the work takes half a second; silent elsewhere."""
+        if self.quiet or self.json or not sys.stderr.isatty():
+            yield lambda done, total: None
+            return
+        bar = _Bar(what)
+        try:
+            yield bar.update
+        finally:
+            bar.stop()
+
+    def style(self, text: str, *codes: int) -> str:
+        """`text`, made printable, in bold (1), faint (2) or a colour (31-36) on a terminal."""
+        safe = printable(text)
+        return f"\x1b[{';'.join(map(str, codes))}m{safe}\x1b[0m" if self.styled and codes else safe
+
+    def link(self, text: str, path: Path) -> str:
+        """`text`, made printable, as a hyperlink to a file on a terminal."""
+        safe = printable(text)
+        return f"\x1b]8;;{path.as_uri()}\x1b\\{safe}\x1b]8;;\x1b\\" if self.styled else safe
+
+    def emit(self, styled: str) -> None:
+        """A line put together from `style` and `link`, which guard their parts."""
+        print(styled)
+
+
+class _Bar:
+    """A rich progress bar that is not imported before it is needed."""
+
+    def __init__(self, what: str) -> None:
+        import time
+
+        self._what, self._clock, self._start = what, time.monotonic, time.monotonic()
+        self._bar: Any = None
+
+    def update(self, done: int, total: int) -> None:
+        if self._bar is None and self._clock() - self._start < 0.5:
+            return
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import MofNCompleteColumn, Progress, TextColumn
+
+            columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._bar.add_task(self._what, total=total, rate="")
+            self._bar.start()
+        rate = f"{done / max(self._clock() - self._start, 0.001):,.0f}/s"
+        self._bar.update(self._task, completed=done, total=total, rate=rate)
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()

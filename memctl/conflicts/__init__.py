@@ -1,0 +1,1 @@
+"""Disagreements between facts, and resolving them."""

@@ -1,0 +1,1 @@
+"""Packs for a prompt: layers, chat windows, fences, token counts."""

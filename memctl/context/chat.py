@@ -1,0 +1,155 @@
+"""Chat: a list of messages in, the list to send out: within the budget, with what belongs to the newest message recalled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..index.index import Index
+from ..language.tokens import Counter
+from ..notes.workspace import Workspace
+from ..recall.query import read_query
+from .assembly import SHARES, Item, fitting, recalled_block, repeats, stable_part, words_of
+from .chat_messages import (
+    Message,
+    checked,
+    cleaned,
+    cost_of,
+    is_system,
+    is_turn,
+    paired,
+    set_beside,
+    text_of,
+    without_thinking,
+)
+from .chat_window import Cut, cut, originals, question_of, recall_room
+from .context import core_of, room_beside, run, standing
+from .counters import counter_of
+from .layers import Layers
+
+if TYPE_CHECKING:
+    from ..index.resident import Resident
+
+__all__ = ["Prepared", "prepare"]
+
+_SAME = 0.7  # share of its words from which an older message says what a line of the workspace says
+_MARKS = 60  # tokens of the marks and the head of a block
+
+
+class Prepared(NamedTuple):
+    """`messages` is ready to send: `used` of `budget` tokens. `dropped` counts messages of the chat that are not in it."""
+
+    messages: list[Message]
+    used: int
+    budget: int
+    warnings: tuple[str, ...]
+    items: tuple[Item, ...]
+    dropped: int
+
+
+def prepare(
+    workspace: Workspace, messages: Sequence[Any], *, today: date, budget: int | None = None, about: Sequence[str] = (),
+    since: str | None = None, private: bool = False, core: bool = True, count: Counter | None = None, name: str = "chat",
+    through: Resident | None = None,
+) -> Prepared:  # fmt: skip
+    """The messages to send for a chat, within `budget` tokens.
+
+    System messages stay whole, with the core and the lessons behind the first of them; the last 5 to 10 exchanges stay
+    (more, where there is room); thinking of past exchanges goes; what belongs to the newest message is recalled behind
+    it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing that is given is
+    changed. Usage for what is no chat, OverBudget where system and the newest message do not fit.
+    """
+    given = checked(messages)
+    most = workspace.settings.budget if budget is None else budget
+    counted = count or counter_of(workspace)
+    filters = replace(read_query("", today, about=about, since=since), public=not private)
+
+    def job(index: Index) -> Prepared:
+        made = _Chat(given, most, counted, name)
+        text, warnings = core_of(workspace, private, index) if core else ("", [])
+        warnings += standing(workspace, index, through)
+        layers = Layers(workspace, index, today, counted, filters, text)
+        lessons = layers.lessons(int(room_beside(text, most, counted) * SHARES["lessons"])) if core else []
+        made.begin(stable_part(text, lessons, ()))
+        items = made.recall(layers, lessons)
+        told = dict.fromkeys([*made.warnings, *warnings, *layers.warnings])
+        return Prepared(made.messages, made.used, most, tuple(told), (*lessons, *items), len(made.cut.gone))
+
+    return run(workspace, through, job)
+
+
+class _Chat:
+    """One chat on its way: cleaned, cut, with what was recalled."""
+
+    def __init__(self, given: Sequence[Message], budget: int, count: Counter, name: str) -> None:
+        self._budget, self._count, self._name = budget, count, name
+        found, warnings, self._held = cleaned(given)
+        self._all, self._pairs, orphans = paired(found)
+        self.warnings = [*warnings, *orphans]
+        self.messages: list[Message] = []
+        self.cut = Cut((), (), 0, False)
+        self._newest = -1
+
+    def begin(self, stable: str) -> None:
+        """Put the stable part behind the first system message and cut what does not fit."""
+        first = next(
+            (at for at, m in enumerate(self._all) if m is not None and is_system(m) and text_of(m).strip()), None
+        )
+        if stable and first is not None:
+            self._all[first] = set_beside(self._all[first] or {}, stable)
+        opening = [{"role": "system", "content": stable}] if stable and first is None else []
+        spent = sum(cost_of(message, self._count) for message in opening)
+        self.cut = cut(self._all, self._pairs, self._budget, self._count, spent)
+        self.warnings += self.cut.warnings
+        newest = [at for at in self.cut.kept if is_turn(self._all[at] or {"role": ""})]
+        self._newest = newest[-1] if newest else -1
+        self._places = {at: len(opening) + place for place, at in enumerate(self.cut.kept)}
+        self.messages = [*opening, *(self._sent(at) for at in self.cut.kept)]
+
+    def _sent(self, at: int) -> Message:
+        message = self._all[at] or {}
+        return message if self.cut.thinking and at >= self._newest else without_thinking(message)
+
+    @property
+    def used(self) -> int:
+        """Tokens of what is sent."""
+        return 3 + sum(cost_of(message, self._count) for message in self.messages)
+
+    def recall(self, layers: Layers, before: Sequence[Item]) -> list[Item]:
+        """Put what belongs to the newest message behind it. A block that stands there already stays, if it fits."""
+        if self._newest < 0:
+            self.warnings.append("no message of a user: nothing is recalled")
+            return []
+        if self._held and self._put(self._held):
+            return []
+        room = min(self._budget - self.used, max(recall_room(self._budget, 0), _MARKS)) - _MARKS
+        if room <= 0:
+            return []
+        question = question_of(self._all, self._newest)
+        older = originals(self._all, self.cut.gone, question, self._name)
+        found = layers.recalled(question, room, before)
+        first = fitting(found, room - min(layers.cost(older), room // 3), self._count, before)
+        told = [words_of(item.text) for item in first]
+        fresh = [item for item in older if not repeats(item.text, told, _SAME)]
+        kept = fitting(fresh, room - layers.cost(first), self._count, (*before, *first))
+        # An original that holds a line of the workspace and more does not push it out: the line has the citation.
+        items = [*fitting(found, room - layers.cost(kept), self._count, before), *kept]
+        while items and not self._put(recalled_block(items, self._note())):
+            items.pop()
+        return items
+
+    def _note(self) -> str:
+        gone = [at + 1 for at in self.cut.gone]
+        return f"Messages {gone[0]} to {gone[-1]} of this chat are not shown." if len(gone) > 1 else ""
+
+    def _put(self, block: str) -> bool:
+        """Set a block behind the newest message of the user; False, with nothing changed, if it does not fit."""
+        place = self._places[self._newest]
+        plain = self.messages[place]
+        self.messages[place] = set_beside(plain, block)
+        if self.used > self._budget:
+            self.messages[place] = plain
+            return False
+        return True

@@ -1,0 +1,243 @@
+"""The layers of a context, each from the index and read again from disk: lessons, recent lines, what belongs to a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import replace
+from datetime import date
+from functools import cache, partial
+from itertools import islice
+
+from ..entities.names_of_lines import KnownNames
+from ..facts import Kind
+from ..hits import Hit
+from ..index.index import Index
+from ..index.queries.context import copied_places, own_lines, recent_tasks
+from ..index.queries.entries import by_refs, keys_of
+from ..index.queries.reflect import outcomes_of
+from ..index.query import Query
+from ..index.reread import reread
+from ..language.analyzer import query_terms
+from ..language.names import entity_key, mentions
+from ..language.tokens import Counter
+from ..notes.workspace import Workspace
+from ..recall.entry_hits import hit_of
+from ..recall.recall import recall_in
+from ..recall.slots import current_slots
+from ..reflect.lessons import Outcome, lessons
+from ..truth.judge import judge
+from .assembly import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
+
+__all__ = ["CORE_PAGE", "Layers", "asked", "core_page"]
+
+CORE_PAGE = "memory.md"
+"""The page that is always in the core."""
+
+
+def core_page(workspace: Workspace) -> str:
+    """memory.md; where there is none, the MEMORY.md that other hosts keep."""
+    return next((page for page in (CORE_PAGE, "MEMORY.md") if (workspace.root / page).is_file()), CORE_PAGE)
+
+
+_RECENT = 80  # newest lines that are looked at
+_RECALLED = 30
+_MOST = 2000  # lines looked at where most are untrusted
+_WEAK = 0.4  # of the best score: what is below that belongs to another question
+_BELIEFS, _NAMED, _SLOTS = 5, 3, 6
+_TASKS = 30  # whose outcomes were told last: each is read from disk
+_TAUGHT = 4
+_MOST_LESSONS = 60
+_LESSONS = "bank/lessons.md"
+_LABELS = ("reliable", "recurring failure", "tentative")
+
+
+class Layers:
+    """What may be told, one call long. `filters` holds for every layer; `warnings` gathers what recall had to say."""
+
+    def __init__(
+        self, workspace: Workspace, index: Index, today: date, count: Counter, filters: Query, core: str
+    ) -> None:
+        self._workspace, self._index, self._today, self._count = workspace, index, today, count
+        self._filters = filters
+        self._core_pages = frozenset((core_page(workspace), *workspace.settings.pinned))
+        self._core = [words_of(line) for line in core.split("\n") if line.strip()]
+        self.warnings: list[str] = []
+
+    def cost(self, items: Iterable[Item]) -> int:
+        """Tokens of some items."""
+        return sum(self._count(item.line) + 1 for item in items)
+
+    # -- lessons ------------------------------------------------------------------------------------------------------
+
+    def lessons(self, room: int) -> list[Item]:
+        """The owner's own lines on bank/lessons.md, then what was counted: reliable ways first. The same for any message."""
+        known = f"lessons {self._today} {self._filters}"
+        items = self._index.remembered(known, self._all_lessons)
+        return fitting(self._fresh(items), room, self._count)
+
+    def _all_lessons(self) -> list[Item]:
+        tasks = recent_tasks(self._index, self._today, _TASKS)
+        return [*self._written(), *self._counted(tasks, "lessons")][:_MOST_LESSONS]
+
+    def _written(self) -> Iterator[Item]:
+        entries = [e for e in own_lines(self._index, _LESSONS) if e.role in ("item", "fact")]
+        if self._filters.about or self._filters.days:
+            return
+        seen = reread(self._workspace, entries)
+        verdict = judge(self._index, entries, self._today)
+        for entry in entries:
+            if entry.id in seen:
+                hit = hit_of(self._index, entry, seen[entry.id], verdict, self._today)
+                if self._may_enter(hit):
+                    yield item_of(hit, "lessons", "lessons")
+
+    def _counted(self, tasks: Sequence[str], layer: str) -> list[Item]:
+        """What the outcomes of some tasks teach, best known first."""
+        if not tasks:
+            return []
+        days, about = self._filters.days, set(map(entity_key, self._filters.about))
+        told = [
+            outcome
+            for outcome in self._outcomes(tasks)
+            if (not days or (outcome.day and days.holds(date.fromisoformat(outcome.day))))
+            and (not about or about & set(map(entity_key, outcome.entities)))
+        ]
+        found = [(task, strategy) for task in lessons(told) for strategy in task.strategies]
+        found.sort(key=lambda pair: (_LABELS.index(pair[1].labels[0]), -(pair[1].ok + pair[1].failed)))
+        return [lesson_item(task, strategy, layer) for task, strategy in found]
+
+    def _outcomes(self, tasks: Sequence[str]) -> Iterator[Outcome]:
+        """Every outcome of some tasks; those that name no task go by all the names of their entity."""
+        wanted = [
+            f"@{key}" if task.startswith("@") else task
+            for task in tasks
+            for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
+        ]
+        entries = outcomes_of(self._index, wanted, self._today)
+        seen = reread(self._workspace, entries, self._index)
+        verdict = judge(self._index, entries, self._today, whole=False)
+        known = KnownNames(self._index)
+        for entry in entries:
+            if entry.id not in seen:
+                continue
+            hit = hit_of(self._index, entry, seen[entry.id], verdict, self._today, known)
+            if hit.fact and hit.fact.outcome and self._may_enter(hit):
+                told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
+                yield Outcome(*told, hit.entities, hit.day, hit.source, hit.ref)
+
+    # -- recent -------------------------------------------------------------------------------------------------------
+
+    def recent(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
+        """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""
+        hits = self._open(replace(self._filters, words="", times=()), _RECENT)
+        wanted = [h for h in hits if h.day and h.source.path.startswith("memory/") and not h.superseded_by]
+        said = [words_of(item.text) for item in before]
+        items = [item for item in self._fresh(item_of(hit, "recent") for hit in wanted) if not repeats(item.text, said)]
+        return newest_days(sorted(items, key=lambda item: item.day or "", reverse=True), room, self._count)
+
+    # -- recalled -----------------------------------------------------------------------------------------------------
+
+    def recalled(self, message: str, room: int, before: Sequence[Item] = ()) -> list[Item]:
+        """What belongs to a message and does not stand in `before` or the core, best first within `room`."""
+        query = asked(message, self._filters, self._today)
+        if not query_terms(query.words):
+            return []
+        hits = self._relevant(self._open(query, _RECALLED), query.words)
+        places = {hit.ref: str(hit.source) for hit in hits}
+        lines = [item_of(hit, "recalled", _section(hit), places.get(hit.superseded_by or "")) for hit in hits]
+        ordered = [*self._taught(query, hits), *lines[:5], *self._now(query), *self._beliefs(query, hits), *lines[5:]]
+        return fitting(self._fresh(ordered), room, self._count, before)
+
+    def _relevant(self, hits: Sequence[Hit], words: str) -> list[Hit]:
+        """The hits that are not far weaker than the best. A question for reasons lifts lines that give one, replaced or not."""
+        if not hits:
+            return []
+        least = _WEAK * max(hit.score for hit in hits)
+        kept = [hit for hit in hits if hit.score >= least]
+        if _why().search(words):
+            kept.sort(key=lambda hit: not _because().search(hit.content))
+            return kept
+        return sorted(kept, key=lambda hit: hit.superseded_by is not None)
+
+    def _now(self, query: Query) -> Iterator[Item]:
+        """What holds now of whom the message names: the current values of their slots."""
+        known = KnownNames(self._index)
+        written = (known.known_as(name) for name in (*query.about, *mentions(query.words)))
+        named = {entity_key(name): name for name in (*written, *known.in_text(query.words))}
+        for name in list(named.values())[:_NAMED]:
+            slots = self._index.remembered(f"slots {self._today} {name}", partial(self._slots, name))
+            for _, hit in [slot for slot in slots if self._may_enter(slot[1])][:_SLOTS]:
+                yield item_of(hit, "recalled", "now")
+
+    def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
+        return current_slots(self._workspace, self._index, name, self._today)
+
+    def _beliefs(self, query: Query, hits: Sequence[Hit]) -> Iterator[Item]:
+        """Opinions with their confidence of today, if they belong to the question as much as what was found."""
+        least = _WEAK * max((hit.score for hit in hits), default=0.0)
+        for hit in self._open(replace(query, kinds=(Kind.OPINION,)), _BELIEFS):
+            if hit.score >= least and not hit.superseded_by:
+                yield item_of(hit, "recalled", "beliefs")
+
+    def _taught(self, query: Query, hits: Sequence[Hit]) -> list[Item]:
+        """Lessons of the tasks that the message names or that were found for it."""
+        tried = [hit.ref for hit in hits if hit.fact and hit.fact.outcome]
+        held = {entry.ref: entry.task for entry in by_refs(self._index, tried) if entry.task}
+        words = set(query_terms(query.words))
+        named = (t for t in recent_tasks(self._index, self._today, 10 * _TASKS) if _names(t, words))
+        tasks = [*islice(named, _TAUGHT), *(held[ref] for ref in tried if ref in held)]
+        return self._counted(list(dict.fromkeys(tasks))[:_TAUGHT], "recalled")[:_BELIEFS]
+
+    # -- what may enter -----------------------------------------------------------------------------------------------
+
+    def _open(self, query: Query, k: int) -> list[Hit]:
+        """What recall finds and may be told: `k` of it, or half of that where untrusted lines stand before them."""
+        width = k
+        while True:
+            answer = recall_in(self._workspace, self._index, query, today=self._today, k=width)
+            copies = copied_places(self._index, [hit.ref for hit in answer.hits])
+            hits = [h for h in answer.hits if (h.source.path, h.source.line) not in copies and self._may_enter(h)]
+            if 2 * len(hits) >= k or len(answer.hits) < width or width >= _MOST:
+                return hits[:k]
+            width *= 4
+
+    def _may_enter(self, hit: Hit) -> bool:
+        return is_open(hit, not self._filters.public) and hit.source.path not in self._core_pages
+
+    def _fresh(self, items: Iterable[Item]) -> list[Item]:
+        """The items that the core does not say."""
+        return [item for item in items if not repeats(item.text, self._core)]
+
+
+def asked(message: str, filters: Query, today: date) -> Query:
+    """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
+    from ..language.dates import find_times
+    from ..recall.question import SHORT, clean
+
+    words = " ".join((clean(message) if len(message) > SHORT else message).split())
+    times = tuple(mention.period for mention in find_times(words, today))
+    return replace(filters, words=words, times=times)
+
+
+def _names(task: str, words: Set[str]) -> bool:
+    """True if a message has half of the words of a task."""
+    stems = set(task.split())
+    return not task.startswith("@") and 2 * len(stems & words) >= len(stems)
+
+
+def _section(hit: Hit) -> str:
+    return "beliefs" if hit.kind is Kind.OPINION else ""
+
+
+@cache
+def _why() -> re.Pattern[str]:
+    return re.compile(r"\b(?:why|reasons?|почему|зачем|причин\w*)\b|为什么|为何|为啥|原因", re.IGNORECASE)
+
+
+@cache
+def _because() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:because|since|so that|due to|reason|потому|поскольку|так как|из-за|чтобы|ради)\b|因为|由于|为了",
+        re.IGNORECASE,
+    )

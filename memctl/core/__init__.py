@@ -1,1 +1,0 @@
-"""Facts to decisions. Pure: no files, no SQLite, no clock, no randomness."""

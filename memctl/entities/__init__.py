@@ -1,0 +1,1 @@
+"""Names, aliases, who is meant."""

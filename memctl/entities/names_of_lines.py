@@ -1,0 +1,44 @@
+"""Who is meant by a name: on a line, or without a mark in its text."""
+
+from __future__ import annotations
+
+from ..index.index import Index
+from ..index.queries.entries import has_entities, listed_names, resolve
+from ..language.names_in_text import Listed, find_names, heads
+
+__all__ = ["KnownNames"]
+
+
+class KnownNames:
+    """Looks names up as they come, each once: plain mentions in texts, and the bearers of written names."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self._any = has_entities(index)
+        self._pages: dict[str, str] = {}
+        self._asked: set[str] = set()
+        self._listed: dict[str, list[Listed]] = {}
+        self._named: dict[str, tuple[str, ...]] = index.remembered("named", dict) if index.stays else {}
+
+    def in_text(self, text: str) -> tuple[str, ...]:
+        """The entities that a text names without marking them."""
+        if not self._any:
+            return ()
+        if text not in self._named:
+            self._named[text] = self._find(text)
+        return self._named[text]
+
+    def _find(self, text: str) -> tuple[str, ...]:
+        found = heads(text)
+        fresh = found - self._asked
+        if fresh:
+            self._asked |= fresh
+            self._listed |= listed_names(self._index, fresh)
+        return () if found.isdisjoint(self._listed) else find_names(text, self._listed)
+
+    def known_as(self, name: str) -> str:
+        """The name that its bearer's page gives; the name itself without a page, or with several bearers."""
+        if name not in self._pages:
+            found = resolve(self._index, name) if self._any else []
+            self._pages[name] = found[0].name if len(found) == 1 else name
+        return self._pages[name]

@@ -1,0 +1,299 @@
+"""Names that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..language.name_spellings import hears_as, is_common_name, is_surname, reads_as
+from ..language.names import entity_key, is_han, stem_word
+
+__all__ = ["Names", "Near", "is_slip", "maybe_same", "similarity"]
+
+SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
+ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
+_CROWD = 40  # names that share a form: it tells nobody apart
+
+# Words of which the opposite makes another thing, and words that make a thing out of a name.
+_APART = """
+jr sr junior senior old new north south east west upper lower left right inner outer front back dev prod test stage
+staging production development beta alpha client server input output first second third
+старший младший старый новый северный южный восточный западный верхний нижний левый правый первый второй третий
+"""
+_THINGS = """
+api app bot server client service project team group database db gateway station inc ltd llc gmbh foundation university
+institute street river lake city conference release department office bank hotel airport library cloud bridge
+проект команда группа сервер сервис институт университет улица банк фонд отдел станция
+"""
+_FILLERS = "the a an of and for at in de la le el der die das von van du и в на по из от"
+_ROMAN = re.compile("x{0,2}(?:i{1,3}|i?v|vi{1,3}|ix)|x{1,2}")
+_NUMBERS = re.compile(r"\d+")
+
+
+@cache
+def _words(table: str) -> frozenset[str]:
+    return frozenset(table.split())
+
+
+class Near(NamedTuple):
+    """Somebody who may be the same, by which two names, and why; `reason` is a phrase for a person."""
+
+    bearer: str
+    name: str
+    other: str
+    reason: str
+
+
+class _Form(NamedTuple):
+    """A name taken apart: its words, folded; how it sounds; what tells it from all others whatever the rest says."""
+
+    bearer: str
+    name: str
+    words: tuple[str, ...]
+    sounds: tuple[str, ...]
+    marks: tuple[str, ...]
+
+
+def maybe_same(name: str, others: Iterable[str]) -> tuple[str, ...]:
+    """Those of `others` that may be other spellings of `name`, in their order. High precision: silence is no proof.
+
+    Spellings that `entity_key` makes equal are one name already and are not listed.
+    """
+    listed = list(dict.fromkeys(others))
+    near = {found.bearer for found in Names([(name, name), *((other, other) for other in listed)]).near(name)}
+    return tuple(other for other in listed if other in near)
+
+
+class Names:
+    """Names with their bearers, in blocks by form: whoever may be the same stands in one block, so 20,000 take a second."""
+
+    def __init__(self, names: Iterable[tuple[str, str]]) -> None:
+        """`names` are (bearer, name) pairs; a bearer, an entity's name or page, may have many names."""
+        self._of: dict[str, list[_Form]] = defaultdict(list)
+        self._blocks: dict[str, tuple[_Form, ...]] = {}
+        self._full: dict[str, dict[str, _Form]] = defaultdict(dict)
+        for bearer, name in dict.fromkeys(names):
+            form = _form(bearer, name)
+            self._of[bearer].append(form)
+            for block in _blocks(form):
+                members = self._blocks.get(block, ())
+                if len(members) <= _CROWD:
+                    self._blocks[block] = (*members, form)
+            for first in _firsts(form):
+                self._full[first].setdefault(bearer, form)
+
+    def near(self, bearer: str) -> tuple[Near, ...]:
+        """Who may be the same as `bearer`, once each, by name."""
+        found: dict[str, Near] = {}
+        for form in self._of.get(bearer, ()):
+            for other, reason in (*self._alike(form), *self._first_names(form)):
+                found.setdefault(other.bearer, Near(other.bearer, form.name, other.name, reason))
+        known = {" ".join(form.words) for form in self._of.get(bearer, ())}
+        return tuple(near for _, near in sorted(found.items()) if entity_key(near.other) not in known)
+
+    def pairs(self) -> Iterator[tuple[str, Near]]:
+        """Each pair of bearers that may be the same, once: the one that sorts first, and who it may be."""
+        for bearer in sorted(self._of):
+            yield from ((bearer, near) for near in self.near(bearer) if bearer < near.bearer)
+
+    def _alike(self, form: _Form) -> Iterator[tuple[_Form, str]]:
+        seen = {id(form)}
+        for block in _blocks(form):
+            members = self._blocks.get(block, ())
+            for other in members if len(members) <= _CROWD else ():
+                if id(other) not in seen and other.bearer != form.bearer:
+                    seen.add(id(other))
+                    reason = _alike(form, other)
+                    if reason:
+                        yield other, reason
+
+    def _first_names(self, form: _Form) -> Iterator[tuple[_Form, str]]:
+        """The one full name that a first name fits, and the first names that fit this full name and no other."""
+        fits = self._fitting(form)
+        if fits:
+            yield fits, "the only full name that it fits"
+        for first in _firsts(form):
+            for other in self._blocks.get(f"={first}", ()):
+                if other.bearer != form.bearer and self._fitting(other) is form:
+                    yield other, "it fits no other full name"
+
+    def _fitting(self, form: _Form) -> _Form | None:
+        if len(form.words) != 1 or form.marks or not _is_name(form):
+            return None
+        found = {b: f for first in _as_first(form) for b, f in self._full.get(first, {}).items() if b != form.bearer}
+        return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _form(bearer: str, name: str) -> _Form:
+    words = tuple(re.split(r"[ .,]+", entity_key(name).strip(" .,")))
+    marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
+    marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
+    marks += [word for word in words if len(word) == 1 and not is_han(word)]
+    return _Form(bearer, name, words, tuple(map(hears_as, words)), tuple(marks))
+
+
+# -- blocks: what two names must have in common to be compared --------------------------------------------------------
+
+
+def _blocks(form: _Form) -> Iterator[str]:
+    yield "".join(form.sounds)
+    if len(form.words) == 1:
+        yield from (f"={first}" for first in _as_first(form))
+    else:
+        yield "".join(sorted(form.sounds))
+    if any("а" <= char <= "я" for word in form.words for char in word):
+        yield "~" + " ".join(map(stem_word, form.words))
+    yield from reads_as(form.name)
+    for at, word in enumerate(form.words):
+        rest = " ".join(sorted(form.words[:at] + form.words[at + 1 :]))
+        if len(word) >= SLIP_LETTERS and word.isalpha():
+            yield from (f"{rest}/{word[:cut]}{word[cut + 1 :]}" for cut in range(1, len(word)))
+            yield f"{rest}/{word}"
+        elif word in _words(_FILLERS):
+            yield f"{rest}/"
+    if len(form.words) > 3:
+        yield " ".join(sorted(form.words)) + "/"
+
+
+def _firsts(form: _Form) -> Iterator[str]:
+    """The first names by which a full name may go: its first word, as it sounds; of a Chinese name all but the surname."""
+    name = form.name.strip()
+    if len(name) == 3 and all(map(is_han, name)) and is_surname(name[0]):
+        yield name[1:]
+    things = _words(_FILLERS) | _words(_THINGS)
+    if len(form.words) in (2, 3) and not form.marks and _is_name(form) and things.isdisjoint(form.words):
+        yield form.sounds[0]
+
+
+def _as_first(form: _Form) -> Iterator[str]:
+    yield from {form.words[0], form.sounds[0]}
+
+
+def _is_name(form: _Form) -> bool:
+    """Letters only, with capitals where the spelling is known at all: an entity without a page has its key for a name."""
+    words = re.split(r"[\s.,_-]+", form.name.strip(" .,"))
+    cased = [word for word in words if not is_han(word[:1])]
+    plain = form.name == entity_key(form.name) or all(word[:1].isupper() and word[1:].islower() for word in cased)
+    return plain and all(word.isalpha() for word in form.words) and len(form.words[0]) > 1
+
+
+# -- comparing --------------------------------------------------------------------------------------------------------
+
+
+def _alike(one: _Form, other: _Form) -> str:
+    """Why two names may be the same; empty if they are not alike, or if something tells them apart."""
+    if one.words == other.words or one.marks != other.marks:
+        return ""
+    only = [word for word in one.words if word not in other.words]
+    there = [word for word in other.words if word not in one.words]
+    if set(only) ^ set(there) and (set(only) | set(there)) & _words(_APART):
+        return ""
+    if not only and not there:
+        return "the same words in another order" if len(one.words) == len(other.words) else ""
+    return _joined(one, other) or _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)
+
+
+def _joined(one: _Form, other: _Form) -> str:
+    letters, others = "".join(one.words), "".join(other.words)
+    return "the same letters, written apart" if letters == others and len(letters) >= 4 else ""
+
+
+def _script(words: Sequence[str]) -> str:
+    first = next((char for word in words for char in word if char.isalpha()), "")
+    return "han" if is_han(first) else "cyrillic" if "\u0400" <= first < "\u0530" else "other"
+
+
+def _sounding(one: _Form, other: _Form) -> str:
+    """The same in other letters; within one alphabet, only where enough letters agree."""
+    crossed = _script(one.words) != _script(other.words)
+    if sorted(one.sounds) != sorted(other.sounds) and "".join(one.sounds) != "".join(other.sounds):
+        spelled = crossed and set(reads_as(one.name)) & set(reads_as(other.name))
+        return "the same name in other letters" if spelled else ""
+    if crossed or _script(one.words) == "han":
+        return "the same name in other letters"
+    long = len("".join(one.sounds)) >= SLIP_LETTERS and len(one.words) == len(other.words)
+    common = all(map(is_common_name, (*one.words, *other.words)))
+    return "another spelling of the same sounds" if long and not common else ""
+
+
+def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
+    """Russian words that differ in their endings, unless a man and a woman may differ so: «Александр», «Александра»."""
+    pairs = list(zip(only, there, strict=False))
+    if len(only) != len(there) or _script(only) != "cyrillic" or any(len(word) < 4 for word in (*only, *there)):
+        return ""
+    same = all(stem_word(a) == stem_word(b) and not _gendered(a, b) for a, b in pairs)
+    return "another form of the word" if same else ""
+
+
+def _gendered(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    if long.startswith(short):
+        return long[len(short) :] in ("а", "я", "у", "ю", "е", "ой", "ы", "и")
+    return {short[-2:], long[-2:]} in ({"ий", "ия"}, {"ий", "ая"}, {"ый", "ая"}, {"ой", "ая"})
+
+
+def _slipped(one: _Form, other: _Form, only: Sequence[str], there: Sequence[str]) -> str:
+    if len(only) == len(there) == 1 and is_slip(only[0], there[0]):
+        return "one letter differs"
+    words = [word for word in (*only, *there) if word not in _words(_FILLERS)]
+    close = not words or (len(only) == len(there) == 1 and _edits(*only, *there)[0] == "near")
+    return "spelled almost alike" if close and similarity(one.words, other.words) >= ALIKE else ""
+
+
+def similarity(one: Iterable[str], other: Iterable[str]) -> float:
+    """The trigrams that two names share, of all that they have: Jaccard over words padded as in PostgreSQL's pg_trgm."""
+    a, b = ({f"  {word} "[at : at + 3] for word in words for at in range(len(word) + 1)} for words in (one, other))
+    return len(a & b) / len(a | b)
+
+
+_VOWELS = frozenset("aeiouyаеёиоуыэюя")
+_UNSTRESSED = ("ae", "ei", "iy", "ao", "ou", "аое", "еи", "еэ", "иы", "ея", "ую")
+_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю")
+_SOUNDS = ("bp", "dt", "gk", "vfw", "sz", "cks", "mn", "lr", "бп", "дт", "гк", "вф", "зс", "мн", "лр", "шщ", "жш", "цс")
+
+
+@cache
+def _mistaken() -> frozenset[tuple[str, str]]:
+    """Letters that are written for each other: neighbours on a keyboard, and alike in sound."""
+    beside = [(a, b) for row in _KEYS for a, b in pairwise(row)]
+    beside += [(a, b) for group in (*_SOUNDS, *_UNSTRESSED) for a in group for b in group]
+    return frozenset((*beside, *((b, a) for a, b in beside)))
+
+
+def is_slip(one: str, other: str) -> bool:
+    """True for words of six letters and more that differ by one slip of the pen, inside, and are not both common names.
+
+    The first letter makes another word, and the last one another form of it («Волков», «Волкова»; Mario, Maria).
+    """
+    kind, at, letters = _edits(one, other)
+    if kind == "far" or min(len(one), len(other)) < SLIP_LETTERS or not (one.isalpha() and other.isalpha()):
+        return False
+    if _script([one]) != _script([other]) or _script([one]) == "han" or (is_common_name(one) and is_common_name(other)):
+        return False
+    if kind == "swap":
+        return True
+    if len(letters) == 2:
+        vowels = letters[0] in _VOWELS and letters[1] in _VOWELS
+        return (letters[0], letters[1]) in _mistaken() and not (vowels and at >= len(one) - 3)
+    doubled = letters in (max(one, other, key=len)[at - 1], max(one, other, key=len)[at + 1 : at + 2])
+    return doubled or letters in _VOWELS or min(len(one), len(other)) >= SLIP_LETTERS + 1
+
+
+def _edits(one: str, other: str) -> tuple[str, int, str]:
+    """How two words differ: `near` with a place and the letters, `swap` of two neighbours, or `far`: more, or at an end."""
+    if len(one) > len(other):
+        one, other = other, one
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    if len(one) == len(other):
+        if at == len(one) or at == 0:
+            return "far", at, ""
+        if one[at : at + 2] == other[at : at + 2][::-1] and one[at + 2 :] == other[at + 2 :]:
+            return ("swap" if at + 2 < len(one) else "far"), at, ""
+        same = one[at + 1 :] == other[at + 1 :] and at < len(one) - 1
+        return ("near" if same else "far"), at, one[at] + other[at]
+    same = len(other) == len(one) + 1 and one[at:] == other[at + 1 :] and 0 < at < len(one)
+    return ("near" if same else "far"), at, other[at]

@@ -1,0 +1,1 @@
+"""Retrieval quality of a workspace on labelled questions (`memctl eval`)."""

@@ -1,0 +1,377 @@
+"""Evaluate: how well recall finds what labelled questions ask for, beside floors, with intervals; and what it missed."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import ExtraBroken, MemctlError, Usage
+from ..facts import Citation
+from ..index.heal import with_index
+from ..index.index import Index
+from ..index.queries.evaluation import days_of_pages
+from ..index.reread import page_lines
+from ..index.sync import Progress, sync
+from ..language.dates import parse_when
+from ..markdown.counting import many
+from ..notes.workspace import Workspace
+from ..vectors.file import open_vectors
+from ..vectors.models import choice
+from .baselines import RawLine, plain_floors
+from .gold_labels import Golden, Sessions, Standing, read_sessions
+from .label_lines import Question, read_label
+from .labelled import lines_of
+from .metrics import Difference, Interval, Ranks, compare, intervals, measure, place_ranks, rank_in
+from .miss_analysis import Missed, explain_miss
+from .systems import FLOORS, Configuration, Ranking, Searcher
+
+__all__ = ["Evaluation", "Options", "Result", "evaluate", "read_questions"]
+
+_SEED = 7
+_ALL = ""
+_SHOWN = 3  # gold items that point at nothing are named, so many of them
+_YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to evaluate.
+
+    `now` is the present of questions without an `as_of`; None takes the newest log's day (`clock` where there is no log),
+    so figures do not change by themselves from one day to the next. `only` is the workspace whose questions are taken
+    instead of those of the folder's name.
+    `exclude_gone` leaves out gold that points at nothing; otherwise it counts as not found.
+    """
+
+    depths: tuple[int, ...] = (1, 5, 10)
+    configurations: tuple[Configuration, ...] = (Configuration("recall"),)
+    floors: bool = True
+    exclude_gone: bool = False
+    as_of: str | None = None
+    now: date | None = None
+    clock: date = date.min
+    only: str | None = None
+    misses: int = 0
+
+
+class Result(NamedTuple):
+    """One question with the ranks of its gold, by system: among the lines found, and among their sessions."""
+
+    question: Question
+    standing: tuple[Standing, ...]
+    sessions: tuple[str, ...]
+    lines: dict[str, Ranks]
+    places: dict[str, Ranks]
+    refused: str | None
+
+
+Table = dict[str, dict[str, dict[str, Interval]]]  # group ("" is all) -> system -> metric
+
+
+@dataclass(slots=True)
+class Evaluation:
+    """What came out. `levels` has "line" and "session" or "page"; `counts` says what was left out or looks odd."""
+
+    systems: tuple[str, ...] = ()
+    today: date = date.min
+    depths: tuple[int, ...] = ()
+    place: str = "page"
+    counts: dict[str, int] = field(default_factory=dict)
+    sizes: dict[str, dict[str, int]] = field(default_factory=dict)
+    levels: dict[str, Table] = field(default_factory=dict)
+    differences: dict[str, dict[str, Difference]] = field(default_factory=dict)
+    results: list[Result] = field(default_factory=list)
+    misses: list[Missed] = field(default_factory=list)
+    missed: int = 0
+    gone_left_out: bool = False
+    notes: list[str] = field(default_factory=list)
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+
+
+def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Question]:
+    """The questions of a file that are this workspace's and have gold; what is left out is counted."""
+    kept: list[Question] = []
+    others: Counter[str] = Counter()
+    for number, text in lines_of(path):
+        try:
+            question = read_label(text, number)
+        except Usage as error:
+            raise Usage(f"{path} {error.what}", error.cure) from None
+        if question is None:
+            continue
+        question = question._replace(file=path.name)
+        if question.workspace not in (None, workspace):
+            others[question.workspace] += 1
+        elif question.gold or question.sessions:
+            kept.append(question)
+        else:
+            counts["without_gold"] += 1
+    counts["other_workspaces"] = others.total()
+    ids = Counter(question.id for question in kept if question.id)
+    counts["shared_ids"] = sum(count for count in ids.values() if count > 1)
+    if not kept and others:
+        named = ", ".join(name for name, _ in others.most_common(3))
+        raise Usage(
+            f"{path}: {many(others.total(), 'question')}, all of other workspaces than {workspace!r} ({named})",
+            f"say whose are meant, as in --only {others.most_common(1)[0][0]}",
+        )
+    if not kept:
+        what = (
+            f"{many(counts['without_gold'], 'question')}, none with gold" if counts["without_gold"] else "no questions"
+        )
+        raise Usage(f"{path}: {what}", 'label one: memctl eval --add "question" memory/2025-11-27.md#L12')
+    return kept
+
+
+# -- the run ----------------------------------------------------------------------------------------------------------
+
+
+def evaluate(workspace: Workspace, path: Path, options: Options, progress: Progress | None = None) -> Evaluation:
+    """Ask every question of a label file in each configuration, and score what is found."""
+    counts: Counter[str] = Counter()
+    name = options.only or workspace.root.name
+    questions = read_questions(path, name, counts)
+    sessions = read_sessions(path.with_name("sessions.jsonl"), name)
+    job = partial(_run, workspace, questions, sessions, options, progress or (lambda done, total: None))
+    made = with_index(workspace, job)
+    counts += Counter(made.counts)
+    made.counts = {key: count for key, count in counts.items() if count}
+    _score(made, options)
+    return made
+
+
+def _run(
+    workspace: Workspace, questions: Sequence[Question], sessions: Sessions, options: Options, progress: Progress,
+    index: Index,
+) -> Evaluation:  # fmt: skip
+    report = sync(workspace, index)
+    days = days_of_pages(index)
+    newest = max(filter(None, days.values()), default=None)
+    today = options.now or (date.fromisoformat(newest) if newest else options.clock)
+    made = Evaluation(today=today, depths=options.depths, place=sessions.word, gone_left_out=options.exclude_gone)
+    made.notes += [f"stale: {report.stale}"] if report.stale else []
+    asked = _configurations(options)
+    if any(configuration.base == "vectors" for configuration in asked):
+        _need_vectors(workspace)
+    made.systems = tuple(configuration.name for configuration in asked)
+    golden = Golden(workspace, index)
+    counts: Counter[str] = Counter()
+    gone: list[str] = []
+    plain = any(configuration.base in FLOORS for configuration in asked)
+    with plain_floors(_raw_lines(workspace, days)) if plain else nullcontext() as floors:
+        searcher = Searcher(workspace, index, floors, max(*options.depths, 10))
+        for number, question in enumerate(questions):
+            progress(number, len(questions))
+            found = tuple(map(golden.find, question.gold))
+            counts += Counter(_counted(found))
+            gone += [f"{question.place}: {item.gold.said} points at nothing" for item in found if not item.places]
+            kept = tuple(item for item in found if item.places or not options.exclude_gone)
+            whose = _sessions_of(question, kept, sessions)
+            if kept or whose:
+                made.results.append(_ask(searcher, asked, question, kept, whose, sessions, today, options))
+            else:
+                counts["questions_gone"] += 1
+        if options.exclude_gone and not made.results:
+            raise Usage(
+                f"nothing is left: the gold of {'the only question' if len(questions) == 1 else f'all {len(questions):,} questions'} "
+                "points at nothing, and --gone exclude leaves it out",
+                f"mend the labels, beginning with {gone[0]}",
+            )
+        _explain_misses(made, searcher, index, asked, today, options)
+    made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
+    made.notes += [f"{n} of the questions: {text}" for text, n in searcher.warnings.most_common(_SHOWN)]
+    counts["refused"] = sum(result.refused is not None for result in made.results)
+    made.counts = dict(counts)
+    return made
+
+
+def _need_vectors(workspace: Workspace) -> None:
+    """An error where vectors cannot be asked: figures of words must not pass for those of vectors."""
+    settings = workspace.settings
+    if settings.model == "none" or settings.vector_weight <= 0:
+        by = "weight = 0 under [vectors]" if settings.model != "none" else "MEMCTL_VECTORS, or by model under [vectors]"
+        raise Usage(
+            f"vectors are switched off: by {by}",
+            'to switch them on, set that to "auto" (a weight: to 1), and run `memctl index`',
+        )
+    chosen = choice(workspace)
+    embedder = chosen.embedder
+    if embedder is None:
+        raise chosen.problem or Usage("there is no model for vectors", "`memctl status` says what is missing")
+    told: list[str] = []
+    vectors = open_vectors(workspace, note=told.append)
+    if vectors is None:
+        raise Usage(
+            f"there are no vectors here{': ' if told else ''}{'; '.join(told)}",
+            "run `memctl index`; `memctl status` says what is missing",
+        )
+    with closing(vectors):
+        if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
+            raise ExtraBroken(
+                f"the vectors are of {vectors.embedder_id}, and the model is {embedder.id}",
+                f"run `memctl index`: it embeds anew with {embedder.name}; or install the other model again",
+            )
+    embedder.query("?")  # fails here rather than with every question
+
+
+def _configurations(options: Options) -> list[Configuration]:
+    floors = [Configuration(name, name) for name in FLOORS] if options.floors else []
+    return list({c.name: c for c in (*options.configurations, *floors)}.values())
+
+
+def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[RawLine]:
+    """Every line that says something, of every page that the index holds."""
+    for path, day in sorted(days.items()):
+        try:
+            lines = page_lines(workspace, path)
+        except MemctlError:
+            continue
+        for number, text in enumerate(lines, 1):
+            if text.strip():
+                yield RawLine(Citation(path, number, number), text, day or "")
+
+
+def _counted(found: Sequence[Standing]) -> Iterator[str]:
+    for item in found:
+        yield "gold"
+        if not item.places:
+            yield "gold_gone"
+        elif item.moved:
+            yield "gold_moved"
+        elif item.changed:
+            yield "gold_changed"
+
+
+def _sessions_of(question: Question, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
+    """The gold sessions: as labelled where the sessions are listed, or where nothing else is; else those of the lines."""
+    if question.sessions and (sessions.word == "session" or not question.gold):
+        return question.sessions
+    gone = tuple(item.gold.said for item in kept if not item.places)
+    return (*sessions.of_all(item.places[0] for item in kept if item.places), *gone)
+
+
+def _ask(
+    searcher: Searcher, asked: Sequence[Configuration], question: Question, kept: tuple[Standing, ...],
+    whose: tuple[str, ...], sessions: Sessions, today: date, options: Options,
+) -> Result:  # fmt: skip
+    now, as_of = _present(question, today, options)
+    lines, places, refused = {}, {}, None
+    for configuration in asked:
+        ranking = searcher.rank(configuration, question.text, now, as_of)
+        lines[configuration.name] = place_ranks([item.places for item in kept], ranking.hits)
+        places[configuration.name] = rank_in(whose, _sessions_found(ranking, sessions))
+        refused = refused or ranking.refused
+    return Result(question, kept, whose, lines, places, refused)
+
+
+def _sessions_found(ranking: Ranking, sessions: Sessions) -> tuple[str, ...]:
+    """Sessions in the order of their best lines."""
+    return sessions.of_all(cited[0] for cited in ranking.deep)
+
+
+def _present(question: Question, today: date, options: Options) -> tuple[date, date | None]:
+    """(the day on which a question is asked, the day up to which it may know)."""
+    written = question.as_of or options.as_of
+    if written is None:
+        return today, None
+    period = parse_when(written, today)
+    day = (period.last or period.first) if period else None
+    match = _YMD.search(written) if day is None else None
+    try:
+        day = date(*map(int, match.groups())) if match else day
+    except ValueError:
+        day = None
+    if day is None:
+        place = f"{question.place}: as_of" if question.as_of else "--as-of"
+        raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")
+    return day, day
+
+
+# -- figures ----------------------------------------------------------------------------------------------------------
+
+
+def _score(made: Evaluation, options: Options) -> None:
+    """Means with intervals, over all questions and by type, at both levels; and what two configurations differ in."""
+    for level, ranks_of in (("line", _by_line), (made.place, _by_place)):
+        groups = _groups([r for r in made.results if any(ranks_of(r).values())])
+        made.sizes[level] = {group: len(results) for group, results in groups.items()}
+        made.levels[level] = {
+            group: _table(made.systems, results, ranks_of, made.depths) for group, results in groups.items()
+        }
+        if len(options.configurations) == 2 and groups:
+            first, second = (
+                [measure(ranks_of(result)[configuration.name], made.depths) for result in groups[_ALL]]
+                for configuration in options.configurations
+            )
+            made.differences[level] = compare(first, second, random.Random(_SEED))
+
+
+def _by_line(result: Result) -> dict[str, Ranks]:
+    return result.lines
+
+
+def _by_place(result: Result) -> dict[str, Ranks]:
+    return result.places
+
+
+def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:
+    groups: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        groups[result.question.type or "(no type)"].append(result)
+    typed = dict(sorted(groups.items())) if any(result.question.type for result in results) else {}
+    return ({_ALL: list(results)} if results else {}) | typed
+
+
+def _table(
+    systems: Sequence[str], results: Sequence[Result], ranks_of: Callable[[Result], dict[str, Ranks]], depths: Sequence[int]
+) -> dict[str, dict[str, Interval]]:  # fmt: skip
+    """system -> metric -> mean and interval; all systems are resampled on the same questions."""
+    rows = [
+        {f"{system}\n{metric}": v for system in systems for metric, v in measure(ranks_of(r)[system], depths).items()}
+        for r in results
+    ]
+    table: dict[str, dict[str, Interval]] = defaultdict(dict)
+    for key, interval in intervals(rows, random.Random(_SEED)).items():
+        system, _, metric = key.partition("\n")
+        table[system][metric] = interval
+    return dict(table)
+
+
+# -- misses -----------------------------------------------------------------------------------------------------------
+
+
+def _explain_misses(
+    made: Evaluation, searcher: Searcher, index: Index, asked: Sequence[Configuration], today: date, options: Options
+) -> None:
+    """Why the worst questions are: those with gold beyond the last depth, the emptiest first; of two, where they differ."""
+    name, depth = asked[len(options.configurations) - 1].name, max(options.depths)
+
+    def share(result: Result, system: str) -> float:
+        return sum(rank is not None and rank <= depth for rank in result.lines[system]) / len(result.lines[system])
+
+    lined = [result for result in made.results if result.standing]
+    if len(options.configurations) == 2:
+        first = asked[0].name
+        picked = [result for result in lined if share(result, first) != share(result, name)]
+        picked.sort(key=lambda result: share(result, name) - share(result, first))
+    else:
+        picked = sorted((r for r in lined if share(r, name) < 1), key=lambda result: share(result, name))
+    made.missed = len(picked)
+    configuration = asked[len(options.configurations) - 1]
+    for result in picked[: options.misses]:
+        now, as_of = _present(result.question, today, options)
+        made.misses.append(
+            explain_miss(
+                searcher, index, configuration, result.question, result.standing, result.lines, depth, now, as_of
+            )
+        )

@@ -1,1 +1,0 @@
-"""How people and agents reach the verbs."""

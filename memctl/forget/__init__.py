@@ -1,0 +1,1 @@
+"""Which lines may go, the plan, erasing them everywhere."""

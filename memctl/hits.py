@@ -1,0 +1,147 @@
+"""An answer of recall: what was found, with its proof; and its JSON, whose keys are only ever added to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from .facts import Citation, Fact, Kind, Period, is_trusted
+
+__all__ = ["Answer", "Hit", "Vectored", "Version", "answer_json", "hit_json"]
+
+
+class Version(NamedTuple):
+    """One version of a slot in the chain that `--history` shows."""
+
+    ref: str
+    source: Citation
+    valid: Period
+    content: str
+    private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One found entry as its author wrote it, read again from disk just now.
+
+    `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
+    factors that made the score. For a line that stated a belief, `confidence` is the current one, `belief` its place in
+    bank/opinions.md and `evidence` the newest lines for or against it. `via` is the way to a related line: ids of lines
+    and names in turn, from a hit to the line itself.
+    """
+
+    ref: str
+    kind: Kind
+    day: str | None
+    valid: Period
+    entities: tuple[str, ...]
+    content: str
+    source: Citation
+    heading: str
+    confidence: float | None
+    importance: float | None
+    origin: str
+    private: bool
+    superseded_by: str | None = None
+    expired: bool = False
+    retracted: bool = False
+    score: float = 0.0
+    why: dict[str, int] = field(default_factory=dict)
+    parts: dict[str, Any] = field(default_factory=dict)
+    also: tuple[Citation, ...] = ()
+    history: tuple[Version, ...] = ()
+    fact: Fact | None = None
+    belief: Citation | None = None
+    evidence: tuple[Citation, ...] = ()
+    via: tuple[str, ...] = ()
+
+
+class Vectored(NamedTuple):
+    """What the vectors know of the workspace: the name of the model, how many there are, how many entries lack one."""
+
+    model: str
+    embedded: int
+    missing: int
+
+
+class Answer(NamedTuple):
+    """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
+
+    `related` are lines that belong to the hits by the names they share; None where nobody asked for them, and where the
+    budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part.
+    """
+
+    query: str
+    as_of: str | None
+    hits: tuple[Hit, ...]
+    warnings: tuple[str, ...] = ()
+    stale: str | None = None
+    empty: tuple[str, ...] = ()
+    took_ms: float = 0.0
+    related: tuple[Hit, ...] | None = None
+    vectors: Vectored | None = None
+    crowded: bool = False
+
+
+def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
+    """The JSON object of one hit (contract 5)."""
+    made: dict[str, Any] = {
+        "id": hit.ref,
+        "kind": hit.kind.value,
+        "timestamp": hit.day,
+        "valid": _period(hit.valid),
+        "entities": list(hit.entities),
+        "content": hit.content,
+        "source": str(hit.source),
+        "path": hit.source.path,
+        "line": hit.source.line,
+        "end_line": hit.source.end_line,
+        "heading": hit.heading,
+        "confidence": hit.confidence,
+        "importance": hit.importance,
+        "origin": hit.origin,
+        "trusted": is_trusted(hit.origin),
+        "superseded_by": hit.superseded_by,
+        "score": round(hit.score, 4),
+        "why": hit.why,
+    }
+    flags = {"expired": hit.expired, "retracted": hit.retracted, "private": hit.private}
+    made |= {name: True for name, value in flags.items() if value}
+    if hit.also:
+        made["also"] = [str(citation) for citation in hit.also]
+    if hit.belief:
+        made |= {"belief": str(hit.belief), "evidence": [str(citation) for citation in hit.evidence]}
+    if hit.via:
+        made["via"] = list(hit.via)
+    if hit.history:
+        made["history"] = [_version(version) for version in hit.history]
+    return made | ({"explain": hit.parts} if explain else {})
+
+
+def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
+    """The JSON object of a whole answer (contract 5)."""
+    warnings = [*answer.warnings, *([answer.stale] if answer.stale else ()), *answer.empty]
+    made: dict[str, Any] = {
+        "schema": 1,
+        "query": answer.query,
+        "as_of": answer.as_of,
+        "stale": answer.stale is not None,
+        "warnings": warnings,
+        "took_ms": round(answer.took_ms, 1),
+        "hits": [hit_json(hit, explain) for hit in answer.hits],
+    }
+    made |= {"vectors": answer.vectors._asdict()} if answer.vectors else {}
+    return made if answer.related is None else made | {"related": [hit_json(hit, explain) for hit in answer.related]}
+
+
+def _period(period: Period) -> dict[str, str | None]:
+    return {side: str(day) if day else None for side, day in (("from", period.first), ("to", period.last))}
+
+
+def _version(version: Version) -> dict[str, Any]:
+    return {
+        "id": version.ref,
+        "source": str(version.source),
+        "valid": _period(version.valid),
+        "content": version.content,
+    }

@@ -1,0 +1,61 @@
+"""The numbers and names by which pages, lines and facts are known again: hashes of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import TYPE_CHECKING
+
+from .facts import Kind
+from .language.names import entity_key
+
+if TYPE_CHECKING:
+    from hashlib import blake2b
+else:
+    try:
+        from _blake2 import blake2b  # hashlib would load OpenSSL first: 3 ms of every recall
+    except ImportError:
+        from hashlib import blake2b
+
+__all__ = ["content_key", "digest", "fact_id", "hashed", "page_id", "value_key"]
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+
+
+def hashed(data: bytes, size: int) -> bytes:
+    """BLAKE2b of `data` in `size` bytes."""
+    return blake2b(data, digest_size=size).digest()
+
+
+def page_id(path: str) -> int:
+    """A number for a page that depends on its path alone (41 bits, so that ids of rows fit into 63)."""
+    return int.from_bytes(hashed(path.encode(), 8)) >> 23
+
+
+def digest(raw: Sequence[str]) -> int:
+    """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
+    return _hash("\n".join(line.rstrip() for line in raw))
+
+
+def content_key(content: str, names: Sequence[str]) -> int:
+    """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
+    return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
+
+
+def value_key(slot: str, value: str) -> int:
+    """64 bits that are equal for lines that give a slot the same value in other words."""
+    return _hash(f"{slot}\0{value}")
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashed(text.encode("utf-8", "replace"), 8), signed=True)
+
+
+def fact_id(kind: Kind, names: Sequence[str], content: str, day: date | None, ordinal: int = 0) -> str:
+    """`f-` and 8 characters (40 bits) of what a fact says; the ordinal tells twins on one page apart."""
+    parts = [kind.value, *names, "", " ".join(content.split()), str(day or ""), str(ordinal or "")]
+    number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
+    return "f-" + "".join(
+        (_PAIRS[number >> 30], _PAIRS[number >> 20 & 1023], _PAIRS[number >> 10 & 1023], _PAIRS[number & 1023])
+    )

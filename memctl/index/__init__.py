@@ -1,0 +1,1 @@
+"""SQLite: schema, sync, healing, queries. The only room that speaks SQL to the index."""

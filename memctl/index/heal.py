@@ -1,0 +1,313 @@
+"""Opens the index, and heals it: old, damaged or missing, it is made again from the Markdown."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import CannotWrite, LockBusy
+from ..ids import hashed
+from ..notes.files import prepare_memory
+from ..notes.system import OPEN_SAFELY, locked
+from ..notes.workspace import Workspace
+from .derived_rows import SELECT_ABOUT, SELECT_NAMES, derived, page_sum
+from .index import SELECT_ROW, Index, code
+
+__all__ = [
+    "DAMAGE",
+    "close_index",
+    "is_as_left",
+    "is_intact",
+    "open_index",
+    "open_scratch",
+    "schema_version",
+    "with_index",
+]
+
+T = TypeVar("T")
+_HERE = Path(__file__).parent
+_LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
+# What decides how a row looks. No migrations: a change in any of these means a rebuild.
+_PARSER = (
+    "index/schema.sql", "index/index.py", "index/derived_rows.py", "index/lexical.py", "ids.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
+    "language/dates_hints.py", "language/dates_lexer.py", "language/dates_meanings.py", "language/dates_words.py", "markdown/frontmatter.py", "markdown/grammar.py", "language/han.py", "markdown/lines.py",
+    "language/irregular.py", "language/modality.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/fast_page.py", "markdown/private.py", "language/relations.py", "language/relations_words.py", "language/stopwords.py", "language/analyzer.py", "markdown/tombstones.py", "markdown/ttl.py",
+)  # fmt: skip
+
+
+@cache
+def schema_version() -> int:
+    """A number for PRAGMA user_version that changes with the schema and with every module that decides a row."""
+    parts = [(_HERE.parent / name).read_bytes() for name in _PARSER]
+    return int.from_bytes(hashed(b"\0".join(parts), 4)) >> 1 or 1
+
+
+def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
+    """What `job` makes of the index. One that turns out damaged meanwhile is made anew, and so is the job."""
+    path = workspace.memory / "index.sqlite"
+    for attempt in (1, 2, 3):
+        index = open_index(workspace)
+        try:
+            return job(index)
+        except DAMAGE as error:
+            index.unsealed = False
+            if attempt == 3 or not _is_curable(error):
+                raise _explain(path, error) from error
+            _unseal(path)
+            if attempt == 2 and index.path:
+                _move_aside(path)
+        finally:
+            close_index(index)
+    raise AssertionError("unreachable")
+
+
+def close_index(index: Index) -> None:
+    """Close, and after writes remember the file's state, so that damage shows at the next opening."""
+    index.close()
+    if index.unsealed and index.path:
+        _write_seal(index.path)
+
+
+def is_as_left(index: Index) -> bool:
+    """True when the file of an open index is the one that was opened, as it was left."""
+    return _seal_holds(index.path)
+
+
+# -- errors -----------------------------------------------------------------------------------------------------------
+
+# SQLite's own message may quote damaged bytes, which Python then cannot decode.
+DAMAGE = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What a read of a broken index may raise, and some that is not damage; `with_index` tells them apart."""
+_PASSING = {
+    sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+}  # fmt: skip
+
+
+def _is_damage(error: Exception) -> bool:
+    """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
+    return code(error) not in _PASSING and not isinstance(error, sqlite3.ProgrammingError)
+
+
+def _is_curable(error: Exception) -> bool:
+    """True for damage, and for an index that another process moved aside under our hands."""
+    return _is_damage(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+
+
+def _explain(path: Path, error: Exception) -> Exception:
+    if isinstance(error, sqlite3.ProgrammingError):
+        return error
+    return (
+        LockBusy(str(path), 10.0)
+        if code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        else CannotWrite(str(path), str(error))
+    )
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+def open_index(workspace: Workspace) -> Index:
+    """The index of a workspace: made if missing, made anew if its schema or content is not what it should be.
+
+    Where nothing can be written it is opened as it stands (`frozen` says why), or held in memory for this once.
+    """
+    path = workspace.memory / "index.sqlite"
+    try:
+        prepare_memory(workspace)
+        for _ in range(3):
+            index = _open_if_sound(path)
+            if index:
+                return index
+            with locked(workspace.memory / "lock", _LOCK_SECONDS):
+                index = _open_if_sound(path)  # another process may have healed it while we waited
+                if index:
+                    return index
+                _move_aside(path)
+        raise CannotWrite(str(path), "damaged each time it is made")
+    except (CannotWrite, LockBusy, sqlite3.OperationalError, OSError) as error:
+        return _open_frozen(path, error.cause if isinstance(error, CannotWrite) else str(error))
+
+
+@contextmanager
+def open_scratch() -> Iterator[Index]:
+    """An empty index in a nameless temporary file, which is gone afterwards, even if the process is killed."""
+    with closing(sqlite3.connect("", isolation_level=None)) as db:
+        index = Index(db, None)
+        _create(index)
+        yield index
+
+
+def _open_if_sound(path: Path) -> Index | None:
+    if path.is_symlink():
+        path.unlink()  # SQLite would follow it out of the workspace
+    index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0, check_same_thread=False), path)
+    try:
+        if _is_sound(index):
+            return index
+    except DAMAGE as error:
+        if not _is_damage(error):
+            index.close()
+            raise
+    index.close()
+    return None
+
+
+def _is_sound(index: Index) -> bool:
+    """True for an index of this schema whose file is as we left it, or that passes every check; fills an empty one."""
+    for pragma in ("synchronous = NORMAL", "trusted_schema = OFF", "temp_store = MEMORY", "cache_size = -32768"):
+        index.run(f"PRAGMA {pragma}")
+    version = index.rows("PRAGMA user_version")[0][0]
+    if version == 0 and not index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+        _create(index)
+        return True
+    if version != schema_version():
+        return False
+    if _seal_holds(index.path):
+        return True
+    index.unsealed = True
+    return is_intact(index)
+
+
+def _create(index: Index) -> None:
+    index.run("PRAGMA journal_mode = WAL")
+    with index.writing():
+        if index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            return  # another process was quicker
+        bare = "\n".join(line.partition("--")[0] for line in (_HERE / "schema.sql").read_text("utf-8").splitlines())
+        for statement in filter(str.strip, bare.split(";\n")):
+            index.run(statement)
+        index.run(f"PRAGMA user_version = {schema_version()}")
+
+
+def _open_frozen(path: Path, reason: str) -> Index:
+    """An index that cannot be written: as it stands if it is as we left it, else a copy in memory that is proved first."""
+    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
+    with suppress(*DAMAGE, OSError):
+        if not path.is_file() or path.is_symlink():
+            raise FileNotFoundError(path)
+        db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        if _seal_holds(path):
+            return Index(db, None, frozen=reason)
+        with closing(db):
+            memory.copy_from(db)
+        if memory.rows("PRAGMA user_version") == [(schema_version(),)] and is_intact(memory):
+            memory.instead = reason
+            return memory
+    memory.close()
+    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
+    _create(memory)
+    memory.instead = reason
+    return memory
+
+
+def _move_aside(path: Path) -> None:
+    """Take a broken index out of the way; only the newest such is kept."""
+    for name in (
+        path.with_name(path.name + "-wal"),
+        path.with_name(path.name + "-shm"),
+        path.with_name(path.name + "-journal"),
+    ):
+        with suppress(FileNotFoundError):
+            name.unlink()
+    _unseal(path)
+    with suppress(FileNotFoundError):
+        path.replace(path.with_name("index.broken"))
+
+
+# -- proof ------------------------------------------------------------------------------------------------------------
+
+
+def is_intact(index: Index) -> bool:
+    """True when the file's structure, the schema, the word index and every sum agree: a flipped bit breaks one."""
+    try:
+        # Asked of SQLite: to open the file ourselves, and close it, would let go of every lock that this process holds.
+        if index.path and index.rows("PRAGMA journal_mode") != [("wal",)]:
+            return False
+        index.run("PRAGMA busy_timeout = 0")
+        # rank = 1 compares the word index with its content; without it most damage passes.
+        index.run("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+        index.run("PRAGMA busy_timeout = 10000")
+        return (
+            index.rows("PRAGMA integrity_check(1)") == [("ok",)]
+            and _schema(index) == _fresh_schema()
+            and _adds_up(index)
+        )
+    except DAMAGE as error:
+        if _is_damage(error):
+            return False
+        if code(error) == sqlite3.SQLITE_BUSY:
+            index.unsealed = False
+            return True  # somebody writes to it just now, and proved it before; the next opening looks again
+        if code(error) == sqlite3.SQLITE_READONLY and index.path and os.access(index.path, os.W_OK):
+            return False  # a version in its header that SQLite only reads
+        raise
+
+
+def _schema(index: Index) -> list[tuple[Any, ...]]:
+    return index.rows("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name")
+
+
+@cache
+def _fresh_schema() -> list[tuple[Any, ...]]:
+    with open_scratch() as index:
+        return _schema(index)
+
+
+def _adds_up(index: Index) -> bool:
+    """True when every page has the sum of its rows, and the tables that turn those rows round hold nothing else."""
+    names: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
+    for row in (row for select in SELECT_NAMES for row in index.each(select)):
+        names[row[0]].append(row)
+    expected: Counter[str] = Counter()
+    for total, number, *about in index.rows(SELECT_ABOUT):
+        rows = index.rows(SELECT_ROW, (number,))
+        if page_sum(tuple(about), names.pop(number, ()), rows) != total:
+            return False
+        expected["entry"] += len(rows)
+        expected["words"] += len(rows)
+        for table, turned in derived(rows).items():
+            expected[table] += sum(map(hash, turned))
+    counted = {table: index.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("entry", "words")}
+    summed = {table: sum(map(hash, index.each(f"SELECT * FROM {table}"))) for table in ("mention", "link", "slot")}
+    return not names and all(expected[table] == value for table, value in (counted | summed).items())
+
+
+# -- the seal: the state of the file as we last left it ---------------------------------------------------------------
+
+
+def _state(path: Path) -> list[int]:
+    status = os.stat(path)
+    return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+
+
+def _seal_holds(path: Path | None) -> bool:
+    if path is None:
+        return True
+    try:
+        fd = os.open(path.with_suffix(".seal"), os.O_RDONLY | OPEN_SAFELY)
+        with open(fd, encoding="ascii") as stream:
+            sealed: object = json.loads(stream.read(200))
+        return sealed == _state(path)
+    except (OSError, ValueError):
+        return False
+
+
+def _write_seal(path: Path) -> None:
+    """Best effort: without a seal the next opening only checks more."""
+    with suppress(OSError):
+        fd = os.open(path.with_suffix(".seal"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN_SAFELY, 0o666)
+        with open(fd, "w", encoding="ascii") as stream:
+            json.dump(_state(path), stream)
+
+
+def _unseal(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        path.with_suffix(".seal").unlink()

@@ -1,0 +1,374 @@
+"""The index: pages as rows in SQLite. heal.py opens it, questions.py reads it; no other module speaks SQL."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ..errors import CannotWrite, LockBusy
+from ..ids import page_id
+from ..language.names import entity_key, stem_head, stem_key
+from .derived_rows import page_sum, slots, turned
+from .lexical import ORDINAL_BITS
+from .row import PageRows, Row
+
+__all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code"]
+
+T = TypeVar("T")
+NOT_EMBEDDED = ("heading", "rest")
+"""Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
+
+_STORED = Row._fields[:-1]  # `own`, the last, lives in the table `words`
+SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
+SELECT_ROW = (
+    f"SELECT {SELECT_STORED}, words.own FROM entry JOIN words ON words.rowid = entry.id "
+    f"WHERE entry.id >= (?1 << {ORDINAL_BITS}) AND entry.id < ((?1 + 1) << {ORDINAL_BITS}) ORDER BY entry.id"
+)
+_MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
+_CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
+
+
+class Known(NamedTuple):
+    """What the index remembers of a page's file. `sha256` is empty for a page that could not be read."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    inode: int
+    sha256: bytes
+    looked_ns: int
+    problem: str | None
+
+
+class TimeUp(Exception):
+    """A read ran past the deadline of `limit_time`."""
+
+
+class Index:
+    """An open index. Reads see one state within `reading`; writes happen inside `writing`."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path | None, frozen: str | None = None) -> None:
+        self._db = connection
+        self.path = path
+        self.unsealed = False
+        self.frozen = frozen
+        """Why nothing can be written to this index, or None."""
+        self.instead: str | None = None
+        """Why this one is held in memory, for this once, in the place of the file; None for all others."""
+        self.is_writing = False
+        """True within `writing`."""
+        self.stays = False
+        """True in a process that answers many questions: reads within `reading` are remembered until the index changes."""
+        self.lasting: dict[str, Any] = {}
+        """What such a process keeps for longer: pages that it read, each with the state of its file."""
+        self._remembered: tuple[tuple[int, int], dict[str, Any]] = ((-1, -1), {})
+        self._version: int | None = None  # of the data, known once for a whole `reading`: 0 until it is asked for
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with suppress(sqlite3.Error):
+            self._db.close()
+
+    def copy_from(self, other: sqlite3.Connection) -> None:
+        """Become a copy of another index."""
+        other.backup(self._db)
+
+    @contextmanager
+    def writing(self, wait: float = 10.0) -> Iterator[None]:
+        """One transaction that takes the write lock at once.
+
+        LockBusy if another writer keeps it longer than `wait`, CannotWrite where the disk is full or read-only.
+        """
+        self._db.execute(f"PRAGMA busy_timeout = {int(wait * 1000)}")
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            self.unsealed = self.is_writing = True
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+            finally:
+                self.is_writing = False
+        except sqlite3.OperationalError as error:
+            if code(error) in _BUSY:
+                raise LockBusy(str(self.path), wait) from error
+            if code(error) in _UNWRITABLE and error.sqlite_errorcode != sqlite3.SQLITE_READONLY_DBMOVED:
+                raise CannotWrite(str(self.path), str(error)) from error
+            raise
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """For thousands of pages: fewer checkpoints, a larger heap of words before it is written, one merge at the end.
+
+        Twice as fast as page by page; the words end in one segment, which is what questions like best.
+        """
+        self._db.execute("PRAGMA wal_autocheckpoint = 20000")
+        self._tune_words(hashsize=16 << 20, automerge=16)
+        try:
+            yield
+        finally:
+            self._tune_words(hashsize=1 << 20, automerge=4)
+            self._db.execute("PRAGMA wal_autocheckpoint = 1000")
+        with self.writing():
+            self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+
+    def _tune_words(self, **settings: int) -> None:
+        """Set FTS5 options; they are kept in the file, so whoever changes them changes them back."""
+        with self.writing():
+            for name, value in settings.items():
+                self._db.execute("INSERT INTO words (words, rank) VALUES (?, ?)", (name, value))
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Several reads of one and the same state, whatever others write meanwhile."""
+        self._db.execute("BEGIN")
+        self._version = 0
+        try:
+            yield
+        finally:
+            self._version = None
+            with suppress(sqlite3.Error):
+                self._db.execute("ROLLBACK")
+
+    def limit_time(self, deadline: float) -> None:
+        """Interrupt any statement that still runs at `deadline` (time.monotonic); TimeUp then."""
+        self._db.set_progress_handler(lambda: int(time.monotonic() > deadline), 20_000)
+
+    # -- pages --------------------------------------------------------------------------------------------------------
+
+    def known(self) -> list[Known]:
+        """Every page that the index knows, by path."""
+        rows = self._db.execute("SELECT path, size, mtime_ns, inode, sha256, looked_ns, problem FROM page")
+        return sorted(
+            map(Known._make, rows)
+        )  # by path, which no two share; quicker than SQLite's way through its index
+
+    def put(self, page: PageRows, status: os.stat_result, sha256: bytes, looked_ns: int, problem: str | None) -> None:
+        """Make the index hold exactly this page; only rows that differ are written."""
+        number = self._page_number(page.path)
+        rows = {row[0]: row for row in page.rows}
+        if number != page_id(page.path):  # another path has the same hash: shift the ids
+            shift = (number - page_id(page.path)) << ORDINAL_BITS
+            rows = {key + shift: row._replace(id=key + shift) for key, row in rows.items()}
+        self._replace_rows(number, rows)
+        names = self._replace_names(number, page)
+        day = page.day.isoformat() if page.day else None
+        embedded = sum(row.block is None and row.role not in NOT_EMBEDDED for row in page.rows)
+        about = (page.path, day, page.title, len(rows), sum(row.length for row in page.rows), embedded)
+        stat = (status.st_size, status.st_mtime_ns, status.st_ino)
+        self._put_page(
+            number, about, page_sum((*about, sha256, problem), names, rows.values()), stat, sha256, looked_ns, problem
+        )
+
+    def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
+        """Keep a row that says why a page could not be read, and none of its entries."""
+        number = self._page_number(path)
+        self._replace_rows(number, {})
+        self._replace_names(number, None)
+        about = (path, None, path, 0, 0, 0)
+        stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
+        self._put_page(number, about, page_sum((*about, b"", problem), (), ()), stat, b"", looked_ns, problem)
+
+    def _put_page(
+        self,
+        number: int,
+        about: tuple[Any, ...],
+        total: bytes,
+        stat: tuple[int, ...],
+        sha256: bytes,
+        looked_ns: int,
+        problem: str | None,
+    ) -> None:
+        values = (number, *about, total, *stat, sha256, looked_ns, problem)
+        self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
+
+    def look_again(self, path: str, status: os.stat_result, looked_ns: int) -> None:
+        """The file was read again and is the same: remember its new status."""
+        self._db.execute(
+            "UPDATE page SET size = ?, mtime_ns = ?, inode = ?, looked_ns = ? WHERE path = ?",
+            (status.st_size, status.st_mtime_ns, status.st_ino, looked_ns, path),
+        )
+
+    def drop(self, path: str) -> None:
+        """Forget a page that is gone."""
+        number = self._page_number(path)
+        self._replace_rows(number, {})
+        self._replace_names(number, None)
+        self._db.execute("DELETE FROM page WHERE id = ?", (number,))
+
+    def clear(self) -> None:
+        """Forget every page."""
+        with self.writing():
+            for table in ("words", "entry", "mention", "link", "slot", "entity", "alias", "page"):
+                self._db.execute(f"DELETE FROM {table}")
+        self._db.execute("VACUUM")
+
+    def _page_number(self, path: str) -> int:
+        """The page's own number, or the next free one where two paths share a hash (41 bits: hardly ever)."""
+        row = self._db.execute("SELECT id FROM page WHERE path = ?", (path,)).fetchone()
+        number: int = row[0] if row else page_id(path)
+        while not row and self._db.execute("SELECT 1 FROM page WHERE id = ?", (number,)).fetchone():
+            number += 1
+        return number
+
+    def _replace_rows(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
+        low, high = number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS
+        old = {
+            row[0]: row
+            for row in self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (low, high))
+        }
+        gone = [row for key, row in old.items() if key not in rows or rows[key][:-1] != row]
+        fresh = [row for key, row in rows.items() if old.get(key) != row[:-1]]
+        self._delete(gone)
+        self._insert(fresh)
+
+    def _delete(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        ids = [(row[0],) for row in rows]
+        run = self._db.executemany
+        run("DELETE FROM words WHERE rowid = ?", ids)
+        run("DELETE FROM entry WHERE id = ?", ids)
+        run("DELETE FROM mention WHERE name = ? AND entry = ?", turned(rows, "names"))
+        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", turned(rows, "links"))
+        run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in slots(rows)))
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        run = self._db.executemany
+        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-1] for row in rows))
+        run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
+        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", turned(rows, "names"))
+        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", turned(rows, "links"))
+        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slots(rows))
+
+    def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
+        """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
+        self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
+        self._db.execute("DELETE FROM alias WHERE page = ?", (number,))
+        if page is None or page.entity is None:
+            return []
+        entity = page.entity
+        own = (number, entity_key(entity.name), entity.name, entity.type)
+        names = {entity_key(name): name for name in (*reversed(entity.aliases), entity.name)}
+        aliases = [(number, key, stem_head(name), stem_key(name), name) for key, name in sorted(names.items())]
+        self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", own)
+        self._db.executemany("INSERT INTO alias (page, key, head, stem, name) VALUES (?, ?, ?, ?, ?)", aliases)
+        return [own, *aliases]
+
+    # -- questions ----------------------------------------------------------------------------------------------------
+
+    def rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a read. Statements live in this package; values are always bound."""
+        if self.stays and self._version is not None and type(values) is tuple:
+            known = self.remembered("rows", dict[tuple[str, tuple[Any, ...]], list[tuple[Any, ...]]])
+            if (sql, values) not in known:
+                if len(known) >= _MOST_READS:
+                    known.clear()
+                known[sql, values] = self._rows(sql, values)
+            return list(known[sql, values])
+        return self._rows(sql, values)
+
+    def _rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except UnicodeEncodeError:  # a lone surrogate (an argument that is not UTF-8) stands in no page
+            return []
+        except sqlite3.OperationalError as error:
+            if code(error) == sqlite3.SQLITE_INTERRUPT:
+                raise TimeUp from error
+            raise
+
+    def each(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a read, one at a time: for more than fits into memory."""
+        yield from self._db.execute(sql)
+
+    def run(self, statement: str) -> None:
+        """Execute a statement that returns nothing."""
+        self._db.execute(statement)
+
+    def rows_in(self, sql: str, keys: Iterable[Any], first: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of a read whose `{keys}` stands for a list of any length, asked for piece by piece.
+
+        `first` are the values that stand before the list.
+        """
+        wanted = list(dict.fromkeys(keys))
+        if str in set(map(type, wanted)):
+            wanted = [key for key in wanted if not isinstance(key, str) or key.isascii() or _is_text(key)]
+        found: list[tuple[Any, ...]] = []
+        for start in range(0, len(wanted), _CHUNK):
+            piece = wanted[start : start + _CHUNK]
+            size = _rounded(len(piece))
+            found += self.rows(_filled(sql, size), [*first, *piece, *piece[-1:] * (size - len(piece))])
+        return found
+
+    def each_known(self, name: str, keys: Iterable[int], ask: Callable[[list[int]], Mapping[int, T]]) -> dict[int, T]:
+        """What `ask` says of each key, without those of which it says nothing; a process that stays asks once for each."""
+        if not self.stays or self._version is None:
+            return dict(ask(list(keys)))
+        known = self.remembered(name, dict[int, T | None])
+        wanted = sorted(keys)
+        fresh = [key for key in wanted if key not in known]
+        if len(known) + len(fresh) > _MOST_KNOWN:
+            known.clear()
+            fresh = wanted
+        if fresh:
+            known.update(dict.fromkeys(fresh))
+            known.update(ask(fresh))
+        return {key: value for key in wanted if (value := known[key]) is not None}
+
+    def remembered(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` returns, called again only when the index has changed since, by this process or another.
+
+        For what is small and asked for at every question; within `writing` nothing is kept.
+        """
+        if self.is_writing:
+            return make()
+        version = self._version or self._rows("PRAGMA data_version", ())[0][0]
+        if self._version == 0:
+            self._version = version
+        state = (version, self._db.total_changes)
+        if state != self._remembered[0]:
+            self._remembered = state, {}
+        kept = self._remembered[1]
+        if name not in kept:
+            kept[name] = make()
+        found: T = kept[name]
+        return found
+
+
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_UNWRITABLE = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+
+
+def code(error: Exception) -> int | None:
+    """SQLite's primary result code; None for what Python's module found, such as text that is not UTF-8."""
+    found = getattr(error, "sqlite_errorcode", None)
+    return None if found is None else found & 0xFF
+
+
+def _is_text(key: str) -> bool:
+    """False for a lone surrogate, which stands in no page."""
+    return key.encode("utf-8", "replace").decode() == key
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)
+
+
+def _rounded(count: int) -> int:
+    """The length of list to ask with: few different ones, so that SQLite finds its statement ready."""
+    return next((size for size in (1, 2, 4, 8, 16, 32) if count <= size), -(-count // 64) * 64)
+
+
+@lru_cache(maxsize=256)
+def _filled(sql: str, count: int) -> str:
+    return sql.replace("{keys}", _marks(count))

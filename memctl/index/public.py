@@ -1,0 +1,78 @@
+"""What may leave this machine through a server: an answer, or text that is shown whole, without anything private in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+from ..facts import Citation
+from ..hits import Answer, Hit
+from ..markdown.private import cites, private_lines_of_text
+
+__all__ = ["NOTHING_PRIVATE", "PRIVATE", "Private", "without_private", "without_private_lines"]
+
+PRIVATE = "private"
+"""What stands in the place of the id of a private line that replaced a shown one: that it is outdated, but not by what."""
+
+
+class Private(NamedTuple):
+    """The private lines of a workspace: their ids, and every line of a page on which one stands."""
+
+    refs: frozenset[str] = frozenset()
+    places: frozenset[tuple[str, int]] = frozenset()
+
+    def holds(self, citation: Citation) -> bool:
+        """True if a citation points at a line that is private."""
+        return any((citation.path, n) in self.places for n in range(citation.line, citation.end_line + 1))
+
+
+NOTHING_PRIVATE = Private()
+
+
+def without_private(answer: Answer, private: Private = NOTHING_PRIVATE) -> Answer:
+    """An answer without private lines, and without what only they say: ways over them, versions, twins, evidence, copies."""
+    hits = tuple(_shared(answer.hits, private))
+    related = None if answer.related is None else tuple(_shared(answer.related, private))
+    return answer._replace(hits=hits, related=related)
+
+
+def _shared(hits: Iterable[Hit], private: Private) -> Iterable[Hit]:
+    for hit in hits:
+        if hit.private or cites(hit.content, private.refs) or private.refs & set(hit.via):
+            continue
+        told = hit.superseded_by in private.refs
+        yield replace(
+            hit,
+            heading="" if private_lines_of_text(hit.heading) else hit.heading,
+            superseded_by=PRIVATE if told else hit.superseded_by,
+            also=_public(hit.also, private),
+            evidence=_public(hit.evidence, private),
+            belief=None if hit.belief and private.holds(hit.belief) else hit.belief,
+            history=tuple(v for v in hit.history if not v.private and not private.holds(v.source)),
+            parts={name: value for name, value in hit.parts.items() if name != "near"},
+        )
+
+
+def _public(citations: Iterable[Citation], private: Private) -> tuple[Citation, ...]:
+    return tuple(citation for citation in citations if not private.holds(citation))
+
+
+_BREAK = re.compile(r"(\r\n|\r|\n)")
+
+
+def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
+    """A Markdown page with its private lines blank, each with what is indented below it; line numbers stay.
+
+    `refs` are ids of private lines: what cites one of them (a copy that reflect wrote, evidence) is blank too.
+    """
+    hidden = private_lines_of_text(text, refs)
+    if not hidden:
+        return text
+    parts = _BREAK.split(text)
+    for number in hidden:
+        at = 2 * (number - 1)
+        joins = parts[at - 1 : at] == ["\r"] and parts[at + 1 : at + 2] == ["\n"]
+        parts[at] = " " if joins else ""  # two line ends would become one
+    return "".join(parts)

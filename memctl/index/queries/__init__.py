@@ -1,0 +1,1 @@
+"""The statements that other rooms ask of the index."""

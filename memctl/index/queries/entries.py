@@ -1,0 +1,345 @@
+"""What verbs ask of the index. Every function reads and returns plain values; nothing here decides what is relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ...language.analyzer import terms
+from ...language.names import entity_key
+from ...markdown.evidence_line import OPINIONS
+from ..index import SELECT_STORED, Index
+from ..lexical import ORDINAL_BITS, match_expression
+from ..query import Query
+from .entities import Entity, all_entities, has_entities, keys_of, listed_names, resolve
+
+__all__ = [
+    "Entity",
+    "Filter",
+    "Stored",
+    "all_entities",
+    "by_ids",
+    "by_refs",
+    "census",
+    "citing",
+    "completions",
+    "condition_of",
+    "dump",
+    "entry_count",
+    "filtered",
+    "frequencies",
+    "has_entities",
+    "in_slots",
+    "keys_of",
+    "listed_names",
+    "match",
+    "mentioning",
+    "newest",
+    "own_terms",
+    "pages_read",
+    "passing",
+    "read_lines",
+    "resolve",
+    "slot_around",
+    "slot_ids",
+    "slot_keys",
+]
+
+
+class Stored(NamedTuple):
+    """An entry as it comes out of the index: index/rows.py `Row` without terms, and the path of its page."""
+
+    id: int
+    ref: str
+    role: str
+    kind: str
+    line: int
+    end_line: int
+    heading: str
+    day: str | None
+    first: str | None
+    last: str | None
+    slot: str | None
+    same: int
+    marked: int
+    confidence: float | None
+    importance: float | None
+    origin: str
+    private: int
+    block: str | None
+    digest: int
+    content_key: int
+    length: int
+    names: str
+    links: str
+    task: str | None
+    path: str
+
+
+class Filter(NamedTuple):
+    """The SQL condition on `entry` that a query's filters make, and its values. An empty one lets everything pass."""
+
+    sql: str
+    values: tuple[Any, ...]
+
+
+_MOST_KEPT = 50_000  # terms whose frequency is remembered: some 10 MB
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+def entry_count(index: Index) -> int:
+    """How many entries there are."""
+    return index.remembered("count", lambda: int(index.rows("SELECT coalesce(sum(entries), 0) FROM page")[0][0]))
+
+
+def pages_read(index: Index) -> int:
+    """How many pages could be read."""
+    count: int = index.rows("SELECT count(*) FROM page WHERE sha256 <> x''")[0][0]
+    return count
+
+
+def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
+    """In how many entries each term stands; terms that stand in none are left out."""
+    known = index.remembered("frequencies", dict[str, int])
+    asked = set(wanted)
+    fresh = {term for term in asked if term not in known}  # `asked - known.keys()` walks through all that is known
+    if len(known) + len(fresh) > _MOST_KEPT:
+        known.clear()
+        fresh = asked
+    if fresh:  # FTS5 counts by reading where the term stands: the commoner, the longer
+        known |= dict.fromkeys(fresh, 0)
+        known |= dict(index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", fresh))
+    return {term: known[term] for term in asked if known[term]}
+
+
+def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
+    """Terms that begin with `prefix`, the commonest first."""
+    high = prefix + "\U0010ffff"
+    sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
+    return [term for (term,) in index.rows(sql, (prefix, high, limit))]
+
+
+def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[int]:
+    """The ids of the best `limit` entries, by FTS5's bm25, that hold any wanted term."""
+    if not condition.sql:
+        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
+        return [i for (i,) in index.rows(sql, (match_expression(wanted), limit))]
+    sql = (
+        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {condition.sql} ORDER BY bm25(words), words.rowid LIMIT ?"
+    )
+    return [i for (i,) in index.rows(sql, (match_expression(wanted), *condition.values, limit))]
+
+
+def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """The terms of entries, joined by spaces, and the nearest heading above each; ids that are no entries are left out."""
+    sql = (  # the words as FTS5 keeps them: half the time of asking its table for each row
+        "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
+        "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
+    )
+
+    def ask(fresh: list[int]) -> dict[int, tuple[str, str]]:
+        return {number: (own, heading) for number, own, heading in index.rows_in(sql, fresh)}
+
+    return index.each_known("lines", ids, ask)
+
+
+def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
+    """Those of some entries that pass a condition."""
+    if not condition.sql:
+        return set(ids)
+    sql = f"SELECT id FROM entry WHERE {condition.sql} AND id IN ({{keys}})"
+    return {i for (i,) in index.rows_in(sql, ids, condition.values)}
+
+
+def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int]:
+    """Those of some entries that name, as @Name or [[Name]], one of the bearers of these keys."""
+    wanted = list(ids)
+    sql = "SELECT entry FROM mention WHERE name = ? AND entry IN ({keys})"
+    return {i for key in dict.fromkeys(keys) for (i,) in index.rows_in(sql, wanted, (key,))}
+
+
+def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
+    """The terms of entries, joined by spaces; ids that are no entries are left out."""
+    return dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", ids))
+
+
+# -- filters ----------------------------------------------------------------------------------------------------------
+
+
+def condition_of(index: Index, query: Query, about: Sequence[Entity | str]) -> Filter:
+    """The condition that the query's filters make; `about` holds what its names were resolved to."""
+    parts: list[str] = []
+    values: list[Any] = []
+    for part, more in (_named(who) for who in about):
+        parts.append(part)
+        values += more
+    for part, more in _plain_conditions(query):
+        parts.append(part)
+        values += more
+    return Filter(" AND ".join(parts), tuple(values))
+
+
+def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
+    if query.kinds:
+        marks = ", ".join("?" * len(query.kinds))
+        yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
+    if query.public:
+        yield "entry.private = 0", []
+    if query.key is not None:
+        yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
+    if query.min_confidence is not None:
+        yield f"(entry.confidence IS NULL OR coalesce({_CURRENT}, entry.confidence) >= ?)", [query.min_confidence]
+    if query.as_of is not None:
+        yield "entry.day <= ?", [query.as_of.isoformat()]
+    if query.days is not None:
+        first = query.days.first.isoformat() if query.days.first else "0000"
+        last = query.days.last.isoformat() if query.days.last else "9999-99"
+        yield _WITHIN, [first, last, last, first, first]
+
+
+# How firmly the belief that a line stated is held now: the number in the head above its `stated` in bank/opinions.md.
+_CURRENT = (
+    "(SELECT head.confidence FROM link JOIN entry AS head ON head.id = (SELECT max(id) FROM entry AS above "
+    f"WHERE above.id < link.entry AND above.id >= link.entry >> {ORDINAL_BITS} << {ORDINAL_BITS} AND above.role = 'fact') "
+    "WHERE link.target = entry.ref AND link.relation = 'stated' LIMIT 1)"
+)
+# Written on one of those days, or about them: a fact that begins then, or a closed span that reaches into them.
+_WITHIN = (
+    "entry.id IN (SELECT id FROM entry WHERE day >= ? AND day <= ? UNION SELECT id FROM entry "
+    "WHERE (first IS NOT day OR last IS NOT NULL) AND first <= ? AND (first >= ? OR last >= ?))"
+)
+
+
+def _named(who: Entity | str) -> tuple[str, list[Any]]:
+    """Entries that name somebody as @Name or [[Name]], or hold all words of one of the names."""
+    keys = who.keys if isinstance(who, Entity) else (entity_key(who),)
+    names = who.names if isinstance(who, Entity) else (who,)
+    marks = ", ".join("?" * len(keys))
+    phrases = [phrase for name in names if (phrase := _all_words(name))]
+    words = "SELECT rowid FROM words WHERE words MATCH ?" if phrases else "SELECT NULL WHERE ? IS NULL AND 0"
+    sql = f"entry.id IN (SELECT entry FROM mention WHERE name IN ({marks}) UNION {words})"
+    return sql, [*keys, " OR ".join(phrases) if phrases else None]
+
+
+def _all_words(name: str) -> str:
+    return (
+        "(" + " AND ".join(match_expression([term]) for term in dict.fromkeys(terms(name))) + ")" if terms(name) else ""
+    )
+
+
+def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
+    """Ids that pass a condition, at most `limit` of them, in page order."""
+    return [i for (i,) in index.rows(f"SELECT id FROM entry WHERE {condition.sql} LIMIT ?", (*condition.values, limit))]
+
+
+def newest(index: Index, condition: Filter, limit: int) -> list[int]:
+    """Ids that pass a condition, newest day first; facts before notes of the same day, undated last."""
+    where = condition.sql or "1"
+    sql = (
+        f"SELECT id FROM entry WHERE {where} AND role <> 'heading' AND block IS NULL "
+        "ORDER BY day IS NULL, day DESC, kind = 'note', id LIMIT ?"
+    )
+    return [i for (i,) in index.rows(sql, (*condition.values, limit))]
+
+
+# -- entries ----------------------------------------------------------------------------------------------------------
+
+_JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS}"
+
+
+def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Stored]:
+    """Entries by id."""
+
+    def ask(fresh: list[int]) -> dict[int, Stored]:
+        return {row[0]: Stored._make(row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", fresh)}
+
+    return index.each_known("entries", ids, ask)
+
+
+def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
+    found = [Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
+    return sorted(found, key=lambda e: (e.path, e.line))
+
+
+def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
+    """Ids of every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
+    if names is None:
+        return [entry for (entry,) in index.rows("SELECT entry FROM slot WHERE key = ?", (key,))]
+    sql = "SELECT entry FROM slot WHERE key = ? AND name = ?"
+    return [entry for name in names for (entry,) in index.rows(sql, (key, name))]
+
+
+def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
+    """Those facts themselves."""
+    return list(by_ids(index, slot_ids(index, key, names)).values())
+
+
+_AROUND = (
+    "SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 AND first >= ?3 AND same <> ?4 AND trusted "
+    "ORDER BY first, entry LIMIT 12) UNION ALL SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 "
+    "AND first <= ?5 AND trusted ORDER BY first DESC, entry DESC LIMIT 4)"
+)
+
+
+def slot_around(index: Index, key: str, names: Iterable[str], entry: Stored, today: str) -> set[int]:
+    """Ids of the versions of a slot that decide about one of them: those after it that say something else, and the newest.
+
+    A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced this one, shows
+    in these few. What is not trusted replaces nothing.
+    """
+    about = (entry.first or "", entry.same, today)
+    return {i for name in names for (i,) in index.rows(_AROUND, (key, name, *about))}
+
+
+def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
+    """The keys of every slot that facts about these names fill."""
+    return sorted(
+        {key for name in names for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE name = ?", (name,))}
+    )
+
+
+def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """Entries that supersede or correct one of these ids."""
+    sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
+    return list(by_ids(index, (entry for (entry,) in index.rows_in(sql, refs))).values())
+
+
+# -- the whole --------------------------------------------------------------------------------------------------------
+
+_DUMPS = (
+    "SELECT 'page', path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY path",
+    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, ', '')}, words.own "
+    f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
+    "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
+    "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
+    "SELECT 'slot', key, name, first, entry, trusted, same, marked FROM slot ORDER BY 2, 3, 4, 5",
+    "SELECT 'entity', entity.key, entity.name, type, page.path FROM entity JOIN page ON page.id = entity.page ORDER BY 2, 5",
+    "SELECT 'alias', alias.key, head, stem, name, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY 2, 6",
+    "SELECT 'word', term, doc, cnt FROM vocabulary ORDER BY 2",
+)
+
+
+def dump(index: Index) -> Iterator[tuple[Any, ...]]:
+    """Every row of an index in an order of its own content: equal for equal Markdown, however the index came about."""
+    for sql in _DUMPS:
+        yield from index.each(sql)
+
+
+_HEADS = f"entry.id >> {ORDINAL_BITS} = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"
+
+
+def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
+    """Counts for `status`: entries by kind, beliefs apart, pages and those with problems."""
+    return {
+        "kinds": index.rows(
+            f"SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' AND NOT coalesce({_HEADS}, 0) "
+            "GROUP BY kind ORDER BY kind"
+        ),
+        "beliefs": index.rows(f"SELECT count(*) FROM entry WHERE {_HEADS} AND block IS NULL"),
+        "pages": index.rows("SELECT count(*), sum(size), sum(problem IS NOT NULL), min(day), max(day) FROM page"),
+        "entities": index.rows("SELECT count(*) FROM entity"),
+        "sqlite": index.rows("SELECT sqlite_version()"),
+    }

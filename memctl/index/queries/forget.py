@@ -1,0 +1,227 @@
+"""What forget asks of the index, and how it makes sure that nothing of what is gone is left in the file."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import date, timedelta
+
+from ...errors import CannotWrite, LockBusy
+from ...facts import HALF_LIFE_DAYS, Kind
+from ...ids import page_id
+from ...language.analyzer import terms
+from ...language.names import entity_key
+from ...markdown.evidence_line import OPINIONS
+from ...markdown.lines import Role
+from ...markdown.tombstones import BLOCK
+from ...notes.workspace import Workspace
+from ..index import Index
+from ..lexical import ORDINAL_BITS, match_expression
+from ..query import Query
+from .entries import Entity, Filter, Stored, by_ids, condition_of
+
+__all__ = [
+    "MAY_GO",
+    "copies_on",
+    "drop_broken",
+    "expunge",
+    "fixed",
+    "forgettable",
+    "is_unclean",
+    "linked_to",
+    "mark_unclean",
+    "outdated_before",
+    "said_about",
+    "said_before",
+    "said_twice",
+    "same_words",
+    "sourced",
+    "tombstones",
+    "unneeded",
+    "with_an_end",
+    "with_ids",
+    "with_successors",
+]
+
+_BELIEFS = page_id(OPINIONS)
+_NO_BELIEF = f"entry.id NOT BETWEEN {_BELIEFS << ORDINAL_BITS} AND {((_BELIEFS + 1) << ORDINAL_BITS) - 1}"
+LOW = 0.5
+"""Importance up to which a line that nobody needs may go; also that of a line that says nothing about it."""
+MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
+"""What a tombstone can stand for. Headings, code and front matter hold a page together: those are a person's to edit."""
+_DURABLE_DAYS = 365  # half of what a fact about the world needs to be old: it has no half-life
+_OUTDATED_DAYS = 365
+_ROLES = ", ".join(f"'{role.value}'" for role in MAY_GO)
+# Evidence under a belief is no line of its own.
+_ENTRIES = f"entry.block IS NULL AND entry.role IN ({_ROLES}) AND (entry.role = 'fact' OR {_NO_BELIEF})"
+_IN_LOGS = f"(entry.id >> {ORDINAL_BITS}) IN (SELECT page.id FROM page WHERE page.day IS NOT NULL)"
+_FACTS = "entry.block IS NULL AND entry.role = 'fact'"
+
+
+def forgettable(index: Index, conditions: Sequence[Filter]) -> list[Stored]:
+    """The entries that pass every condition, by page and line; no headings, no code, no copies, no tombstones."""
+    where = " AND ".join([_ENTRIES, *(f"({part.sql})" for part in conditions)])
+    values = [value for part in conditions for value in part.values]
+    ids = [i for (i,) in index.rows(f"SELECT entry.id FROM entry WHERE {where}", values)]
+    return sorted(by_ids(index, ids).values(), key=lambda entry: (entry.path, entry.line))
+
+
+def fixed(index: Index, conditions: Sequence[Filter]) -> list[Stored]:
+    """The headings, code and the like that pass every condition, by page and line: no tombstone can stand for them."""
+    where = " AND ".join(
+        [f"entry.block IS NULL AND entry.role NOT IN ({_ROLES})", *(f"({part.sql})" for part in conditions)]
+    )
+    ids = index.rows(
+        f"SELECT entry.id FROM entry WHERE {where}", [value for part in conditions for value in part.values]
+    )
+    return sorted(by_ids(index, (i for (i,) in ids)).values(), key=lambda entry: (entry.path, entry.line))
+
+
+def said_about(index: Index, who: Entity | str) -> Filter:
+    """What names somebody as @Name or [[Name]]; of an entity, also what holds all words of one of its names."""
+    if isinstance(who, Entity):
+        return condition_of(index, Query(), [who])
+    return Filter("entry.id IN (SELECT entry FROM mention WHERE name = ?)", (entity_key(who),))
+
+
+def with_ids(refs: Sequence[str]) -> Filter:
+    """What has one of these ids."""
+    return Filter(f"entry.ref IN ({', '.join('?' * len(refs))})", tuple(refs))
+
+
+def said_before(day: date) -> Filter:
+    """What was told before a day; what has none never passes."""
+    return Filter("entry.day < ?", (day.isoformat(),))
+
+
+def sourced(source: str) -> Filter:
+    """What came from an origin that begins so."""
+    return Filter("substr(entry.origin, 1, ?) = ?", (len(source), source))
+
+
+def with_an_end(today: date) -> Filter:
+    """Facts that may be over: a last day that is past, or a `ttl=` on the line."""
+    word = match_expression(terms("ttl"))
+    sql = f"{_FACTS} AND (entry.last < ? OR entry.id IN (SELECT rowid FROM words WHERE words MATCH ?))"
+    return Filter(sql, (today.isoformat(), word))
+
+
+def unneeded(today: date) -> Filter:
+    """Old facts of the logs, of low importance, that no line names by its id. Elsewhere a person put them on purpose."""
+    aged = " OR ".join("(entry.kind = ? AND entry.day < ?)" for _ in _AGING)
+    values = [value for kind in _AGING for value in (kind.value, old_before(kind, today).isoformat())]
+    sql = (
+        f"{_FACTS} AND {_IN_LOGS} AND ({aged}) AND coalesce(entry.importance, ?) <= ? "
+        "AND NOT EXISTS (SELECT 1 FROM link WHERE link.target = entry.ref)"
+    )
+    return Filter(sql, (*values, LOW, LOW))
+
+
+_AGING = (Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION)
+
+
+def with_successors(today: date) -> Filter:
+    """Facts that another may have replaced long ago: those of slots, and those that a line says it replaces."""
+    sql = (
+        f"{_FACTS} AND entry.day < ? AND (entry.slot IS NOT NULL OR EXISTS (SELECT 1 FROM link "
+        "WHERE link.target = entry.ref AND link.relation IN ('supersedes', 'corrects')))"
+    )
+    return Filter(sql, (outdated_before(today).isoformat(),))
+
+
+def said_twice() -> Filter:
+    """Facts whose words another fact of the same kind has too; not those of slots, which come back for a reason."""
+    sql = (
+        f"{_FACTS} AND {_NO_BELIEF} AND entry.slot IS NULL AND (entry.kind, entry.content_key) IN (SELECT kind, "
+        f"content_key FROM entry WHERE {_FACTS} AND {_NO_BELIEF} AND entry.slot IS NULL "
+        "GROUP BY kind, content_key HAVING count(*) > 1)"
+    )
+    return Filter(sql, ())
+
+
+def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Stored]]:
+    """(id, relation, entry) for every line that names one of these ids in its attributes."""
+    rows = index.rows_in("SELECT target, relation, entry FROM link WHERE target IN ({keys})", refs)
+    entries = by_ids(index, (entry for _, _, entry in rows))
+    found = [(target, relation, entries[entry]) for target, relation, entry in rows if entry in entries]
+    return sorted(found, key=lambda link: (link[2].path, link[2].line, *link[:2]))
+
+
+def same_words(index: Index, keys: Iterable[int]) -> list[Stored]:
+    """Facts with the words of others, by their content keys."""
+    found = index.rows_in(f"SELECT id FROM entry WHERE {_FACTS} AND {_NO_BELIEF} AND content_key IN ({{keys}})", keys)
+    return sorted(by_ids(index, (i for (i,) in found)).values(), key=lambda entry: (entry.path, entry.line))
+
+
+def tombstones(index: Index, refs: Iterable[str]) -> list[Stored]:
+    """The tombstones of these ids."""
+    found = index.rows_in(f"SELECT id FROM entry WHERE block = '{BLOCK}' AND ref IN ({{keys}})", refs)
+    return sorted(by_ids(index, (i for (i,) in found)).values(), key=lambda entry: (entry.path, entry.line))
+
+
+def copies_on(index: Index) -> list[tuple[str, str]]:
+    """(page, name) of every managed block that says something."""
+    sql = (
+        f"SELECT DISTINCT page.path, entry.block FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} "
+        f"WHERE entry.block <> '{BLOCK}' ORDER BY 1, 2"
+    )
+    return index.rows(sql)
+
+
+# -- the file ---------------------------------------------------------------------------------------------------------
+
+_UNCLEAN = 1
+
+
+def mark_unclean(index: Index) -> None:
+    """Remember in the file itself that words of it are about to be forgotten: a kill may come before `expunge`."""
+    if not index.frozen:
+        with index.writing():
+            index.run(f"PRAGMA application_id = {_UNCLEAN}")
+
+
+def is_unclean(index: Index) -> bool:
+    """True from `mark_unclean` until `expunge` has come to its end."""
+    return index.rows("PRAGMA application_id") == [(_UNCLEAN,)]
+
+
+def expunge(index: Index) -> str | None:
+    """Leave no byte of deleted rows in the file and its log; None, or why that could not be done.
+
+    The word index keeps what was deleted until its parts are merged, SQLite keeps it in pages that are free, and the
+    write-ahead log until it is cut off.
+    """
+    if index.frozen or index.instead:
+        return index.frozen or index.instead
+    try:
+        with index.writing():
+            index.run("INSERT INTO words (words) VALUES ('optimize')")
+        index.run("PRAGMA busy_timeout = 2000")
+        index.run("VACUUM")
+        busy = index.rows("PRAGMA wal_checkpoint (TRUNCATE)")[0][0]
+        if not busy:
+            with index.writing():
+                index.run("PRAGMA application_id = 0")
+    except (LockBusy, CannotWrite) as error:
+        return error.what
+    except sqlite3.OperationalError as error:  # locked, or the disk is full
+        return str(error)
+    return "another memctl is reading it" if busy else None
+
+
+def drop_broken(workspace: Workspace) -> None:
+    """Remove the broken index that healing set aside."""
+    try:
+        (workspace.memory / "index.broken").unlink(missing_ok=True)
+    except OSError as error:
+        raise CannotWrite(str(workspace.memory / "index.broken"), error.strerror or str(error)) from error
+
+
+def old_before(kind: Kind, today: date) -> date:
+    """The day before which a line of this kind is old: two half-lives of its recency ago, two years for the world."""
+    return today - timedelta(days=2 * HALF_LIFE_DAYS.get(kind, _DURABLE_DAYS))
+
+
+def outdated_before(today: date) -> date:
+    """What was replaced before this day is outdated: a year ago."""
+    return today - timedelta(days=_OUTDATED_DAYS)

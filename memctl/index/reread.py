@@ -1,0 +1,116 @@
+"""Every cited line is read again before it is shown; one that moved is found by its content, one that is gone is not shown."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ..errors import MemctlError
+from ..ids import digest
+from ..markdown.lines import split_lines
+from ..notes.files import read_page
+from ..notes.workspace import Workspace
+from .index import Index
+from .queries.entries import Stored
+
+__all__ = ["Seen", "page_lines", "reread"]
+
+# What a process that stays keeps: so many pages, none larger, all of them together; in bytes of the files.
+_MOST_PAGES, _LARGE, _MOST_BYTES = 2_000, 1 << 18, 1 << 24
+_YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule
+
+
+class Seen(NamedTuple):
+    """Where an entry stands now, and its raw lines as they are on disk."""
+
+    line: int
+    end_line: int
+    raw: tuple[str, ...]
+
+
+def page_lines(workspace: Workspace, path: str) -> list[str]:
+    """The lines of a page on disk, without a byte order mark."""
+    return split_lines(read_page(workspace, path).text.removeprefix("\ufeff"))
+
+
+def reread(workspace: Workspace, entries: Iterable[Stored], index: Index | None = None) -> dict[int, Seen]:
+    """The entries that still stand on disk, by id; each page is read once.
+
+    A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
+    inode's last change, the one it read.
+    """
+    kept: dict[str, _Page] = index.lasting if index and index.stays else {}
+    pages: dict[str, _Page] = {}
+    found: dict[int, Seen] = {}
+    for entry in entries:
+        if entry.path not in pages:
+            pages[entry.path] = _page(workspace, entry.path, kept)
+        page = pages[entry.path]
+        wanted = (entry.line, entry.end_line, entry.digest)
+        if wanted not in page.seen:
+            page.seen[wanted] = _anchor(page.lines, entry)
+        if (seen := page.seen[wanted]) is not None:
+            found[entry.id] = seen
+    if index and index.stays:
+        for path in pages.keys() - kept.keys():
+            if len(kept) >= _MOST_PAGES or sum(page.size for page in kept.values()) >= _MOST_BYTES:
+                kept.clear()
+            if pages[path].state:
+                kept[path] = pages[path]
+    return found
+
+
+class _Page(NamedTuple):
+    """A page as it was read: `state` of its file, None where that says too little, its lines, and what was found in it."""
+
+    state: tuple[int, ...] | None
+    lines: list[str]
+    seen: dict[tuple[int, int, int], Seen | None]
+
+    @property
+    def size(self) -> int:
+        """Bytes of its file."""
+        return self.state[2] if self.state else 0
+
+
+def _page(workspace: Workspace, path: str, kept: dict[str, _Page]) -> _Page:
+    state = _state(workspace, path)
+    known = kept.get(path)
+    if known and known.state == state is not None:
+        return known
+    kept.pop(path, None)
+    try:
+        return _Page(state, page_lines(workspace, path), {})
+    except MemctlError:
+        return _Page(None, [], {})
+
+
+def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:
+    """What changes with any write to a file; None for one so fresh that the next write may bear the same time."""
+    try:
+        status = os.lstat(workspace.root / path)
+    except (OSError, ValueError):
+        return None
+    young = time.time_ns() - status.st_ctime_ns < _YOUNG_NS
+    too_large = status.st_size > _LARGE
+    return None if young or too_large else (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def _anchor(lines: list[str], entry: Stored) -> Seen | None:
+    """The entry at its own lines, else at the nearest lines that say the same."""
+    size = entry.end_line - entry.line + 1
+    if _stands(lines, entry.line, size, entry.digest):
+        start = entry.line
+    else:
+        starts = [at for at in range(1, len(lines) - size + 2) if _stands(lines, at, size, entry.digest)]
+        if not starts:
+            return None
+        start = min(starts, key=lambda at: abs(at - entry.line))
+    return Seen(start, start + size - 1, tuple(lines[start - 1 : start - 1 + size]))
+
+
+def _stands(lines: list[str], start: int, size: int, expected: int) -> bool:
+    raw = lines[start - 1 : start - 1 + size]
+    return len(raw) == size and digest(raw) == expected

@@ -1,0 +1,145 @@
+"""A workspace held open by a process that answers many questions: servers, and programs that call the library."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+from ..errors import MemctlError
+from ..notes.settings import read_settings
+from ..notes.workspace import SETTINGS, Workspace
+from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
+from .index import Index
+from .inotify import Inotify
+
+__all__ = ["Look", "Resident"]
+
+T = TypeVar("T")
+_MOST_IDLE = 4
+_TRUSTED = 1.0  # seconds for which silence is believed: some changes ring no bell
+
+
+class Look(NamedTuple):
+    """A look at the bell. `known` is what `settle` was last told, if nothing has changed since; `turn` goes to `settle`."""
+
+    known: Any
+    turn: int
+
+
+class Resident:
+    """One workspace, many questions, from any thread. `close` when done; also a context manager.
+
+    What the index answered is remembered until it changes, a connection is used again as long as its file is as we left
+    it, and where nothing in the folder changed since the last sync, the next question needs none.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._read_at = _state_of(workspace)
+        self._lock = threading.Lock()
+        self._idle: list[Index] = []
+        self._bell: Inotify | None = None
+        self._turn = 0
+        self._settled: tuple[float, Any] | None = None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace with its settings as they are now: a page that is ignored from now on is never shown again.
+
+        The model stays the one that was chosen at the start; settings that cannot be read change nothing.
+        """
+        if (state := _state_of(self._workspace)) != self._read_at:
+            with suppress(MemctlError):
+                read = read_settings(self._workspace.root / SETTINGS)
+                read = read._replace(model=self._workspace.settings.model)
+                self._workspace = replace(self._workspace, settings=read)
+            self._read_at = state
+        return self._workspace
+
+    def run(self, job: Callable[[Index], T]) -> T:
+        """What `job` makes of the index, as `with_index` would have it: one that is damaged is made anew, and so is the job."""
+        index = self._take()
+        damaged = False
+        try:
+            return job(index)
+        except DAMAGE:
+            damaged = True
+        finally:
+            self._give_back(index, damaged)
+        self._unsettle()
+        return with_index(self.workspace, job)
+
+    def _take(self) -> Index:
+        while True:
+            with self._lock:
+                index = self._idle.pop() if self._idle else None
+            if index is None:
+                self._unsettle()  # a new index may know nothing yet
+                index = open_index(self.workspace)
+                index.stays = True
+                return index
+            if is_as_left(index):
+                return index
+            close_index(index)
+
+    def _give_back(self, index: Index, damaged: bool) -> None:
+        """Keep what can be used again: not what was written through, since the next process wants to know how we left it."""
+        if not damaged and index.path and not index.unsealed:
+            with self._lock:
+                if len(self._idle) < _MOST_IDLE:
+                    self._idle.append(index)
+                    return
+        index.unsealed = index.unsealed and not damaged
+        close_index(index)
+
+    def look(self) -> Look:
+        """Whether a sync is needed: not if nothing changed since the one that was settled last."""
+        with self._lock:
+            self._bell = self._bell or Inotify(self.workspace)
+            if self._bell.rang():
+                self._turn += 1
+                self._settled = None
+            if self._settled and time.monotonic() - self._settled[0] > _TRUSTED:
+                self._settled = None
+            return Look(self._settled[1] if self._settled else None, self._turn)
+
+    def settle(self, look: Look, found: Any) -> None:
+        """Remember what a sync found that began after `look`."""
+        with self._lock:
+            if look.turn == self._turn:
+                self._settled = time.monotonic(), found
+
+    def _unsettle(self) -> None:
+        with self._lock:
+            self._turn += 1
+            self._settled = None
+
+    def close(self) -> None:
+        """Let go of what is held open; `run` afterwards opens it again."""
+        with self._lock:
+            idle, self._idle, bell, self._bell = self._idle, [], self._bell, None
+            self._settled = None
+        for index in idle:
+            close_index(index)
+        if bell:
+            bell.close()
+
+    def __enter__(self) -> Resident:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _state_of(workspace: Workspace) -> tuple[int, ...]:
+    """What changes when the settings are written."""
+    try:
+        status = os.stat(workspace.root / SETTINGS)
+    except OSError:
+        return ()
+    return status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino

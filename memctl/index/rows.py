@@ -1,0 +1,245 @@
+"""A page as rows for the index. A pure function of its path and text, so an index rebuilt is an index kept up."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import PurePosixPath
+
+from ..facts import Fact, Kind, Period, is_trusted
+from ..ids import content_key, digest, fact_id, page_id, value_key
+from ..language.analyzer import query_terms, terms
+from ..language.dates import valid_from_text
+from ..language.modality import is_correction, is_plan
+from ..language.names import entity_key, mentions, slug
+from ..language.relations import DATED, Relation, slot_of
+from ..markdown.evidence_line import OPINIONS, parse_bullet
+from ..markdown.frontmatter import read_front_matter
+from ..markdown.grammar import Problem, split_block_id
+from ..markdown.lines import MAX_LINE, Role
+from ..markdown.page import Entry, Page, parse_page
+from ..markdown.private import private_lines
+from ..markdown.ttl import ttl_end
+from .lexical import GAP, ORDINAL_BITS
+from .row import EntityPage, PageRows, Row
+
+__all__ = ["EVIDENCE", "FACT_PAGES", "day_of", "rows_of", "task_key", "valid"]
+
+EVIDENCE = (
+    "evidence"  # what the index calls the block of sub-bullets under a belief: copies, like all that reflect writes
+)
+FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
+_LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
+_SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
+_CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
+
+
+def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
+    """The rows of a page. Equal path and text give equal rows.
+
+    `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
+    """
+    page = parse_page(text, facts_everywhere=path in FACT_PAGES)
+    day = day_of(path)
+    front = read_front_matter(page.front_matter)
+    problems = list(page.problems)
+    if front is None:
+        bad = Problem(1, "front matter that is no YAML mapping, or over 32 KiB", "write `key: value` lines")
+        problems.insert(0, (1, bad))
+    title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
+    entity = _entity_page(path, title, front or {})
+    rows = tuple(_rows(path, page, day, held or {}))
+    source = (front or {}).get("src")
+    if isinstance(source, str) and _SOURCE.fullmatch(source):  # for all lines of the page that say nothing of it
+        wary = not is_trusted(source)  # then no line of it can vouch for itself
+        rows = tuple(
+            row._replace(origin=source) if row.origin == "owner" or (wary and is_trusted(row.origin)) else row
+            for row in rows
+        )
+    if len(rows) < len(page.entries):
+        line = page.entries[len(rows)].span.line
+        problems.append(
+            (line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page"))
+        )
+    return PageRows(path, day, title, entity, rows, tuple(problems))
+
+
+def day_of(path: str) -> date | None:
+    """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or an Obsidian daily note."""
+    match = _LOG_DAY.match(PurePosixPath(path).name)
+    return _iso(match[1]) if match else None
+
+
+def _iso(text: str) -> date | None:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> EntityPage | None:
+    if not path.startswith("bank/entities/") or front.get("merged_into"):
+        return None
+    stem = PurePosixPath(path).stem
+    own = re.fullmatch(rf"{re.escape(slug(title))}(?:~\d+)?", stem, re.IGNORECASE)
+    name = title if own or entity_key(title) == entity_key(stem) else " ".join(stem.split("-"))
+    written = front.get("aliases", [])
+    aliases = [written] if isinstance(written, str) else written
+    type_ = front.get("type")
+    return EntityPage(name, type_ if isinstance(type_, str) and type_ else None, tuple(a for a in aliases if a.strip()))
+
+
+def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
+    """Rows with ordinals that leave a gap around headings: what stands under another one is no neighbour."""
+    seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
+    page = page_id(path)
+    ordinal = 0
+    hidden = private_lines(parsed)
+    for entry in parsed.entries:
+        ordinal += GAP if entry.role is Role.HEADING else 0
+        if ordinal >= 1 << ORDINAL_BITS:
+            return
+        raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
+        key = entry.role.value, digest(raw)
+        own = held.get(key)
+        if own is None:
+            own = " ".join(terms(_searched(entry, raw)))
+        private = entry.span.line in hidden  # whole entries are
+        yield _row(page << ORDINAL_BITS | ordinal, entry, key[1], own, day, seen, path, private)
+        ordinal += GAP if entry.role is Role.HEADING else 1
+
+
+def _searched(entry: Entry, raw: Sequence[str]) -> str:
+    """The text of an entry by which it is found: all of its lines, but of a fact no more than it says."""
+    return " ".join(line[:MAX_LINE] for line in raw) if entry.fact is None and not entry.forgotten else entry.logical
+
+
+def _row(
+    number: int, entry: Entry, lines: int, own: str, page_day: date | None, seen: Counter[str], path: str, private: bool,
+) -> Row:  # fmt: skip
+    fact = entry.fact
+    names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
+    day = page_day or _own_day(fact, entry.logical)
+    slot = slot_of(fact) if fact else None
+    period = valid(fact, entry.content, day, slot)
+    twin = content_key(entry.content, names)
+    evidence = _evidence(entry.content) if path == OPINIONS and fact is None else ()
+    return Row(
+        id=number,
+        ref=_ref(entry, names, day, seen),
+        role=entry.role.value,
+        kind=entry.kind.value,
+        line=entry.span.line,
+        end_line=entry.span.end_line,
+        heading=entry.heading,
+        day=_text(day),
+        first=_text(period.first),
+        last=_text(period.last),
+        slot=slot.key if slot else None,
+        same=value_key(*slot) if slot and slot.value else twin,
+        marked=_marks(fact, path) if fact and slot else 0,
+        confidence=_confidence(fact),
+        importance=fact.importance if fact else None,
+        origin=(fact.source if fact else None) or "owner",
+        private=int(private),
+        block=entry.block or (EVIDENCE if evidence else None),
+        digest=lines,
+        content_key=twin,
+        length=own.count(" ") + 1 if own else 0,
+        names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
+        links="\n".join(_links(fact) if fact else evidence),
+        task=task_key(fact.task or "", *names[:1]) if fact and fact.outcome else None,
+        own=own,
+    )
+
+
+def _marks(fact: Fact, path: str) -> int:
+    """What the order of versions in a slot does not decide alone: 1 a correction, 2 pinned (important, or a root page)."""
+    return int(is_correction(fact.text)) + 2 * int((fact.importance or 0) >= 1 or "/" not in path)
+
+
+def _text(day: date | None) -> str | None:
+    return day.isoformat() if day else None
+
+
+def task_key(task: str, entity: str = "") -> str:
+    """The form under which spellings of one task meet: its stems, each once, in order. Without a task, `@` and the entity."""
+    return " ".join(sorted(set(query_terms(task)))) or task.strip() or f"@{entity_key(entity)}"
+
+
+def _confidence(fact: Fact | None) -> float | None:
+    """What the author wrote; an opinion without a number is held at 0.7."""
+    if fact is None:
+        return None
+    return 0.7 if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
+
+
+def _links(fact: Fact) -> Iterator[str]:
+    for relation in ("supports", "refutes", "supersedes", "corrects"):
+        yield from (f"{relation} {target}" for target in getattr(fact, relation))
+
+
+def _evidence(content: str) -> tuple[str, ...]:
+    """What a piece of evidence under a belief points at: the line that stated it, spoke for or against it, or ended it."""
+    bullet = parse_bullet(content)
+    if bullet is None:
+        return ()
+    relation = {"stated": "stated", "superseded": "ended"}.get(bullet.verdict, "weighed")
+    return (f"{relation} {bullet.ref}",) if bullet.ref else (f"{relation} -",)
+
+
+def _own_day(fact: Fact | None, text: str) -> date | None:
+    """The day of a line on a page without one: its `t=`, else the day in a citation of a log."""
+    if fact and fact.valid:
+        return fact.valid.first
+    match = _CITED_DAY.search(text)
+    return _iso(match[1]) if match else None
+
+
+def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str]) -> str:
+    """The id that the author gave (an Obsidian block id), else the one that the content gives.
+
+    No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new.
+    """
+    given = entry.fact.block_id if entry.fact else entry.forgotten
+    if entry.fact is None and not given and not parse_bullet(entry.content):
+        given = split_block_id(entry.content)[1]
+    if given:
+        return given
+    base = fact_id(entry.kind, names, entry.content, day)
+    while True:
+        seen[base] += 1
+        ref = base if seen[base] == 1 else fact_id(entry.kind, names, entry.content, day, seen[base])
+        if not seen[f"^{ref}"]:
+            return ref
+
+
+def valid(fact: Fact | None, content: str, day: date | None, slot: Relation | None = None) -> Period:
+    """When a line is true: `t=`, else what its text says, else from its day on; `until=` and `ttl=` end it."""
+    if fact is None:
+        return Period(day)
+    period = fact.valid or _said(fact, slot, valid_from_text(content, day), day)
+    ends = [fact.until, ttl_end(day, fact.ttl) if fact.ttl and day else None, period.last]
+    return Period(period.first, min((end for end in ends if end), default=None))
+
+
+def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | None) -> Period:
+    """What the dates in a text mean for its truth. They date an experience; a state they only begin.
+
+    "Due on 1 December" is true from the day it was told, and "in production since the 15th" does not end on the 15th:
+    a slot starts no later than its line, and only `t=`, `until=` or a newer version end it. A plan is over when its
+    day is past.
+    """
+    key = slot.key if slot else fact.key
+    if said is None or key in DATED:
+        return Period(day)
+    if key is not None:
+        past = said.first if said.first and (day is None or said.first <= day) else day
+        return Period(past)
+    if fact.kind is not Kind.EXPERIENCE and said.last and is_plan(fact.text):
+        return Period(min(filter(None, (day, said.first)), default=None), said.last)
+    if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
+        return Period(said.first)
+    return said

@@ -1,0 +1,113 @@
+"""What the workspace knows already of what a conversation says: duplicates, and recalled memory that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+
+from ..facts import Fact, Kind, is_trusted
+from ..ids import fact_id, value_key
+from ..index.index import Index
+from ..index.queries.entries import Stored, in_slots, keys_of
+from ..index.queries.forget import tombstones
+from ..index.queries.ingest import holding, own_and_entry, saying
+from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.names import entity_key
+from ..language.relations import slot_of
+from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
+
+__all__ = ["Already"]
+
+_ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
+_PREFACE = 2  # words of its own that a model may put around: "From memory: …"
+_FEWEST = 3  # terms below which a statement that stands inside a longer line may mean another thing there
+
+
+class Already:
+    """Asked about one candidate after the other; lines with the same words are looked up for all at once.
+
+    `transcript` is the path of the transcript, which may be a page of the workspace: what it says itself is not known by that.
+    """
+
+    def __init__(self, index: Index, facts: Iterable[Fact], transcript: str) -> None:
+        self._index = index
+        self._transcript = transcript
+        self._said = saying(index, {key_of(fact) for fact in facts})
+
+    def refusal(self, fact: Fact, day: date, spoken_by: str) -> Refusal | None:
+        """Why a fact said on `day` is nothing new: forgotten on purpose, known, or a known line said by a model."""
+        if tombstones(self._index, [fact_id(fact.kind, names_of(fact), fact.text, day)]):
+            return Refusal("forgotten", "it was forgotten on purpose, and is not brought back by the same words")
+        known = self._known(fact, day)
+        if known is not None:
+            where = f"{known.path}#L{known.line}"
+            if is_boot_file(known.path) and known.role != "fact":
+                return Refusal("boot", f"it stands in {where}, which the agent is started with")
+            if spoken_by != "user" and known.origin != fact.source:
+                return Refusal("recalled", f"recalled from {where}")
+            return Refusal("duplicate", f"known already: {where}")
+        echo = self._echo(fact) if spoken_by != "user" else None
+        return Refusal("recalled", f"recalled from {echo.path}#L{echo.line} in other words") if echo else None
+
+    def _known(self, fact: Fact, day: date) -> Stored | None:
+        """The line that says it; of a slot only one that still holds, or that this very message made."""
+        phrase = terms(fact.text)
+        lines = list(self._said.get(key_of(fact), ()))
+        if len(phrase) >= 2:
+            keys = _keys(self._index, names_of(fact))
+            lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
+        lines = [
+            line
+            for line in lines
+            if line.path != self._transcript and (is_trusted(line.origin) or not is_trusted(fact.source))
+        ]
+        slot, filled = slot_key(fact), slot_of(fact)
+        if slot is None or filled is None:
+            return lines[0] if lines else None
+        current = _current(in_slots(self._index, slot[0], slot[1:]), day)
+        if current and filled.value and current.same == value_key(*filled):
+            return current  # in other words
+        for line in lines:
+            ours = line.day == str(day) or line.origin == fact.source or line.slot != slot[0]
+            if ours or current is None or line.id == current.id or line.same == current.same:
+                return line
+        return None
+
+    def _echo(self, fact: Fact) -> Stored | None:
+        """The line that holds nearly all words of what a model says, and every number and name of it.
+
+        What it did is told from what it did before by a single word ("restarted" for "stopped"): there all must stand in it.
+        """
+        wanted = [term for name in fact.entities for term in terms(name)] + query_terms(fact.text)
+        said = set(query_terms(fact.text))
+        if len(said) < _FEWEST:
+            return None
+        exact = {term for term in said if is_identifier(term) or any(map(str.isdigit, term))}
+        for own, line in own_and_entry(self._index, list(dict.fromkeys(wanted))[:24]):
+            new = len(said - own)
+            echoed = new == 0 or (
+                fact.kind is not Kind.EXPERIENCE
+                and (new <= (1 - _ECHO) * len(said) or new <= _PREFACE < len(said) - new)
+            )
+            if exact <= own and echoed and line.path != self._transcript:
+                return line
+        return None
+
+
+def _keys(index: Index, names: Sequence[str]) -> list[frozenset[str]]:
+    """For each name all keys that its bearer goes by."""
+    return [frozenset((entity_key(name), *keys_of(index, name))) for name in names]
+
+
+def _is_about(line: Stored, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
+    """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear."""
+    named = set(line.names.split("\n")) - {""}
+    if keys:
+        return all(own & named for own in keys)
+    return len(phrase) > _FEWEST or (not named and len(phrase) == line.length)
+
+
+def _current(versions: Iterable[Stored], day: date) -> Stored | None:
+    """The version of a slot that held on a day, by the order in which they were told."""
+    told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
+    return max(told, key=lambda line: (line.day or "", line.id), default=None)

@@ -1,0 +1,309 @@
+"""A message -> the sentences that its author wrote: no code, logs, mails, quotations, nor memory that came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from .words import fold, language_of, rx
+
+__all__ = ["Sentence", "recalled_lines", "sentences"]
+
+_LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
+_LONG_PARAGRAPH = 900
+_MOST_LINES = 60  # of a paragraph; a list that long is a listing
+_LONGEST = 420  # characters of a sentence; a longer one says too much for one line
+_SHORTEST = 2
+_QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
+
+
+class Sentence(NamedTuple):
+    """A sentence as it was written, and the same with quotations blanked and apostrophes plain, of equal length."""
+
+    said: str
+    plain: str
+    language: str
+
+
+def sentences(text: str) -> Iterator[Sentence]:
+    """The sentences of a message in order. Linear in its length."""
+    for block in _own_blocks(text):
+        yield from _split(block)
+
+
+# -- what of a message is its author's --------------------------------------------------------------------------------
+
+
+@cache
+def _fence() -> re.Pattern[str]:
+    return re.compile(r"\s{0,3}(```+|~~~+)")
+
+
+@cache
+def _tag() -> re.Pattern[str]:
+    return re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
+
+
+@cache
+def _closing() -> re.Pattern[str]:
+    return re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
+
+
+@cache
+def _fact_line() -> re.Pattern[str]:
+    return re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
+
+
+@cache
+def _fact_id() -> re.Pattern[str]:
+    return re.compile(r"\^[fo]-[0-9a-z]{8}\b")
+
+
+def _is_recalled(line: str) -> bool:
+    """A line of memory: the grammar, a citation, or a fact's id."""
+    return ".md#L" in line or bool(_fact_line().match(line) or ("^" in line and _fact_id().search(line)))
+
+
+@cache
+def _machine() -> re.Pattern[str]:
+    """A line that no person types as prose: code, logs, shells, stack traces, tables."""
+    return re.compile(
+        r"\s*(?:\$ \S|>>> |# |#!|//|/\*|\*/|at [\w$.<>/]+\(|File \"|Traceback|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
+        r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
+        r"|(?:ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]"
+        r"|npm ERR!|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
+        r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
+        r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b))"
+    )
+
+
+@cache
+def _machine_inside() -> re.Pattern[str]:
+    return re.compile(r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b")
+
+
+def _is_machine(line: str) -> bool:
+    return bool(_machine().match(line) or _machine_inside().search(line))
+
+
+_MAIL = (
+    r"\s*(?:from|to|subject|cc|sent|от|от кого|кому|тема|发件人|收件人|主题|抄送|寄件人)\s*[:：]\s*\S"
+    r"|-{2,}\s*(?:original|forwarded|begin|пересл|исходное|原始邮件|转发)"
+)
+
+
+def _own_blocks(text: str) -> Iterator[str]:
+    """Runs of lines that belong together and are the author's own."""
+    lines = _typed(text.splitlines())
+    closes = _last_closing(lines)
+    long, fence, tag, paragraph = len(text) > _LONG_TURN, "", "", list[str]()
+    for number, line in enumerate(lines):
+        if fence or tag:
+            if fence and line.strip().startswith(fence):
+                fence = ""
+            elif tag and f"/{tag}" in line.casefold():
+                tag = ""
+            continue
+        opened, named = _fence().match(line), _tag().match(line)
+        fence = opened[1] if opened else ""
+        if named and closes.get(named[1].casefold(), -1) > number:
+            tag = named[1].casefold()
+        if fence or tag or not line.strip():
+            yield from _paragraph(paragraph, long)
+            paragraph = []
+            continue
+        if _is_mail(line):
+            break
+        before_paste = _asks_about_text(line)
+        paragraph.append(line if before_paste is None else line[:before_paste])
+        if before_paste is not None or _leads_to_paste(line, lines[number + 1 : number + 3]):
+            break
+    yield from _paragraph(paragraph, long)
+
+
+def _typed(lines: list[str]) -> list[str]:
+    """The lines without a text that was pasted to be worked on: a mail with its closing words, what a request is about."""
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if len(filled) < 2:
+        return lines
+    first, last = filled[0], filled[-1]
+    signed = [number for number in filled if len(lines[number]) < 40 and _matches(lines[number], "sign_off")]
+    if signed and (signed[-1] < last or _matches(lines[first], "salutation")):
+        return lines[signed[-1] + 2 :]
+    if last - first > 1 and _is_text_request(lines[last]):
+        return [lines[last]]
+    return lines[: first + 1] if _is_text_request(lines[first]) else lines
+
+
+def _is_text_request(line: str) -> bool:
+    return len(line) < 160 and _matches(line, "text_request")
+
+
+def _matches(line: str, name: str) -> bool:
+    folded = fold(line.strip())
+    return bool(rx(language_of(folded), name).search(folded))
+
+
+@cache
+def _speaker() -> re.Pattern[str]:
+    """Who speaks in a chat that was copied: "[10:02] Tom: …"."""
+    return re.compile(
+        r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
+    )
+
+
+def _is_chat(lines: list[str]) -> bool:
+    """True where two speak, or one with a clock before the name."""
+    found = [match for line in lines for match in _speaker().finditer(line[:500])]
+    names = {match[1] for match in found}
+    own = re.compile(r"\b(?:I|I'm|we|We|my|My|я|Я|мы|Мы|мне|Мне)\b|我")
+    return len(names) > 1 and (len(found) > len(names) or any(map(own.search, lines)))
+
+
+def _last_closing(lines: list[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for number, line in enumerate(lines):
+        if "</" in line or "[/" in line:
+            found.update((match[1].casefold(), number) for match in _closing().finditer(line))
+    return found
+
+
+@cache
+def _mail() -> re.Pattern[str]:
+    return re.compile(_MAIL, re.IGNORECASE)
+
+
+def _is_mail(line: str) -> bool:
+    return bool(_mail().match(line))
+
+
+def _leads_to_paste(line: str, following: list[str]) -> bool:
+    """True for "here is the mail:" at the end of a line, with more to come: what follows is somebody else's."""
+    bare = line.rstrip()
+    if not following or not bare.endswith((":", "：")) or len(bare) > 300:
+        return False
+    return bool(rx(language_of(bare), "paste_lead").search(fold(bare)))
+
+
+def _asks_about_text(line: str) -> int | None:
+    """Where the material begins in "translate this: …"; None where there is none."""
+    if ":" not in line and "：" not in line:
+        return None
+    head = fold(line[:200])
+    match = rx(language_of(head), "paste_request").search(head)
+    return match.end() if match else None
+
+
+def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
+    """The prose of one paragraph: none, when one of its lines is a machine's."""
+    if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
+        return
+    own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
+    if len(own) > _MOST_LINES or _is_chat(own) or any(_is_machine(line[:500]) for line in own):
+        return
+    block = ""
+    for line in own:
+        item = re.match(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+", line)
+        text = (line[item.end() :] if item else line).strip()
+        if line.lstrip().startswith("#"):
+            continue
+        # A line that goes on in lower case goes on with the sentence.
+        goes_on = bool(block) and not item and text[:1].islower() and block[-1:] not in ".!?:;…。！？；"
+        block = f"{block} {text}" if goes_on else f"{block}\n{text}" if block else text
+    if block:
+        yield block
+
+
+def recalled_lines(text: str) -> Iterator[str]:
+    """The lines of a message that are memory: between tags that say so, in the grammar, or with a citation."""
+    inside = ""
+    for line in text.splitlines():
+        named = _tag().match(line)
+        if named and re.search("memor|recall|context|fact", named[1], re.IGNORECASE):
+            inside = named[1].casefold()
+        elif inside and f"/{inside}" in line.casefold():
+            inside = ""
+        elif inside or _is_recalled(line[:500]):
+            yield line
+
+
+# -- sentences --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _quotes() -> re.Pattern[str]:
+    return re.compile(
+        r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
+        r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
+    )
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    return re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
+
+
+_ABBREVIATIONS_LIST = """
+mr mrs ms dr prof st vs etc e.g i.e approx ca inc ltd co jr sr fig vol p pp a.m p.m u.s u.k ph.d b.sc m.sc jan feb mar apr jun jul aug sep sept oct
+nov dec г гг ул д кв стр руб коп тыс млн млрд т.е т.к т.д т.п др им пр просп р-н обл гр кг см мм м
+"""
+_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+
+
+def _split(block: str) -> Iterator[Sentence]:
+    plain = _quotes().sub(_blank, fold(block))
+    begin = 0
+    for match in _ends().finditer(plain):
+        if match[0] == "." and _is_abbreviation(plain, match.start()):
+            continue
+        yield from _sentence(block, plain, begin, match.end())
+        begin = match.end()
+    yield from _sentence(block, plain, begin, len(plain))
+
+
+def _blank(match: re.Match[str]) -> str:
+    """A quotation of several words as blanks between its marks; a short one is a name."""
+    inside = match[0][1:-1]
+    han = sum("\u3400" <= char <= "\u9fff" for char in inside)
+    if len(inside.split()) < _QUOTE_WORDS and han < 6:
+        return match[0]
+    return match[0][0] + " " * len(inside) + match[0][-1]
+
+
+def _is_abbreviation(plain: str, dot: int) -> bool:
+    word = plain[max(0, dot - 12) : dot].rpartition(" ")[2].strip("(\"'«").casefold()
+    if len(word) == 1 and word.isalpha() and plain[dot - 1].isupper():
+        return True
+    after = plain[dot + 1 : dot + 3].strip()
+    if word in (
+        "no",
+        "a.m",
+        "p.m",
+        "д",
+        "м",
+        "г",
+        "гг",
+        "etc",
+        "co",
+        "т.д",
+        "т.п",
+        "кг",
+        "см",
+        "мм",
+        "руб",
+        "тыс",
+        "др",
+    ):
+        return after[:1].islower() or (after[:1].isdigit() and word not in ("a.m", "p.m"))
+    return word in _ABBREVIATIONS
+
+
+def _sentence(block: str, plain: str, begin: int, end: int) -> Iterator[Sentence]:
+    said = block[begin:end]
+    left = len(said) - len(said.lstrip())
+    said, bare = said.strip(), plain[begin:end]
+    bare = bare[left : left + len(said)]
+    if _SHORTEST <= len(said) <= _LONGEST and any(map(str.isalnum, bare)):
+        yield Sentence(said, bare, language_of(bare))

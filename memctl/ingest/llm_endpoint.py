@@ -1,0 +1,160 @@
+"""A local language model behind an OpenAI-compatible URL: this machine only, no proxy, no redirect, one total time.
+
+What it answers is a stranger's text: its size is capped, its JSON is read here, and what stands in it is checked by
+ingest/llm_candidates.py. Everything that can go wrong is one `NoAnswer` with a reason.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import json
+import re
+import socket
+import time
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+__all__ = ["MAX_ANSWER", "Endpoint", "NoAnswer", "chat_json", "endpoint"]
+
+MAX_ANSWER = 1 << 20  # bytes
+_PIECE = 1 << 14
+
+
+class NoAnswer(Exception):
+    """The model gave nothing that can be used; the text says why, in a few words."""
+
+
+class Endpoint(NamedTuple):
+    """Where a model listens: a loopback address that was looked up once, and the path of its API."""
+
+    family: int
+    address: tuple[Any, ...]
+    host: str
+    path: str
+
+
+def endpoint(url: str) -> Endpoint:
+    """The loopback address behind a URL. NoAnswer for another machine, another scheme, or a name that leads off this one."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or 80
+    except ValueError as error:
+        raise NoAnswer(f"no URL ({error})") from error
+    if parts.scheme != "http" or not host or parts.username is not None:
+        raise NoAnswer("the URL is not of the form http://127.0.0.1:PORT/v1")
+    if host != "localhost" and not _is_loopback(host):
+        raise NoAnswer(f"{host[:80]} is not this machine; only 127.0.0.0/8, ::1 and localhost are asked")
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise NoAnswer(f"{host[:80]} is not known: {error.strerror or error}") from error
+    # `localhost` means what the machine says it means; a hosts file that leads elsewhere is not followed.
+    for family, _, _, _, address in sorted(found, key=lambda each: each[0] != socket.AF_INET):
+        if _is_loopback(str(address[0])):
+            return Endpoint(family, address, parts.netloc, parts.path.rstrip("/"))
+    raise NoAnswer(f"{host[:80]} leads to another machine")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+class _Timed(socket.socket):
+    """A socket whose reads and writes together end at one moment: a server that drips bytes gains nothing by it."""
+
+    deadline = float("inf")
+
+    def _left(self) -> None:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("time is up")
+        self.settimeout(left)
+
+    def connect(self, address: Any) -> None:
+        """Connect within the time that is left."""
+        self._left()
+        super().connect(address)
+
+    def recv_into(self, *values: Any) -> int:
+        """Receive within the time that is left."""
+        self._left()
+        return super().recv_into(*values)
+
+    def sendall(self, *values: Any) -> None:
+        """Send within the time that is left."""
+        self._left()
+        super().sendall(*values)
+
+
+def chat_json(
+    place: Endpoint, model: str, messages: list[dict[str, str]], schema: dict[str, Any], deadline: float
+) -> Any:
+    """What a model answers as JSON; `deadline` is a time.monotonic(). NoAnswer where it does not, in time, in size, in form.
+
+    A server that does not know about schemas (400, 422) is asked once more without; what it answers is checked anyway.
+    """
+    asked: dict[str, Any] = {"model": model, "messages": messages, "temperature": 0, "stream": False}
+    strict = {"type": "json_schema", "json_schema": {"name": "candidates", "strict": True, "schema": schema}}
+    status, body = _post(place, asked | {"response_format": strict}, deadline)
+    if status in (400, 422):
+        status, body = _post(place, asked, deadline)
+    if status != 200:
+        raise NoAnswer(f"it answered {status}")
+    return _json_in(_content(body))
+
+
+def _post(place: Endpoint, value: dict[str, Any], deadline: float) -> tuple[int, bytes]:
+    sent = json.dumps(value).encode()
+    try:
+        with _Timed(place.family, socket.SOCK_STREAM) as link:
+            link.deadline = deadline
+            link.connect(place.address)
+            connection = http.client.HTTPConnection(place.host)
+            connection.sock = link
+            headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+            connection.request("POST", f"{place.path}/chat/completions", sent, headers)
+            with connection.getresponse() as answer:
+                if 300 <= answer.status < 400:
+                    raise NoAnswer(f"it answered {answer.status}, a redirect, which is not followed")
+                return answer.status, _body(answer)
+    except TimeoutError as error:
+        raise NoAnswer("it took too long") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise NoAnswer(f"{getattr(error, 'strerror', None) or error or type(error).__name__}"[:120]) from error
+
+
+def _body(answer: http.client.HTTPResponse) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while piece := answer.read1(_PIECE):
+        parts.append(piece)
+        size += len(piece)
+        if size > MAX_ANSWER:
+            raise NoAnswer(f"it answered with more than {MAX_ANSWER >> 20} MiB")
+    return b"".join(parts)
+
+
+def _content(body: bytes) -> str:
+    try:
+        content = json.loads(body)["choices"][0]["message"]["content"]
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise NoAnswer("it answered with something that is no chat completion") from error
+    if not isinstance(content, str):
+        raise NoAnswer("it answered without text")
+    return content
+
+
+def _json_in(content: str) -> Any:
+    """The JSON in what a model says: small ones think aloud first, and put it into a code fence."""
+    content = content.rpartition("</think>")[2]
+    fenced = re.search(r"```(?:json)?\s*\n(.*?)```", content, re.DOTALL)
+    for text in (content, fenced[1] if fenced else "", content[content.find("{") : content.rfind("}") + 1]):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+    raise NoAnswer("what it answered is no JSON")

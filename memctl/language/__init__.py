@@ -1,0 +1,1 @@
+"""Words of human languages: analysis, dates, relations, spellings of names. Pure."""

@@ -1,0 +1,290 @@
+"""Analysis for search, the same for text and query: folding, stems, CJK bigrams, identifiers whole and split."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+
+__all__ = ["LATIN", "LONGEST", "fold", "is_cyrillic", "is_identifier", "prefixes", "query_terms", "terms"]
+
+LONGEST = 64
+"""Characters kept of one token; both sides cut at the same place."""
+
+_CACHE_CHUNKS = 100_000  # some 25 MB
+_SLICE = 256
+_CACHE_CHARS = 64  # a longer chunk (a Chinese paragraph, a blob) hardly comes twice
+# After folding, every non-ASCII character left belongs to a word. Said as "no other ASCII": a class that names the
+# upper planes costs 4 ms to compile, each time.
+_WORD = r"[^\x00-/:-@\[-`{-\x7f]"
+_WHOLE = re.compile(rf"[#$.]?{_WORD}+(?:[-._/\\:@=&?+#%~$']{{1,3}}{_WORD}+)*(?:\+\+?|#|%)?")
+_WORDS = re.compile(rf"{_WORD}+(?:'{_WORD}+)*")
+_PIECES = re.compile(r"[A-Z]{2,}(?=s(?![a-z]))|[A-Z]+(?![a-z])|[A-Z]?[^\x00-`{-\x7f]+|[0-9]+")  # IDs: ID, s
+_JOINED = re.compile(r"[-._/\\:@=&?+#%~$]")
+_OUTER = re.compile(r"[:=&?@~]+")
+_INNER = re.compile(r"[/\\]+")
+_VERSION = re.compile(r"v(?=\d+\.\d)")
+_THOUSANDS = re.compile(r"(?<![\d,])\d{1,3}(?:,\d{3})+(?![\d,])")
+_OPERATOR = re.compile(r"[-+=<>&|%^~/\\:!?]*[+=<>&|%^~/\\][-+=<>&|%^~/\\:!?]*")
+# «список, списка», «ошибка, ошибок»: Snowball keeps the fleeting vowel. Every stem loses it, so the forms meet.
+_FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=[кц]$)")
+# Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова», «Петровым») keep the ending: a name in -ов
+# or -ев stands with and without it.
+_SURNAME = re.compile("[А-Я][а-я]+[ое]в")
+_MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
+_LETTERS = {
+    "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i",
+    "’": "'", "‘": "'", "ʼ": "'", "‐": "-", "‑": "-", "‒": "-", "–": "-", "−": "-", "\u200b": " ",
+}  # fmt: skip
+_STOPS = (".", "!", "?", ":", "…")
+_CLITICS = frozenset(("s", "ll", "re", "ve", "d", "m"))
+_STEMMERS = (  # by the first letter: the last row whose code point is not above it
+    (0x0000, "english"), (0x0370, "greek"), (0x0400, "russian"), (0x0530, "armenian"), (0x0590, ""), (0x0600, "arabic"),
+    (0x0700, ""), (0x0900, "hindi"), (0x0980, ""), (0x0B80, "tamil"), (0x0C00, ""),
+)  # fmt: skip
+LATIN = str.maketrans("абвгдезийклмнопрстуфхцыэ", "abvgdeziiklmnoprstufhcye") | str.maketrans(
+    {"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"}
+)
+"""Cyrillic letters, folded, in Latin ones."""
+
+
+def terms(text: str) -> list[str]:
+    """The search tokens of `text` in order, for an FTS5 column and for a query alike.
+
+    A token has at most 64 characters and no space, quote, control character or lone surrogate. Each
+    whitespace-delimited chunk is analysed by itself, so `terms(chunk)` is contained in `terms(text)`.
+    """
+    found: list[str] = []
+    for chunk in text.split():
+        known = _CACHE.get(chunk)
+        found += _remember(chunk) if known is None else known
+    return found
+
+
+def query_terms(text: str) -> list[str]:
+    """The distinct tokens of a question in order, without stop words, unless nothing else remains.
+
+    A capitalised word inside a question ("what does Will like", "the IT budget") is a name, not a stop word.
+    """
+    chunks = text.split()
+    names = _names(chunks)
+    found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk)]
+    kept = [token for token, named in found if (named and len(token) > 1) or token not in _stop_terms()]
+    return list(dict.fromkeys(kept or [token for token, _ in found]))
+
+
+def _asked(chunk: str) -> list[str]:
+    """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two."""
+    found = terms(chunk)
+    named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
+    return [token for token in found if token not in named]
+
+
+def is_identifier(term: str) -> bool:
+    """True for a token that means itself alone: a path, an error code, a version, `K-417`; not a day, a number, a word."""
+    if not term.isascii() or (term.isalnum() and (term.isalpha() or term.isdigit())):
+        return False
+    letters = any(char.isalpha() for char in term)
+    digits = any(char.isdigit() for char in term)
+    joined = any(char in "$_/\\.:=#" for char in term.rstrip("."))
+    return (digits or joined) if letters else term.count(".") > 1
+
+
+def prefixes(term: str) -> list[str]:
+    """What to try as a prefix, best first, when `term` itself matches nothing; the first that matches is enough.
+
+    As it is, in Latin letters (slang often writes a Latin name in Cyrillic: «монгу» finds MongoDB by `mong`), then cut
+    by one letter at a time to four fifths: an ending that the stemmer left, or a slip of the pen near the end.
+    """
+    shorter = [term[:end] for end in range(len(term) - 1, max(4, len(term) * 4 // 5) - 1, -1)] if term.isalpha() else []
+    tried = dict.fromkeys([term, term.translate(LATIN), *shorter])
+    return [prefix for prefix in tried if len(prefix) >= 3]
+
+
+def is_cyrillic(term: str) -> bool:
+    """True for a term that begins with a Cyrillic letter."""
+    return "\u0400" <= term[:1] <= "\u052f"
+
+
+_CACHE: dict[str, tuple[str, ...]] = {}
+
+
+def _remember(chunk: str) -> tuple[str, ...]:
+    """The tokens of a chunk that the cache does not hold; short chunks are kept for next time."""
+    found = _analyse(chunk)
+    if len(chunk) <= _CACHE_CHARS:
+        if len(_CACHE) >= _CACHE_CHUNKS:
+            _CACHE.clear()
+        _CACHE[chunk] = found
+    return found
+
+
+def _analyse(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii():
+        return tuple(_spaced(chunk)) or _operator(chunk)
+    found: list[str] = []
+    for place, run in enumerate(_unspaced().split(fold(chunk))):
+        found += _grams(run) if place % 2 else [token for part in run.split() for token in _spaced(part)]
+    return tuple(found) or _undressed(chunk)
+
+
+def fold(chunk: str) -> str:
+    """NFKC without diacritics (but й stays: Russian endings need it); separators are spaces, symbols stand apart.
+
+    In slices, because CPython orders a run of combining marks in quadratic time: 40,000 of them take over a second.
+    """
+    slices = (chunk[start : start + _SLICE] for start in range(0, len(chunk), _SLICE))
+    return "".join(map(_fold_slice, slices))
+
+
+def _fold_slice(part: str) -> str:
+    apart = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", part))
+    return unicodedata.normalize("NFC", _MARKS.sub("", apart)).translate(_FOLDS)
+
+
+class _Folds(dict[int, str]):
+    """A table for `str.translate` that classifies a code point when it is first met: nothing to build at import."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        self[code] = char if code < 128 else _LETTERS.get(char) or self._classify(char, code)
+        return self[code]
+
+    @staticmethod
+    def _classify(char: str, code: int) -> str:
+        category = unicodedata.category(char)
+        if category in ("Cf", "Me") or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or _is_point(code):
+            return ""
+        if category[0] in "LNM":
+            return _simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
+        # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
+        return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
+
+
+def _is_point(code: int) -> bool:
+    """True for the vowel points of Hebrew and Arabic, which are usually not written, and for the tatweel."""
+    return 0x0591 <= code <= 0x05C7 or 0x064B <= code <= 0x0652 or code in (0x0640, 0x0670)
+
+
+_FOLDS = _Folds()
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Runs of scripts without spaces: Thai, Lao, Myanmar, Khmer, Kana, Han; and Hangul, which glues particles on.
+
+    Compiled when first needed: it takes 1.5 ms.
+    """
+    return re.compile(
+        "([\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
+        "\U0001b000-\U0001b16f\U00020000-\U0003ffff]+)"
+    )
+
+
+def _grams(run: str) -> list[str]:
+    """Every character and every pair of neighbours: two-character words are most of Chinese."""
+    return list(run) + [run[i : i + 2] for i in range(len(run) - 1)]
+
+
+def _spaced(part: str) -> Iterator[str]:
+    """The tokens of folded text without spaces: each identifier whole, then its words."""
+    for match in _WHOLE.finditer(part):
+        whole = match[0]
+        if _JOINED.search(whole):
+            yield from _wholes(whole.replace("'", "").casefold())
+        for word in _WORDS.findall(whole):
+            yield from _word(word)
+    if "," in part:
+        yield from (number.replace(",", "")[:LONGEST] for number in _THOUSANDS.findall(part))
+
+
+def _wholes(whole: str) -> Iterator[str]:
+    """`a/b.py:7` as it is, and the parts of it that are compound too (`a/b.py`, `b.py`); `v1.2` also as `1.2`."""
+    parts = [_VERSION.sub("", whole, count=1)]
+    for outer in _OUTER.split(whole):
+        parts += [outer, *_INNER.split(outer)]
+    inner = (part.strip("-._+~/\\") for part in parts)
+    yield from dict.fromkeys([whole[:LONGEST], *(part[:LONGEST] for part in inner if _JOINED.search(part))])
+
+
+def _word(word: str) -> Iterator[str]:
+    """One word without its clitic, stemmed; then what camelCase, digits or an apostrophe join in it."""
+    if "'" in word:
+        head, _, tail = word.rpartition("'")
+        if tail.casefold() not in _CLITICS:
+            yield _stem(word.replace("'", ""))
+            yield from (_stem(piece) for piece in word.split("'") if len(piece) > 2)
+            return
+        word = head.replace("'", "")
+    yield _stem(word)
+    if word[-1:] == "в" and _SURNAME.fullmatch(word):
+        yield word.casefold()[:LONGEST]
+    pieces = _PIECES.findall(word[:LONGEST])
+    if 1 < len(pieces) <= 6:  # more is a hash or a blob, not a name
+        yield from (_stem(piece) for piece in pieces if len(piece) > 1 or piece.isdigit())
+
+
+def _stem(word: str) -> str:
+    folded = word.casefold()[:LONGEST]
+    if len(folded) < 3 or not folded.isalpha():
+        return folded
+    folded = _irregular().get(folded, folded)
+    return _FLEETING.sub("", _stemmer(_language(ord(folded[0])))(folded))
+
+
+@cache
+def _irregular() -> dict[str, str]:
+    from memctl.language import irregular
+
+    return irregular.forms()
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    """Traditional Chinese characters -> simplified, read when the first Chinese character is met."""
+    from memctl.language import han
+
+    return han.simplified()
+
+
+def _language(code: int) -> str:
+    return next(name for start, name in reversed(_STEMMERS) if code >= start)
+
+
+@cache
+def _stemmer(language: str) -> Callable[[str], str]:
+    """The Snowball stemmer of a language, made when first needed (5 ms for the import); identity without one."""
+    if not language:
+        return str
+    import Stemmer  # type: ignore[import-not-found, unused-ignore]
+
+    stem: Callable[[str], str] = Stemmer.Stemmer(language, 0).stemWord
+    return stem
+
+
+def _operator(chunk: str) -> tuple[str, ...]:
+    """A chunk without letters is a token if it is an operator (`&&`, `!=`, `->`), not if it is a rule or a fence."""
+    return (chunk,) if 2 <= len(chunk) <= 4 and _OPERATOR.fullmatch(chunk) else ()
+
+
+def _undressed(chunk: str) -> tuple[str, ...]:
+    """The letters, digits and symbols of a chunk whose folding leaves nothing, such as a lone modifier letter."""
+    categories = ((char, unicodedata.category(char)) for char in chunk)
+    kept = "".join(char for char, category in categories if category[0] in "LN" or category == "So")
+    return (kept.casefold()[:LONGEST],) if kept else ()
+
+
+def _names(chunks: list[str]) -> set[str]:
+    """The chunks inside a sentence that begin with a capital, unless most do, as in a title."""
+    inside = (chunk for before, chunk in pairwise(chunks) if not before.endswith(_STOPS))
+    capitalised = {chunk for chunk in inside if chunk.lstrip("([{@\"'«“")[:1].isupper()}
+    return capitalised if 2 * len(capitalised) <= len(chunks) else set()
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    from memctl.language import stopwords
+
+    return frozenset(stopwords.TERMS.split())

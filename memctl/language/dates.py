@@ -1,0 +1,397 @@
+"""Time expressions in English, Russian and Chinese -> whole-day periods, seen from a `today` that is an argument.
+
+dateparser was not used: it takes over 200 ms to import and reads dates into ordinary words ("may", "sat", "1.2.3").
+Words and word orders are tables (dates_words), text becomes tokens (dates_lexer), a token trie finds the longest order
+here, and one function for each meaning turns it into days (dates_meanings). Weeks start on Monday; seasons are northern
+and meteorological ("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21
+days to today. Internal classes are plain ones, because a dataclass costs 1 ms of every start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from itertools import product
+
+from memctl.facts import Period
+from memctl.language import dates_words as words
+from memctl.language.dates_hints import may_hold_time
+from memctl.language.dates_lexer import Token, lex, read_iso
+from memctl.language.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
+
+__all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]
+
+_LONGEST_PHRASE = 100  # characters of a string that is one time expression
+_NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A time expression at `text[start:end]` and the whole days that it names."""
+
+    start: int
+    end: int
+    period: Period
+
+
+# --- word orders -----------------------------------------------------------------------------------------------------
+
+
+class _Node:
+    """A trie over word classes; `meaning` is set where an order may end, `level` says where it counts."""
+
+    __slots__ = ("level", "meaning", "next")
+
+    def __init__(self) -> None:
+        self.next: dict[str, _Node] = {}
+        self.meaning = ""
+        self.level = 9
+
+
+_WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
+
+
+def _choices(item: str) -> list[list[str]]:
+    if item == "(WD)":
+        return [order.split() for order in _WEEKDAY_FIRST]
+    names = [[name] for name in item.rstrip("?").split("|")]
+    return [*names, []] if item.endswith("?") else names
+
+
+@cache
+def _orders() -> _Node:
+    root = _Node()
+    for line in words.RULES.split("\n")[1:-1]:
+        level, meaning, *items = line.split()
+        for choice in product(*map(_choices, items)):
+            node = root
+            for name in (name for part in choice for name in part):
+                node = node.next.setdefault(name, _Node())
+            node.meaning, node.level = meaning, int(level)
+    return root
+
+
+_SLOT_OF = (
+    dict.fromkeys(("month_en", "a_month", "a_month_en", "month_zh", "lone"), "month")
+    | dict.fromkeys(("byear", "fullyear", "gyear"), "year")
+    | dict.fromkeys(("a_weekday", "relday", "weekday_zh"), "weekday")
+    | dict.fromkeys(("part_of", "part_zh", "part_year_zh"), "part")
+    | dict.fromkeys(("cal", "once", "ago_zh"), "unit")
+    | {"nth": "day", "a_season": "season", "q": "months_of", "half": "months_of"}
+)
+
+
+def _fill(path: list[str], tokens: list[Token]) -> Slots:
+    """The values of the tokens under the names that the meanings use; a second day or year gets a 2."""
+    slots: Slots = {}
+    for name, token in zip(path, tokens, strict=True):
+        slot = _SLOT_OF.get(name, name)
+        slots[slot + "2" if slot in slots else slot] = token.readings[name]
+        if name == "span":
+            slots["unit"] = token.readings["unit"]
+    return slots
+
+
+class _Point:
+    """The longest word order at a token, ending before token `end`; `period` is set for an ISO date."""
+
+    __slots__ = ("bare_year", "end", "level", "meaning", "period", "slots")
+
+    def __init__(self, end: int, level: int, meaning: str, slots: Slots, last: str, period: Period | None) -> None:
+        self.end, self.level, self.meaning, self.slots, self.period = end, level, meaning, slots, period
+        self.bare_year = last == "byear"
+
+    @property
+    def cycle(self) -> int:
+        """Days after which the same words fit again ("Friday" 7, "May 5" 365); 0 when they name one day for good."""
+        if self.meaning == "weekday":
+            return 7
+        return 365 if self.meaning == "calendar" and "year" not in self.slots else 0
+
+    @property
+    def is_range(self) -> bool:
+        """True for a range told in one order: 27-28 Nov, 2019-2021."""
+        return "day2" in self.slots or "year2" in self.slots
+
+    def on(self, today: date) -> Period | None:
+        """The days meant when it is `today`; None when there are no such days."""
+        if self.meaning == "iso":
+            return self.period
+        try:
+            return MEANINGS[self.meaning](self.slots, today)
+        except (ValueError, OverflowError):
+            return None
+
+
+def _point(tokens: list[Token], at: int, level: int) -> _Point | None:
+    """The longest order that starts at token `at` and counts at `level`."""
+    if at < len(tokens) and "iso" in tokens[at].readings:
+        return _Point(at + 1, 0, "iso", {}, "iso", tokens[at].period)
+    best: tuple[int, _Node, list[str]] | None = None
+    open_paths: list[tuple[int, _Node, list[str]]] = [(at, _orders(), [])]
+    while open_paths:
+        end, node, path = open_paths.pop()
+        if node.level <= level and (best is None or (end, best[1].level) > (best[0], node.level)):
+            best = end, node, path
+        if end < len(tokens) and node.next:
+            steps = [name for name in tokens[end].readings if name in node.next]
+            open_paths += [(end + 1, node.next[name], [*path, name]) for name in steps]
+    if best is None:
+        return None
+    end, node, path = best
+    return _Point(end, node.level, node.meaning, _fill(path, tokens[at:end]), path[-1], None)
+
+
+# --- phrases: since, until, from ... to ------------------------------------------------------------------------------
+
+_OPENERS = ("since", "until", "before", "after", "from", "between")
+_CALENDAR = frozenset(["calendar", "iso"])
+_BOUNDS: dict[str, Callable[[date, date], tuple[date | None, date | None]]] = {
+    "since": lambda first, last: (first, None),
+    "until": lambda first, last: (None, last),
+    "before": lambda first, last: (None, first - DAY),
+    "after": lambda first, last: (last + DAY, None),
+}
+_CLOSERS = {
+    "since_end": "since",
+    "start_end": "since",
+    "after_end": "after",
+    "before_end": "before",
+    "until_end": "until",
+}
+
+
+def _bounded(kind: str, period: Period | None) -> Period | None:
+    """The period open on one side that "since", "until", "before" or "after" a period means."""
+    if period is None or period.first is None or period.last is None:
+        return None
+    try:
+        return Period(*_BOUNDS[kind](period.first, period.last))
+    except OverflowError:
+        return None
+
+
+def _range(first: _Point, second: _Point, today: date) -> Period | None:
+    """From the first day of one to the last of the other; a year or week that one lacks comes from the other."""
+    left, right = first.on(today), second.on(today)
+    try:
+        if first.cycle and not second.cycle and right and right.last:
+            left = first.on(right.last)
+        elif second.cycle and left and left.first:
+            right = second.on(left.first + 6 * DAY if second.cycle == 7 else shift(left.first, 12, MONTH) - DAY)
+    except (ValueError, OverflowError):
+        return None
+    if not (left and right and left.first and right.last and left.first <= right.last):
+        return None
+    if (first.cycle or second.cycle) and right.last - left.first > 2 * _NEAR:
+        return None
+    return Period(left.first, right.last)
+
+
+def _is(tokens: list[Token], at: int, *names: str) -> bool:
+    return at < len(tokens) and any(name in tokens[at].readings for name in names)
+
+
+def _second(tokens: list[Token], first: _Point, opener: str, level: int) -> _Point | None:
+    """The far end of a range whose near end is `first`, or None."""
+    if not _is(tokens, first.end, "and" if opener == "between" else "conn"):
+        return None
+    return _point(tokens, first.end + 1, max(level, 1 if opener else 0))
+
+
+class _Phrase:
+    """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
+
+    __slots__ = ("bare_year", "cycle", "end", "period")
+
+    def __init__(self, end: int, period: Period | None, cycle: int = 0, bare_year: bool = False) -> None:
+        self.end, self.period, self.cycle, self.bare_year = end, period, cycle, bare_year
+
+
+def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) -> _Phrase | None:
+    """since/until/before/after/from/between + a point or a range."""
+    first = _point(tokens, at + 1, max(level, 1))
+    if first is None or (first.meaning == "weekday" and _is(tokens, first.end, "conn") and not level):
+        return None
+    ranged = _ranged(tokens, at + 1, first, opener, today, level)
+    if ranged:
+        return ranged if opener in ("from", "since", "between") else None
+    if level == 0 and first.end == at + 2 and _is(tokens, at, "by") and _is(tokens, at + 1, "name"):
+        return None  # "reviewed by June" names a person
+    if first.is_range and opener in ("from", "since"):
+        return _Phrase(first.end, first.on(today), first.cycle, first.bare_year)
+    closer = _closer(tokens, first.end, opener)
+    if closer:
+        return _Phrase(first.end + 1, _bounded(closer, first.on(today)), first.cycle)
+    if opener in ("from", "between") or (first.bare_year and not tokens[at].readings[opener]):
+        return None
+    return _Phrase(first.end, _bounded(opener, first.on(today)), first.cycle, first.bare_year)
+
+
+def _closer(tokens: list[Token], at: int, opener: str = "") -> str:
+    """The kind of bound that a word after a point sets (以来, 之前, onwards); empty if none."""
+    names = [name for name in _CLOSERS if _is(tokens, at, name)]
+    if not names or (names[0] == "start_end" and not opener):  # 会议上周开始 is no "since", 从上周开始 is
+        return ""
+    return _CLOSERS[names[0]]
+
+
+def _ranged(tokens: list[Token], at: int, first: _Point, opener: str, today: date, level: int) -> _Phrase | None:
+    """`first` + to + a point, or + to + "present"; None for a week's rhythm (Monday to Friday)."""
+    opens = opener or _is(tokens, first.end, "dash")  # "on Nov 27 to present the plan" has neither
+    if opens and first.meaning in _CALENDAR and _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
+        return _Phrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
+    second = _second(tokens, first, opener, level)
+    if second is None or (not (opener or level) and not {first.meaning, second.meaning} <= _CALENDAR):
+        return None
+    if level == 0 and (second.meaning == "weekday" or not (opener or first.level == 0 or _is(tokens, at, "month"))):
+        return None
+    period = _range(first, second, today)
+    return _Phrase(second.end, period, min(first.cycle, second.cycle), second.bare_year) if period else None
+
+
+def _phrase(tokens: list[Token], at: int, today: date, level: int) -> _Phrase | None:
+    """The longest expression that starts at token `at`."""
+    found: list[_Phrase | None] = []
+    point = _point(tokens, at, max(level, 1))
+    if point:
+        found.append(_ranged(tokens, at, point, "", today, level))
+        point = point if point.level <= level else _point(tokens, at, level)
+    if point:
+        found.append(_Phrase(point.end, point.on(today), point.cycle, point.bare_year))
+    if point and (closer := _closer(tokens, point.end)):
+        found.append(_Phrase(point.end + 1, _bounded(closer, point.on(today)), point.cycle))
+    found += [_opened(tokens, at, name, today, level) for name in _OPENERS if name in tokens[at].readings]
+    return max(filter(None, found), key=lambda phrase: phrase.end, default=None)
+
+
+# --- free text -------------------------------------------------------------------------------------------------------
+
+_SHUT_LEFT = frozenset("@/\\#$€£¥№_")
+_SHUT_RIGHT = frozenset("@/\\#_%$°")
+_CODE_RIGHT = frozenset("([=")
+_UNITS = frozenset(["ms", "kb", "mb", "gb", "px", "people", "req"])
+_FUNCTION_WORDS = frozenset(["this", "does", "always", "across", "plus", "thus", "less"])
+
+
+def _counts_things(text: str, end: int) -> bool:
+    """True when a number that ends at `end` counts what follows ("in 2025 requests", «в 2025 запросах»)."""
+    word = next(iter(text[end : end + 40].split()), "").rstrip(".,;:!?)")
+    if not word.islower() or not text[end : end + 1].isspace() or word in _FUNCTION_WORDS:
+        return False
+    return word in _UNITS or (len(word) > 3 and word.endswith(("s", "ах", "ях", "ов", "ей")))
+
+
+def _is_last_of(tokens: list[Token]) -> bool:
+    """True for "the last Sunday of October": the last one of something, not the one before today."""
+    return "of" in tokens[-1].readings and any({"rel", "relative"} & token.readings.keys() for token in tokens)
+
+
+def _stands_alone(text: str, tokens: list[Token], at: int, phrase: _Phrase) -> bool:
+    """False inside a path, handle, call, sum of money or hyphenated word, or after another number (1 000 days ago)."""
+    start, end = tokens[at].start, tokens[phrase.end - 1].end
+    before, after = text[start - 1 : start], text[end : end + 1]
+    if after in _CODE_RIGHT and text[end - 1].isascii() and text[end - 1].isalpha():
+        return False
+    if before in _SHUT_LEFT or after in _SHUT_RIGHT or (before in ("+", "-", ".") and text[start].isdigit()):
+        return False
+    if at and (tokens[at - 1].tight or ("num" in tokens[at].readings and "num" in tokens[at - 1].readings)):
+        return False
+    if phrase.end < len(tokens) and (tokens[phrase.end].tight or _is_last_of(tokens[at : phrase.end + 1])):
+        return False
+    return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
+
+
+@cache
+def _first_words() -> frozenset[str]:
+    return frozenset(_orders().next) | {"iso", *_OPENERS}
+
+
+def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
+    """The mentions of a text, each with its cycle."""
+    tokens = lex(text, today) if may_hold_time(text) else []
+    first_words = _first_words() if tokens else frozenset()
+    at = 0
+    while at < len(tokens):
+        idle = first_words.isdisjoint(tokens[at].readings)
+        phrase = None if idle else _phrase(tokens, at, today, 0)
+        if phrase is None:
+            at += 1
+            continue
+        if phrase.period and _stands_alone(text, tokens, at, phrase):
+            yield Mention(tokens[at].start, tokens[phrase.end - 1].end, phrase.period), phrase.cycle
+        at = phrase.end
+
+
+def find_times(text: str, today: date) -> list[Mention]:
+    """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
+
+    Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") is no mention by itself.
+    """
+    return [mention for mention, _ in _scan(text, today)]
+
+
+# --- whole strings ---------------------------------------------------------------------------------------------------
+
+
+def _whole(text: str, today: date) -> Period | None:
+    period = read_iso(text)
+    if period or not text:
+        return period
+    tokens = lex(text, today, whole=True)
+    phrase = _phrase(tokens, 0, today, 2) if tokens and tokens[0].start == 0 else None
+    if phrase is None or phrase.end < len(tokens) or text[tokens[-1].end :] not in ("", "."):
+        return None
+    return phrase.period
+
+
+def _interval(left: str, right: str, today: date) -> Period | None:
+    """`a..b`, `a..`, `..b`: either side may be any time expression, not both empty."""
+    first, last = _whole(left, today), _whole(right, today)
+    if (left and not (first and first.first)) or (right and not (last and last.last)) or not (left or right):
+        return None
+    start, end = first.first if first else None, last.last if last else None
+    return None if start and end and start > end else Period(start, end)
+
+
+def parse_when(text: str, today: date) -> Period | None:
+    """The days that `text` as a whole names, seen from `today`; None when it is not one time expression.
+
+    A month, day or weekday without a year or week is the most recent one that is not after `today`. A duration (`30d`,
+    "2 weeks") reaches back from `today`, hours rounded outward to days. An interval that ends before it begins is None.
+    """
+    text = text.strip().replace("/..", "..").replace("../", "..")  # EDTF spells an open end so
+    if len(text) > _LONGEST_PHRASE:
+        return None
+    left, dots, right = text.partition("..")
+    if dots:
+        return _interval(left.strip(), right.strip(), today)
+    left, slash, right = text.partition("/")
+    if slash and all(not side or read_iso(side) for side in (left, right)):
+        return _interval(left, right, today)
+    return _whole(text, today)
+
+
+def _settled(period: Period, cycle: int, day: date) -> bool:
+    """False for a day without a year or week that may as well be the coming one: half a year back, any Friday."""
+    if not cycle or period.last is None:
+        return True
+    return cycle > 7 and period.first is not None and day - period.last < _NEAR
+
+
+def valid_from_text(text: str, day: date | None) -> Period | None:
+    """When a fact says that it is true; None when it says nothing, or several things, or one that can be read two ways.
+
+    `day` is the day of the log; without it only expressions that do not depend on a day count.
+    """
+    if day is None:
+        once, again = (set(find_times(text, date(year, 5, 17))) for year in (1999, 2013))
+        periods = {mention.period for mention in once & again}
+    else:
+        hits = list(_scan(text, day))
+        if not all(_settled(mention.period, cycle, day) for mention, cycle in hits):
+            return None
+        periods = {mention.period for mention, _ in hits}
+    return periods.pop() if len(periods) == 1 else None

@@ -1,0 +1,392 @@
+"""Text to the tokens that can stand in a time expression; every other word only breaks a phrase."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+from functools import cache
+
+from memctl.facts import Period
+from memctl.language import dates_words as words
+
+__all__ = ["BREAK", "Token", "last_day", "lex", "month_span", "read_iso", "spellings"]
+
+Readings = dict[str, int]
+_COMMA: Readings = {",": 0}
+_DASH: Readings = {"dash": 0, "conn": 0}
+
+HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
+_HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {c: n for n, c in enumerate("一二三四五六七八九", 1)}
+_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
+_ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
+_ABSENT = -1  # a part that an ISO date leaves out (0 is a wrong month)
+_LONGEST_HAN = 5
+_LONGEST_GAP = 8  # white space inside one expression
+
+
+class Token:
+    """One word, number or mark at `start:end`, with what it may mean (class -> value).
+
+    `tight` marks a hyphen inside a word; `period` is set when the token alone is a whole date (ISO).
+    """
+
+    __slots__ = ("end", "period", "readings", "start", "tight")
+
+    def __init__(
+        self, start: int, end: int, readings: Readings, tight: bool = False, period: Period | None = None
+    ) -> None:
+        self.start, self.end, self.readings, self.tight, self.period = start, end, readings, tight, period
+
+
+BREAK = Token(-1, -1, {})
+
+
+def last_day(year: int, month: int) -> date:
+    """The last day of `month` (1-12)."""
+    return date(year, 12, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
+
+
+def month_span(year: int, month: int, count: int = 1) -> Period:
+    """The `count` whole months from `month` (1-12) of `year`; ValueError outside the calendar."""
+    years, index = divmod(month - 2 + count, 12)
+    return Period(date(year, month, 1), last_day(year + years, index + 1))
+
+
+# --- vocabulary ---------------------------------------------------------------------------------------------------
+
+
+def spellings(entry: str) -> Iterator[str]:
+    """`март//а` -> март, марта; «трёх» also as «трех»."""
+    stem, *endings = entry.split("/")
+    for ending in endings or [""]:
+        yield stem + ending
+        if "ё" in stem + ending:
+            yield (stem + ending).replace("ё", "е")
+
+
+def _expand(name: str, word: str) -> list[str]:
+    """All classes of a word listed under `name`, the bold ones first (they are dropped when the word is shy)."""
+    if name in ("month_en", "month_ru"):
+        english = ["month_en", "a_month_en"] if name == "month_en" else []
+        return ["month", "lone", "a_month", *english]
+    if name == "weekday":
+        bold = [] if word in words.SHY else ["relday"] if word in words.SHY_ALONE else ["weekday", "relday"]
+        return [*bold, "a_weekday"]
+    return ["season", "a_season"] if name == "season" else [name]
+
+
+_WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
+
+
+@cache
+def _vocabulary() -> dict[str, Readings]:
+    table: dict[str, Readings] = {word: {} for word in words.PLAIN_HAN.split()}
+    for line in words.WORDS.split("\n")[1:-1]:
+        name, value, *entries = line.split()
+        for entry in entries:
+            for word in spellings(entry):
+                readings = table.setdefault(word, {})
+                for each in _expand(name, word):
+                    readings[each] = int(value)
+    for word in [w for w in table if "ago_zh" in table[w]]:
+        table.update({word + tail: {} for tail in words.FRONT})
+    return table
+
+
+@cache
+def _shy(key: str) -> Readings:
+    """How an ordinary word, or a month in capitals (an enum's), reads when it is not written as a name."""
+    drop = {"month", "month_en", "season"} | (set() if len(key) > 3 or key == "may" else {"lone"})
+    return {name: value for name, value in _vocabulary()[key].items() if name not in drop}
+
+
+def _word(text: str, whole: bool) -> Readings | None:
+    """What a word may mean, by its spelling and case; None when it means no time."""
+    key = text.lower()
+    readings = _vocabulary().get(key)
+    if readings is None or (not whole and text.istitle()):
+        return readings
+    if not whole:
+        return _shy(key) if key in words.SHY_LOWER or (text.isupper() and "month_en" in readings) else readings
+    bold = {extra: readings[name] for name, extras in _WHOLE.items() if name in readings for extra in extras}
+    return readings | bold
+
+
+# --- numbers and compounds -----------------------------------------------------------------------------------------
+
+
+def _number(text: str, whole: bool = False) -> Readings:
+    """What decimal digits may mean; nothing when they are too long to count."""
+    if len(text) > 9:
+        return {}
+    value, readings = int(text), {}
+    if len(text) == 4 and (whole or 1000 <= value < 3000):
+        readings["year"] = value
+        if 1900 <= value < 2200:
+            readings["byear"] = value
+    if len(text) <= 2 and 1 <= value <= 31:
+        readings["day"] = value
+    if text[0] != "0" or len(text) == 1:
+        readings["num"] = readings["figure"] = value
+    return readings
+
+
+def _han_number(run: str) -> Readings:
+    """一..九千九百九十九, or four digits that name a year (二〇二五)."""
+    if all(c in _HAN_DIGITS for c in run):
+        digits = "".join(str(_HAN_DIGITS[c]) for c in run)
+        return _number(digits) if len(digits) in (1, 4) else {}
+    total, digit = 0, 0
+    for c in run:
+        if c in _HAN_DIGITS:
+            digit = _HAN_DIGITS[c]
+        else:
+            total, digit = total + (digit or 1) * _HAN_TENS[c], 0
+    return _number(str(total + digit))
+
+
+@cache
+def _iso() -> re.Pattern[str]:
+    return re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.,+Z-]+)?)?|-?W(\d\d)(?:-([1-7]))?)?")
+
+
+def read_iso(text: str) -> Period | None:
+    """The year, month, day or week that `text` spells in ISO 8601 (a time of day is ignored), or None."""
+    match = _iso().fullmatch(text)
+    if not match:
+        return None
+    try:
+        return _iso_period(int(match[1]), *(int(match[n] or _ABSENT) for n in range(2, 6)))
+    except ValueError:
+        return None
+
+
+def _iso_period(year: int, month: int, day: int, week: int, weekday: int) -> Period:
+    if week != _ABSENT:
+        first = date.fromisocalendar(year, week, max(weekday, 1))
+        return Period(first, first if weekday > 0 else date.fromisocalendar(year, week, 7))
+    if day != _ABSENT:
+        return Period(date(year, month, day), date(year, month, day))
+    return month_span(year, 1, 12) if month == _ABSENT else month_span(year, month)
+
+
+@cache
+def _compound() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<dotted>(\d\d?)\.(\d\d?)\.(\d{4})г?)|(?P<slashed>(\d{4})/(\d\d?)/(\d\d?))"
+        r"|(?P<us>(\d\d?)/(\d\d?)/(\d{4}))|(?P<god>(\d{4})(?:г|-?м))"
+        r"|(?P<nth>(\d\d?)(?:st|nd|rd|th|-?(?:го|ого|е|ое|й|м|ом|ем)))|(?P<q>q([1-4]))|(?P<h>h([12]))|(?P<clock>(\d\d?):\d\d(?::\d\d)?)"
+        r"|(?P<span>(\d{1,9})(h|d|w|mo|y|ч|д|н|нед|мес|г|л))",
+        re.IGNORECASE,
+    )
+
+
+_SPAN_UNITS = {"h": 0, "ч": 0, "d": 1, "д": 1, "w": 2, "н": 2, "нед": 2, "mo": 3, "мес": 3, "y": 5, "г": 5, "л": 5}
+
+
+def _day(year: int, month: int, day: int) -> Period | None:
+    try:
+        return Period(date(year, month, day), date(year, month, day))
+    except ValueError:
+        return None
+
+
+def _numeric_date(kind: str, a: int, b: int, c: int) -> Period | None:
+    """27.11.2025, 2025/11/27, 11/27/2025; None when day and month could be swapped (11/12/2025)."""
+    if kind == "slashed":
+        return _day(a, b, c)
+    if kind == "dotted":
+        return _day(c, b, a) if 1900 <= c < 2200 else None
+    if a <= 12 and b <= 12 and a != b:
+        return None
+    return _day(c, b, a) if a > 12 else _day(c, a, b)
+
+
+def _compound_token(text: str, start: int, whole: bool) -> Token | None:
+    """A token for a chunk with digits in it: number, ISO date, ordinal, quarter; None for anything else."""
+    end = start + len(text)
+    if text.isdecimal():
+        return Token(start, end, _number(text, whole))
+    period = _iso_chunk(text)
+    if period and (whole or len(text) > 7 or text[:2] in ("19", "20", "21")):  # 1200-12 is a part number
+        return Token(start, end, {"iso": 0}, period=period)
+    match = _compound().fullmatch(text)
+    if not match:
+        return None
+    kind = str(match.lastgroup)
+    values = [part for part in match.groups() if part][1:]
+    if kind == "dotted" and not whole and len(values[1]) < 2:  # 1.2.2010 is a version too
+        return None
+    if kind in ("dotted", "slashed", "us"):
+        return Token(start, end, {"iso": 0}, period=_numeric_date(kind, *map(int, values)))
+    return Token(start, end, _compound_readings(kind, int(values[0]), values[-1].lower(), whole))
+
+
+def _compound_readings(kind: str, value: int, suffix: str, whole: bool) -> Readings:
+    if kind == "god":
+        return {"year": value, "gyear": value}
+    if kind == "q":
+        return {"q": (3 * value - 2) * 100 + 3}
+    if kind == "clock":
+        return {"clock": 0}
+    if kind == "h":
+        return {"half": (6 * value - 5) * 100 + 6}
+    if kind == "nth":
+        return ({"nth": value, "day": value} if value <= 31 else {}) | ({"ord": value} if value <= 4 else {})
+    return {"span": value, "unit": _SPAN_UNITS[suffix]} if whole else {}
+
+
+def _iso_chunk(text: str) -> Period | None:
+    """An ISO date finer than a year, or two of them joined by `..`, `/` or `--`."""
+    first, _, last = text.partition(".." if ".." in text else "--" if "--" in text else "/")
+    if not last:
+        return read_iso(text) if len(text) > 4 else None
+    left, right = read_iso(first), read_iso(last)
+    if len(text) < 10 or not left or not right or not left.first or not right.last or left.first > right.last:
+        return None
+    return Period(left.first, right.last)
+
+
+# --- text to tokens ------------------------------------------------------------------------------------------------
+
+
+@cache
+def _chunks() -> re.Pattern[str]:
+    """A run of letters and digits with the marks that glue identifiers, versions, times and paths; or one mark."""
+    return re.compile(r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])")
+
+
+@cache
+def _han() -> re.Pattern[str]:
+    return re.compile(f"[{HAN}]+")
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
+    """The text cut at the borders of Chinese: start, end, whether it is Chinese."""
+    end = 0
+    if text and max(text) >= HAN[0]:  # spares everyone else the 0.8 ms of compiling
+        for match in _han().finditer(text):
+            yield end, match.start(), False
+            yield *match.span(), True
+            end = match.end()
+    yield end, len(text), False
+
+
+@cache
+def _han_starts() -> re.Pattern[str]:
+    first = {word[0] for word in _vocabulary() if "\u4e00" <= word[0] <= "\u9fff"} | set(_HAN_DIGITS) | set(_HAN_TENS)
+    return re.compile(f"[{''.join(sorted(first))}]")
+
+
+@cache
+def _han_run() -> re.Pattern[str]:
+    return re.compile(f"[{''.join((*_HAN_DIGITS, *_HAN_TENS))}]+")
+
+
+def _han_tokens(run: str, offset: int) -> Iterator[Token]:
+    """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
+    run, table, pos = run.translate(words.TRADITIONAL), _vocabulary(), 0
+    while found := _han_starts().search(run, pos):
+        start = found.start()
+        ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
+        pos = next((end for end in ends if run[start:end] in table), 0)
+        if pos:
+            yield Token(offset + start, offset + pos, table[run[start:pos]])
+        elif number := _han_run().match(run, start):
+            pos = number.end()
+            yield Token(offset + start, offset + pos, _han_number(number[0]))
+        else:
+            pos = start + 1
+
+
+def _hyphenated(text: str, start: int, whole: bool) -> list[Token]:
+    """`27-Nov-2025`, `mid-November`: a token for each piece; none unless every piece is a known word or number."""
+    tokens: list[Token] = []
+    for piece in text.split("-"):
+        if tokens:
+            tokens.append(Token(start - 1, start, _DASH, tight=True))
+        readings = _word(piece, whole)
+        token = Token(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
+        if not token or not token.readings:
+            return []
+        tokens.append(token)
+        start += len(piece) + 1
+    return tokens
+
+
+def _chunk_tokens(text: str, start: int, whole: bool) -> list[Token]:
+    readings = _word(text, whole)
+    if readings is not None:
+        return [Token(start, start + len(text), readings)]
+    token = _compound_token(text, start, whole) if any(c.isdecimal() for c in text) else None
+    if token:
+        return [token]
+    return _hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
+
+
+def _latin_tokens(text: str, start: int, end: int, whole: bool) -> Iterator[Token]:
+    table = _vocabulary()
+    for match in _chunks().finditer(text, start, end):
+        chunk = match[1]
+        if chunk is None:
+            yield Token(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
+        # Nearly every word of a text ends here: 1 MB has 200,000 of them.
+        elif not chunk.isalpha() or chunk.lower() in table:
+            yield from _chunk_tokens(chunk, match.start(), whole)
+
+
+def _raw_tokens(text: str, whole: bool) -> Iterator[Token]:
+    for start, end, han in _pieces(text):
+        yield from _han_tokens(text[start:end], start) if han else _latin_tokens(text, start, end, whole)
+
+
+def _joined(gap: str, before: Token, text: str) -> bool:
+    """True when only white space (or the full stop of an abbreviation) stands between two tokens."""
+    if gap.startswith(".") and text[before.end - 1].isalpha() and not _ABBREVIATED.isdisjoint(before.readings):
+        gap = gap[1:]
+    return not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
+
+
+_SUFFIXES = frozenset(["god", "god_zh", "god_abbr", "cal", "month_zh_mark", "day_zh_mark"])
+
+
+def _merge(tokens: list[Token], new: Token, today: date) -> Readings | None:
+    """`2025 года`, `11月`, `27日`, `last year`: what the last token and the next are together, or None if nothing."""
+    old, add = tokens[-1].readings, new.readings
+    if _SUFFIXES.isdisjoint(add):
+        return None
+    number = old.get("day", 0)
+    if "year" in old and ("god" in add or ("god_zh" in add and "byear" in old)):
+        return {"year": old["year"], "fullyear": old["year"]}
+    if "year" in old and "god_abbr" in add:
+        return {"year": old["year"], "gyear": old["year"]}
+    if "rel" in old and add.get("cal") == 5:
+        return {"year": today.year + old["rel"], "fullyear": today.year + old["rel"], "relative": 0}
+    if "month_zh_mark" in add and 1 <= number <= 12:
+        return dict.fromkeys(("month_zh", "month", "lone", "a_month"), number)
+    before = tokens[-2].readings if len(tokens) > 1 else {}
+    if number and "day_zh_mark" in add and {"month_zh", "month_zh_mark", "conn"} & before.keys():
+        return {"nth": number, "day": number}
+    return None
+
+
+def lex(text: str, today: date, whole: bool = False) -> list[Token]:
+    """The tokens of `text`, with BREAK wherever something else stands between two of them.
+
+    `whole`: the text is nothing but one time expression, so that "may" and "sat" can only be a month and a weekday.
+    """
+    tokens: list[Token] = []
+    end = 0
+    for token in _raw_tokens(text, whole):
+        if "offset_year" in token.readings:
+            year = today.year + token.readings["offset_year"]
+            token = Token(token.start, token.end, {"year": year, "fullyear": year})
+        joined = not tokens or tokens[-1] is BREAK or _joined(text[end : token.start], tokens[-1], text)
+        end = token.end
+        if not joined:
+            tokens.append(BREAK)
+        elif tokens and (merged := _merge(tokens, token, today)):
+            token = Token(tokens.pop().start, end, merged)
+        tokens.append(token if token.readings or token.period else BREAK)
+    return tokens

@@ -1,0 +1,1 @@
+"""Make a workspace, look after it: init, check, status."""

@@ -1,0 +1,234 @@
+"""Check: lint the workspace. Reads every page anew; the index only helps to find what an id or a link points at."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import date
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..beliefs.page_read import read_entries, read_marks
+from ..beliefs.page_write import unread_heads
+from ..conflicts.listing import Conflict, conflicts
+from ..errors import MemctlError, PageUnreadable
+from ..facts import Citation
+from ..index.row import PageRows
+from ..index.rows import FACT_PAGES, rows_of
+from ..language.names import entity_key, link_target
+from ..language.secrets import find_secrets
+from ..markdown.blocks import is_edited, live_blocks
+from ..markdown.escape import sources
+from ..markdown.evidence_line import OPINIONS
+from ..markdown.grammar import ATTRIBUTES
+from ..markdown.lines import Role
+from ..markdown.page import Entry, Page, parse_page
+from ..markdown.tombstones import BLOCK as FORGOTTEN
+from ..notes.files import read_page
+from ..notes.workspace import SETTINGS, Found, Workspace
+from ..recall.workspace_aliases import aliases_fault
+
+__all__ = ["Finding", "check"]
+
+_CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
+_WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something to mend: where, by which rule, what is wrong, what to do."""
+
+    path: str
+    line: int
+    column: int
+    rule: str
+    message: str
+    cure: str
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class _Pages:
+    """All pages of the workspace, as far as they can be read."""
+
+    lines: dict[str, int]
+    parsed: dict[str, tuple[PageRows, Page]]
+    names: set[str]
+    ids: dict[str, list[tuple[str, int]]]
+
+
+def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
+    """Every finding, by path and line; conflicts are those that stand on `today`."""
+    findings: list[Finding] = []
+    pages = _Pages({}, {}, set(), defaultdict(list))
+    for found in workspace.scan():
+        findings += _load(workspace, found, pages)
+    for path, (rows, page) in pages.parsed.items():
+        findings += (Finding(path, line, p.column, "grammar", p.message, p.suggestion) for line, p in rows.problems)
+        for entry in page.entries:
+            findings += _check_entry(path, entry, pages)
+        findings += _secrets(path, page)
+    findings += (finding for path, (_, page) in pages.parsed.items() for finding in _blocks(path, page))
+    findings += _twice(pages)
+    findings += _shared_aliases(pages)
+    findings += _aliases(workspace)
+    findings += (_conflict(pair) for pair in conflicts(workspace, today))
+    return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
+
+
+def _conflict(pair: Conflict) -> Finding:
+    place = pair.sides[-1].source
+    return Finding(place.path, place.line, 1, "conflict", str(pair), "`memctl resolve` decides, or says that both hold")
+
+
+def _aliases(workspace: Workspace) -> Iterator[Finding]:
+    """The file of words that the settings name, where it cannot be followed."""
+    try:
+        fault = aliases_fault(workspace)
+    except MemctlError as error:
+        yield Finding(SETTINGS, 1, 1, "aliases", f"under [recall], {error.what}", error.cure)
+        return
+    if fault:
+        yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
+
+
+def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding]:
+    if found.problem:
+        yield Finding(found.path, 1, 1, "unreadable", found.problem, "mend, move or ignore it (memctl.toml)")
+        return
+    try:
+        read = read_page(workspace, found.path)
+    except MemctlError as error:
+        reason = error.reason if isinstance(error, PageUnreadable) else error.what
+        yield Finding(found.path, 1, 1, "unreadable", reason, error.cure)
+        return
+    if read.warning:
+        yield Finding(found.path, 1, 1, "encoding", read.warning, "save it as UTF-8")
+    page = parse_page(read.text, facts_everywhere=found.path in FACT_PAGES)
+    rows = rows_of(found.path, read.text)
+    pages.parsed[found.path] = (rows, page)
+    pages.lines[found.path] = len(page.lines)
+    pages.names |= {
+        entity_key(PurePosixPath(found.path).stem),
+        entity_key(found.path.removesuffix(".md")),
+        entity_key(rows.title),
+    }
+    if rows.entity:
+        pages.names |= {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)}
+    for row in rows.rows:
+        if row.block is None:
+            pages.ids[row.ref].append((found.path, row.line))
+        elif row.block == FORGOTTEN:
+            pages.ids[row.ref] += ()  # an id that is known, and of no line
+
+
+def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
+    line = entry.span.line
+    if entry.role is not Role.CODE:
+        prose = _CODE_SPAN.sub("", entry.content)
+        yield from (
+            _citations(path, line, prose, pages) if entry.block is None else _links(path, line, entry.content, pages)
+        )
+        for match in _WIKI.finditer(prose):
+            target = link_target(match[1])
+            if (
+                target
+                and entry.block is None
+                and entity_key(target.removesuffix(".md")) not in pages.names
+                and not _is_file(target)
+            ):
+                yield Finding(
+                    path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name"
+                )
+    if entry.fact:
+        fact = entry.fact
+        for name, _ in fact.extra:
+            yield Finding(
+                path, line, 1, "attribute", f"unknown attribute {name}=", f"known are {', '.join(ATTRIBUTES)}, private"
+            )
+        for name, attribute in ATTRIBUTES.items():
+            if getattr(fact, attribute.field) not in (None, ()) and fact.kind.letter not in attribute.kinds:
+                yield Finding(
+                    path,
+                    line,
+                    1,
+                    "attribute",
+                    f"{name}= means nothing on {fact.kind.letter}",
+                    f"it belongs to {attribute.kinds}",
+                )
+        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects):
+            if ref not in pages.ids:
+                yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
+
+
+def _is_file(target: str) -> bool:
+    """Links to pictures and other attachments are not pages."""
+    return bool(re.search(r"\.\w{1,5}$", target)) and not target.endswith(".md")
+
+
+def _citations(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
+    for match in _CITATION.finditer(text):
+        cited = Citation.parse(match[0])
+        if cited and cited.end_line > pages.lines.get(cited.path, 0):
+            what = f"has no line {cited.end_line}" if cited.path in pages.lines else "is no page"
+            yield Finding(path, line, 1, "citation", f"{cited.path} {what}", "find the line with `memctl recall`")
+
+
+def _links(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
+    """What reflect wrote, and what changed since: a line moved on, or a page went."""
+    for source in sources(text, path):
+        gone = source.lines is not None and source.lines.end_line > pages.lines.get(source.path, 0)
+        if gone or (source.lines is None and source.ref not in pages.ids):
+            what = f"has no line {source.lines.end_line}" if source.lines else f"has no ^{source.ref}"
+            what = what if source.path in pages.lines else "is no page"
+            yield Finding(path, line, 1, "citation", f"{source.path} {what}", "run `memctl reflect`")
+
+
+def _secrets(path: str, page: Page) -> Iterator[Finding]:
+    text = "\n".join(page.lines)
+    for secret in find_secrets(text):
+        line = text.count("\n", 0, secret.start) + 1
+        column = secret.start - (text.rfind("\n", 0, secret.start) + 1) + 1
+        yield Finding(path, line, column, "secret", f"this looks like a {secret.name}", "take it out, and revoke it")
+
+
+def _blocks(path: str, page: Page) -> Iterator[Finding]:
+    """Managed blocks that a person's edit locked, and belief heads that a slip of the pen made unreadable."""
+    for block in live_blocks(page.lines):
+        if is_edited(page.lines, block):
+            message = f"the block `{block.name}` was edited by hand; reflect leaves it alone"
+            yield Finding(path, block.begin, 1, "block", message, "take out its marker lines, or the whole block")
+    if path == OPINIONS:
+        text = "\n".join(page.lines)
+        entries, parsed = read_entries(text)
+        for ref, line in unread_heads(parsed, entries, read_marks(text)).items():
+            yield Finding(path, line, 1, "belief", f"^{ref} does not read as a belief", "mend the line")
+
+
+def _twice(pages: _Pages) -> Iterator[Finding]:
+    """Ids that the author gave to two lines; evidence repeats the id of what it cites, and computed ids meet in twins."""
+    for ref, places in pages.ids.items():
+        own = [place for place in places if not ref.startswith("f-")]
+        for path, line in own[1:]:
+            first = f"{own[0][0]}#L{own[0][1]}"
+            yield Finding(path, line, 1, "id", f"^{ref} is taken by {first}", "give one of them another id")
+
+
+def _shared_aliases(pages: _Pages) -> Iterator[Finding]:
+    bearers: dict[str, list[str]] = defaultdict(list)
+    for path, (rows, _) in pages.parsed.items():
+        for key in _keys(rows):
+            bearers[key].append(path)
+    for key, paths in bearers.items():
+        for path in paths[1:]:
+            yield Finding(path, 1, 1, "alias", f"{key!r} is also a name in {paths[0]}", "keep it on one page")
+
+
+def _keys(rows: PageRows) -> Iterable[str]:
+    return {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)} if rows.entity else ()

@@ -1,0 +1,58 @@
+"""Init: make a folder a workspace. Never overwrites; run twice, the second changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import CannotWrite, MemctlError
+from ..notes.files import create, prepare_memory, read_page
+from ..notes.workspace import Workspace
+
+__all__ = ["MERGE", "init", "unmerged"]
+
+_PAGES = {
+    "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
+    "bank/world.md": "# World\n\nObjective facts that last.\n",
+    "bank/experience.md": "# Experience\n\nWhat was done, and what came of it.\n",
+    "bank/opinions.md": "# Opinions\n\nBeliefs with their confidence and dated evidence.\n",
+    "bank/lessons.md": "# Lessons\n\nWhat worked, what failed, how often.\n",
+}
+_SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
+MERGE = "memory/*.md merge=union"
+"""The line of .gitattributes by which the logs of two machines merge."""
+
+_GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{MERGE}\n"}
+
+
+def init(folder: Path, git: bool = False) -> tuple[Workspace, list[str]]:
+    """Make what is missing of a workspace in `folder`; returns it and the paths that were made.
+
+    With `git`, .gitignore keeps `.memory/` out, and .gitattributes lets logs of two machines merge line by line.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        workspace = Workspace(folder.resolve())
+        new_log = not (workspace.root / "memory").exists()
+        (workspace.root / "memory").mkdir(exist_ok=True)
+        (workspace.root / "bank" / "entities").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(str(folder), error.strerror or str(error)) from error
+    made = ["memory/"] if new_log else []
+    pages = _PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
+    made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]
+    prepare_memory(workspace)
+    return workspace, made
+
+
+def unmerged(workspace: Workspace) -> bool:
+    """True if a .gitattributes that was there before lacks the line by which logs of two machines merge."""
+    try:
+        text = read_page(workspace, ".gitattributes").text
+    except MemctlError:
+        return True
+    attributes = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return not any("merge=union" in words[1:] and _is_for_logs(words[0]) for words in attributes if words)
+
+
+def _is_for_logs(pattern: str) -> bool:
+    return pattern.removeprefix("/").startswith("memory/") or pattern in ("*", "*.md", "**/*.md")

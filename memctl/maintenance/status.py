@@ -1,0 +1,157 @@
+"""Status: what the workspace holds, how fresh the index is, what it costs, what is missing."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from .. import __version__
+from ..index.heal import with_index
+from ..index.index import Index
+from ..index.queries.entries import census
+from ..index.queries.vectors import leaves
+from ..index.sync import sync
+from ..notes.workspace import Workspace
+from ..vectors.file import open_vectors
+from ..vectors.models import choice
+
+__all__ = ["Status", "status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Counts of entries by kind and of pages; sizes in bytes; `problems` by page."""
+
+    workspace: str
+    kinds: dict[str, int]
+    pages: int
+    first_day: str | None
+    last_day: str | None
+    entities: int
+    beliefs: int
+    markdown_bytes: int
+    index_bytes: int
+    fresh: bool
+    stale: str | None
+    problems: dict[str, str]
+    search: str
+    versions: dict[str, str]
+    vectors: dict[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return asdict(self)
+
+    def lines(self) -> list[tuple[str, object]]:
+        """(what, value) for people."""
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.kinds.items()) or "none"
+        days = f", {self.first_day} to {self.last_day}" if self.first_day else ""
+        return [
+            ("workspace", self.workspace),
+            ("entries", kinds),
+            ("pages", f"{self.pages:,}{days}"),
+            ("entities", f"{self.entities:,} with a page"),
+            ("beliefs", f"{self.beliefs:,} in bank/opinions.md"),
+            (
+                "index",
+                f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}",
+            ),
+            ("search", self.search),
+            *(("vectors", line) for line in self._vector_lines()),
+            *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
+            ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
+        ]
+
+    def _vector_lines(self) -> Iterator[str]:
+        """The model, what it has done and what is missing."""
+        found = self.vectors
+        if not found or (found["model"] == "none" and not found["bytes"]):
+            return
+        if found["bytes"]:
+            done = f"{found['embedded']:,} of {found['embedded'] + found['missing']:,} entries"
+            by = f" by {found['made_by']}" if found["made_by"] else ""
+            yield f"{done} embedded{by}, {_size(found['bytes'])}"
+        if found["problem"]:
+            yield f"{found['problem']}; {found['cure']}"
+        elif found["missing"]:
+            yield f"`memctl index` embeds the rest with {found['model']}"
+
+
+def status(workspace: Workspace) -> Status:
+    """The state of a workspace, after bringing its index up to date within the usual time."""
+    return with_index(workspace, lambda index: _status(workspace, index))
+
+
+def _status(workspace: Workspace, index: Index) -> Status:
+    report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+    counted = census(index)
+    pages, size, _, first, last = counted["pages"][0]
+    vectors = _vectors(workspace, index)
+    return Status(
+        workspace=str(workspace.root),
+        kinds=dict(counted["kinds"]),
+        pages=pages,
+        first_day=first,
+        last_day=last,
+        entities=counted["entities"][0][0],
+        beliefs=counted["beliefs"][0][0],
+        markdown_bytes=size or 0,
+        index_bytes=_bytes(workspace, "index.sqlite"),
+        fresh=report.stale is None,
+        stale=report.stale,
+        problems=report.problems | _obstacles(index),
+        search="words, names and dates" + ("; meaning" if vectors["used"] else "; no vectors"),
+        versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
+        vectors=vectors,
+    )
+
+
+def _obstacles(index: Index) -> dict[str, str]:
+    """What keeps the index from being kept; the figures then are of one made for this call alone."""
+    cure = "mend the permissions of that folder, or free space"
+    return {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
+
+
+def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
+    """Which model the settings mean, whether it can be had, and how much it has done.
+
+    `used` tells whether recall asks the vectors: there are some, and they are of the model that is there.
+    """
+    chosen = choice(workspace)
+    entries = sum(leaf.entries for leaf in leaves(index))
+    said: list[str] = []
+    made_by, missing, used = None, entries, False
+    kept = open_vectors(workspace, note=said.append)
+    if kept:
+        with closing(kept):
+            made_by = kept.embedder_id
+            own = chosen.embedder
+            used = own is not None and (own.id, own.dim) == (made_by, kept.dim)
+            missing = min(entries, kept.missing(index).entries) if used or own is None else entries
+            said += [kept.problem] if kept.problem else []
+            if own and not used:
+                said.append(f"the vectors are of another model than {own.name} as it is now")
+    error = chosen.problem
+    return {
+        "setting": workspace.settings.model, "model": chosen.name, "installed": chosen.embedder is not None,
+        "problem": error.what if error else said[0] if said else None,
+        "cure": error.cure if error else "run `memctl index`" if said else None,
+        "made_by": made_by, "used": used, "embedded": entries - missing, "missing": missing,
+        "bytes": _bytes(workspace, "vectors.sqlite"),
+    }  # fmt: skip
+
+
+def _bytes(workspace: Workspace, name: str) -> int:
+    """The size of a derived file with its log; 0 where it is not there or its folder cannot be entered."""
+    size = 0
+    for file in (name, f"{name}-wal"):
+        with suppress(OSError):
+            size += (workspace.memory / file).stat().st_size
+    return size
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:,.1f} MiB" if count >= 2**20 else f"{count / 1024:,.1f} KiB"

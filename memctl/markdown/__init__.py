@@ -1,0 +1,1 @@
+"""A page <-> facts and blocks; the line grammar. Pure."""

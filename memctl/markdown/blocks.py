@@ -1,0 +1,232 @@
+"""Managed blocks: the only parts of a page that memctl writes by itself. Every other byte of the page stays as it is.
+
+Pages are texts decoded with `surrogateescape`, so that bytes which are no UTF-8 survive. Where two blocks of a page have
+one name (a merge, a copy by hand), only the first is live: it is the one that is written, the other is a person's text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from .lines import split_lines
+from .markers import NAME, Block, begin_marker, body_of, end_marker, find_blocks, is_edited, is_marker, sha_of
+from .page import live_blocks, open_end
+
+__all__ = [
+    "Block",
+    "Side",
+    "body_of",
+    "conflict_sides",
+    "defused",
+    "doubled",
+    "edited",
+    "find_blocks",
+    "is_edited",
+    "is_marker",
+    "live_blocks",
+    "sha_of",
+    "splice",
+    "untangle",
+]
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BOM = "\ufeff"
+
+
+def splice(text: str, name: str, body: str) -> str:
+    """The page with `body` in its block `name`: in its place, or after a blank line at the end if there is none.
+
+    An empty body takes the block away, and the blank line before it. All other bytes stay: byte order mark, line ends
+    (the block takes those of the page), a missing final newline. What the end of the page left open (a code fence, a
+    `<script>`) is closed before a new block. The body is `defused` first. Overwrites whatever stands in the block: ask
+    `edited` before. Twice is as once. ValueError for a name that no marker can hold, and where the block would not be
+    found again in this page.
+    """
+    if not re.fullmatch(NAME, name):
+        raise ValueError(f"no name for a block: {name!r}")
+    new = defused(body)
+    page = _Page(text)
+    block = page.block(name)
+    if not any(map(str.strip, new)):
+        return page.without(block) if block else text
+    if block and block.sha == sha_of(new) and body_of(page.lines, block) == new:
+        return text
+    result = page.with_body(block, new) if block else page.with_block(name, new)
+    done = _Page(result)
+    there = done.block(name)
+    if there is None or body_of(done.lines, there) != new or is_edited(done.lines, there):
+        raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
+    return result
+
+
+def edited(text: str, name: str) -> bool:
+    """True if the page has a block `name` and a person changed what stands in it."""
+    page = _Page(text)
+    block = page.block(name)
+    return block is not None and is_edited(page.lines, block)
+
+
+def doubled(text: str) -> list[str]:
+    """The names that more than one block of the page has, in order. Only the first of each is live."""
+    names = [block.name for block in live_blocks(_Page(text).lines)]
+    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
+
+
+def defused(body: str) -> list[str]:
+    """The lines of a body as they can stand in a block: nothing in them forges a marker or swallows the closing one.
+
+    A line like a marker gets a backslash in front, which Markdown shows as the text it is; a code fence or HTML that
+    is left open is closed.
+    """
+    lines = [f"\\{line}" if line.startswith("<!-- memctl:") else line for line in split_lines(body)]
+    closing = open_end(["", *lines])  # a body that begins with a rule has no front matter
+    return [*lines, closing] if closing else lines
+
+
+class _Page:
+    """A page as lines with their ends, so that each byte can be put back where it was."""
+
+    def __init__(self, text: str) -> None:
+        self.bom = _BOM if text.startswith(_BOM) else ""
+        self.whole: list[str] = _LINE.findall(text.removeprefix(_BOM))
+        self.lines = [line.rstrip("\r\n") for line in self.whole]
+
+    def block(self, name: str) -> Block | None:
+        """The live block of that name."""
+        return next((block for block in live_blocks(self.lines) if block.name == name), None)
+
+    def newline(self) -> str:
+        """The line end of most lines."""
+        ends = [line[len(bare) :] for line, bare in zip(self.whole, self.lines, strict=True)]
+        return max(("\n", "\r\n", "\r"), key=ends.count)
+
+    def with_body(self, block: Block, body: Sequence[str]) -> str:
+        """The text with another body in a block that is there; its markers keep their line ends."""
+        opening = self.whole[block.begin - 1]
+        newline = opening[len(self.lines[block.begin - 1]) :]
+        self.whole[block.begin - 1 : block.end - 1] = [
+            line + newline for line in (begin_marker(block.name, sha_of(body)), *body)
+        ]
+        return self.text()
+
+    def with_block(self, name: str, body: Sequence[str]) -> str:
+        """The text with a new block at its end."""
+        newline = self.newline()
+        if newline == "\n" and self.whole and self.whole[-1].endswith("\r"):
+            newline = "\r"  # or the two would become one line end
+        closing = open_end(self.lines)
+        new = [begin_marker(name, sha_of(body)), *body, end_marker(name)]
+        added = newline.join([*([closing] if closing else []), *([""] if self.whole else []), *new])
+        if not self.whole:
+            return f"{self.bom}{added}{newline}"
+        is_closed = self.whole[-1] != self.lines[-1]
+        return f"{self.text()}{added}{newline}" if is_closed else f"{self.text()}{newline}{added}"
+
+    def without(self, block: Block) -> str:
+        """The text without a block and the blank line that stands before it."""
+        first = block.begin - 1
+        at_end = block.end == len(self.whole)
+        is_open = at_end and self.whole[-1] == self.lines[-1]  # no final newline: the page had none before it either
+        if first and not self.lines[first - 1].strip():
+            first -= 1
+        del self.whole[first : block.end]
+        if is_open and self.whole:
+            self.whole[-1] = self.whole[-1].rstrip("\r\n")
+        return self.text()
+
+    def text(self) -> str:
+        """The page as one text again."""
+        return self.bom + "".join(self.whole)
+
+
+# -- after a merge ----------------------------------------------------------------------------------------------------
+
+
+class Side(NamedTuple):
+    """A page as one side of a merge has it now, and which of its lines (1-based, not blank) come from a conflict."""
+
+    whole: list[str]
+    disputed: set[int]
+
+    @property
+    def text(self) -> str:
+        """The page of this side."""
+        return "".join(self.whole)
+
+    def add(self, line: str, is_disputed: bool) -> None:
+        """Put a line at the end."""
+        self.whole.append(line)
+        if is_disputed and line.strip():
+            self.disputed.add(len(self.whole))
+
+
+def untangle(text: str, before: tuple[str, str] | None = None) -> str:
+    """The page without git's conflict markers, if both sides of every conflict are nothing but what memctl wrote.
+
+    Then our side is taken, and reflect writes the block anew from the facts of both. If any conflict touches a line
+    that a person wrote, or a block that a person edited, the text comes back unchanged. So it does where git merged
+    the lines of a block and left only the two hashes as a conflict, for a person's edit might be among those lines;
+    `before`, the page as ours and theirs had it (`git show :2:PATH` and `:3:PATH`), settles that.
+    """
+    sides = conflict_sides(text) if "<<<<<<<" in text else None
+    if sides is None:
+        return text
+    if all(_is_written(side, _unedited(side.text)) for side in sides):
+        return sides[0].text
+    if before is None:
+        return text
+    sound = set.intersection(*map(_unedited, before)) - {name for side in sides for name in doubled(side.text)}
+    if not all(_is_written(side, sound) for side in sides):
+        return text
+    mine = _Page(before[0])
+    result = sides[0].text
+    for name in sorted(_touched(sides[0]) | _touched(sides[1])):
+        block = mine.block(name)
+        result = splice(result, name, "\n".join(body_of(mine.lines, block))) if block else result
+    return result
+
+
+_CONFLICT = re.compile(r"(<{7}|\|{7}|={7}|>{7})(?: .*)?", re.DOTALL)
+_NEXT = {"": "<", "<": "|=", "|": "=", "=": ">"}  # what may follow which conflict marker
+
+
+def conflict_sides(text: str) -> tuple[Side, Side] | None:
+    """Both sides of a page with conflicts; None if they are not such as git writes: not closed, or about nothing."""
+    ours, theirs = Side([], set()), Side([], set())
+    state, settled = "", 0
+    for whole in _LINE.findall(text):
+        match = _CONFLICT.fullmatch(whole.rstrip("\r\n"))
+        if match and (state or match[1][0] == "<"):
+            if match[1][0] not in _NEXT[state]:
+                return None
+            state = match[1][0].replace(">", "")
+            disputed = len(ours.disputed) + len(theirs.disputed)
+            if not state and disputed == settled:
+                return None
+            settled = settled if state else disputed
+            continue
+        if state in ("", "<"):
+            ours.add(whole, bool(state))
+        if state in ("", "="):
+            theirs.add(whole, bool(state))
+    return None if state else (ours, theirs)
+
+
+def _unedited(text: str) -> set[str]:
+    """The names of the blocks of a page that stand there as memctl wrote them."""
+    lines = _Page(text).lines
+    return {block.name for block in live_blocks(lines) if not is_edited(lines, block)}
+
+
+def _touched(side: Side) -> set[str]:
+    """The names of the blocks that a conflict reaches into."""
+    blocks = live_blocks(_Page(side.text).lines)
+    return {block.name for block in blocks if not side.disputed.isdisjoint(range(block.begin, block.end + 1))}
+
+
+def _is_written(side: Side, sound: set[str]) -> bool:
+    """True if each disputed line stands in one of the blocks that are sound."""
+    blocks = live_blocks(_Page(side.text).lines)
+    return side.disputed <= {n for b in blocks if b.name in sound for n in range(b.begin, b.end + 1)}

@@ -1,0 +1,148 @@
+"""Which lines of a page are private: what must not leave this machine through a server, the owner's spelling mistakes included."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+
+from .evidence_line import parse_bullet
+from .lines import Role, content_of
+from .page import Page, parse_page
+
+__all__ = ["cites", "private_lines", "private_lines_of_text"]
+
+_WORD = "private"
+_QUOTED = r'"(?:[^"\\]|\\.)*+"'
+_INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*?'
+_FLAG = r"(?<![\w=:-])private(?![\w-])"
+_MOST = 40  # lines over which a head may go on
+
+_ID = re.compile(r"[\^\"]([A-Za-z0-9][A-Za-z0-9-]{0,63})")
+_BULLET = re.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])\s")
+_INDENT = re.compile(r"[\s>]*")
+
+
+@cache
+def _heads() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """A head that begins a line, however wrong the rest of it is; and a whole one anywhere in a line."""
+    marker = r"[\s>|]*(?:(?:[-*+]|\d{1,9}[.)])\s+|\[[ xX]\]\s+)*[*_`]*"
+    begins = re.compile(rf"{marker}[WBOS]\s*[(\uff08](?P<inside>.*)", re.IGNORECASE | re.DOTALL)
+    within = re.compile(
+        rf"(?<!\w)[WBOS]\s*[(\uff08]{_INSIDE}{_FLAG}{_INSIDE}[)\uff09][^:\uff1a\n]*[:\uff1a]", re.IGNORECASE
+    )
+    return begins, within
+
+
+def cites(text: str, refs: Collection[str]) -> bool:
+    """True for text that names one of these ids, as evidence (`^id`) or as the title of a citation (`"id"`)."""
+    return bool(refs) and any(match[1] in refs for match in _ID.finditer(text))
+
+
+def private_lines(page: Page, refs: Collection[str] = ()) -> frozenset[int]:
+    """The 1-based lines of a page that are private: facts that say so, with all that is indented below them.
+
+    A line that means to say so and does not parse counts too, and so does a bullet outside `## Retain`. With `refs`, the
+    ids of private lines, what cites one of them is a copy of it or evidence from it, and private as well.
+    """
+    lines = page.lines
+    marked = _marked(lines)
+    if not marked and not refs:
+        return frozenset()
+    if marked:
+        marked |= {e.span.line for e in page.entries if e.fact and e.fact.private}
+    marked |= _citing(lines, refs) if refs else set()
+    while True:
+        hidden = marked | _below(lines, marked)
+        for entry in page.entries:
+            span = range(entry.span.line, entry.span.end_line + 1)
+            if not hidden.isdisjoint(span):
+                hidden.update(span)
+        if hidden == marked:
+            return frozenset(marked)
+        marked = hidden
+
+
+def private_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[int]:
+    """The same for a page whose path is not known: a bullet anywhere may be a fact."""
+    if _WORD not in text.lower() and not cites(text, refs):
+        return frozenset()
+    return private_lines(parse_page(text), refs) | private_lines(parse_page(text, facts_everywhere=True), refs)
+
+
+def _marked(lines: Sequence[str]) -> set[int]:
+    """Lines on which a head says that its line is private."""
+    found: set[int] = set()
+    if not any(_WORD in line.lower() for line in lines):
+        return found
+    begins, within = _heads()
+    for number, line in enumerate(lines, 1):
+        if "(" not in line and "\uff08" not in line:
+            continue
+        match = begins.match(line)
+        if (match and _says_private(match["inside"], lines[number : number + _MOST])) or (
+            _WORD in line.lower() and within.search(line)
+        ):
+            found.add(number)
+    return found
+
+
+def _says_private(inside: str, after: Sequence[str]) -> bool:
+    """True if the attributes that begin here hold the flag; they may go on over the next lines."""
+    written = _attributes(inside)
+    if written is None:
+        more = [inside]
+        for line in after:
+            if not line.strip() or _BULLET.match(line):
+                break
+            more.append(line)
+        written = _attributes("\n".join(more))
+        written = "\n".join(more) if written is None else written
+    return _WORD in written.lower() and bool(re.search(_FLAG, re.sub(_QUOTED, '""', written), re.IGNORECASE))
+
+
+def _attributes(inside: str) -> str | None:
+    """What stands before the parenthesis that closes the attributes; None if none does."""
+    match = re.match(rf"((?:[^)\uff09\"]|{_QUOTED}|\")*?)[)\uff09]", inside)
+    return match[1] if match else None
+
+
+def _citing(lines: Sequence[str], refs: Collection[str]) -> set[int]:
+    """Lines that cite one of these ids. Where that is the line that stated a belief, its head says the same."""
+    found: set[int] = set()
+    for number, line in enumerate(lines, 1):
+        if not cites(line, refs):
+            continue
+        found.add(number)
+        bullet = parse_bullet(content_of(Role.ITEM, [line]))
+        if bullet and bullet.verdict == "stated":
+            depth = _depth(line)
+            found.add(next((n for n in range(number - 1, 0, -1) if _is_above(lines[n - 1], depth)), number))
+    return found
+
+
+def _is_above(line: str, depth: int) -> bool:
+    return bool(line.strip()) and _depth(line) < depth
+
+
+def _below(lines: Sequence[str], marked: Collection[int]) -> set[int]:
+    """The lines indented more than a marked one above them, over blank lines too."""
+    found: set[int] = set()
+    blank: list[int] = []
+    above: int | None = None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            blank.append(number)
+            continue
+        depth = _depth(line)
+        if above is not None and depth > above:
+            found.update((*blank, number))
+        else:
+            above = depth if number in marked else None
+        blank = []
+    return found
+
+
+def _depth(line: str) -> int:
+    match = _INDENT.match(line)
+    return len(match[0].expandtabs(4)) if match else 0

@@ -1,0 +1,1 @@
+"""Files of the workspace: paths, settings, reading, appending, replacing. The only room that writes Markdown."""

@@ -1,0 +1,160 @@
+"""Reads a question: its words, and the filters given as flags or written inside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+from ..errors import Usage
+from ..facts import Kind, Period
+from ..index.query import Query
+from ..language.dates import find_times, parse_when
+from ..language.names import AT_NAME, WIKI_NAME, read_name
+
+__all__ = ["read_query"]
+
+_SHORT = 200  # as in question.py, which most questions need not load
+
+_FILTER = re.compile(
+    rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
+    rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
+)
+
+
+@dataclass(slots=True)
+class _Filters:
+    about: list[str] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
+    key: str | None = None
+    since: date | None = None
+    until: date | None = None
+    as_of: date | None = None
+    min_confidence: float | None = None
+
+
+def read_query(
+    text: str,
+    today: date,
+    *,
+    about: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    key: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    on: str | None = None,
+    as_of: str | None = None,
+    min_confidence: float | None = None,
+) -> Query:
+    """The query that words and flags make together; Usage for a flag that cannot be followed.
+
+    What looks like a filter inside the words but is none (`kind:Pod`) stays a word to look for; quotes make any a word.
+    Of a long paste only the question is read (question.py).
+    """
+    flags: list[tuple[str, str | None]] = [("about", name) for name in about]
+    flags += [("kind", word) for word in kinds]
+    flags += [("key", key), ("since", since), ("until", until), ("on", on), ("as-of", as_of)]
+    flags += [("min-confidence", None if min_confidence is None else str(min_confidence))]
+    filters = _Filters()
+    for name, value in flags:
+        if value is not None and not _apply(filters, name, value, today):
+            raise Usage(f"--{name} {value!r} is not understood", _CURES.get(name, "see `memctl recall --help`"))
+    asked = _without_luggage(text)
+    words = _FILTER.sub(lambda match: _take(filters, match, today), asked)
+    query = _finish(filters, " ".join(words.split()), today)
+    return query if asked == text else replace(query, pasted=text)
+
+
+def _without_luggage(text: str) -> str:
+    """The question in a long paste; filters that stand elsewhere in it are not the asker's."""
+    if len(text) <= _SHORT:
+        return text
+    from .question import clean
+
+    return clean(text)
+
+
+_TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
+_CURES = {
+    "since": _TIME,
+    "until": _TIME,
+    "on": _TIME,
+    "as-of": _TIME,
+    "kind": "kinds are world, experience, opinion, observation, note",
+    "min-confidence": "a number from 0 to 1",
+}
+
+
+def _take(filters: _Filters, match: re.Match[str], today: date) -> str:
+    """Apply one filter found in the words; what stays in the words is returned."""
+    if match["literal"]:
+        return match[0][1:-1]
+    if match["name"]:
+        name = read_name(match["name"].removeprefix("@") if "[[" in match["name"] else match["name"])
+        return " " if _apply(filters, "about", name, today) else match[0]
+    return " " if _apply(filters, match["field"], match["value"].strip('"'), today) else match[0]
+
+
+def _apply(filters: _Filters, name: str, value: str, today: date) -> bool:
+    """Set one filter; False if its value means nothing."""
+    value = value.strip()
+    if name == "about":
+        return _apply_about(filters, value.removeprefix("@").removeprefix("[[").removesuffix("]]"))
+    if name == "kind":
+        return _apply_kinds(filters, value)
+    if name == "key":
+        filters.key = value or filters.key
+        return bool(value)
+    if name == "min-confidence":
+        return _apply_confidence(filters, value)
+    return _apply_time(filters, name, value, today)
+
+
+def _apply_about(filters: _Filters, name: str) -> bool:
+    filters.about += [name] if name else []
+    return bool(name)
+
+
+def _apply_kinds(filters: _Filters, value: str) -> bool:
+    try:
+        filters.kinds += [Kind.of(word) for word in value.split(",")]
+    except ValueError:
+        return False
+    return True
+
+
+def _apply_confidence(filters: _Filters, value: str) -> bool:
+    try:
+        share = float(value)
+    except ValueError:
+        return False
+    if not 0 <= share <= 1:  # nor nan
+        return False
+    filters.min_confidence = share
+    return True
+
+
+def _apply_time(filters: _Filters, name: str, value: str, today: date) -> bool:
+    period = parse_when(value, today)
+    if period is None:
+        return False
+    # "30d" is a span up to today; as an end or a point in time it means the day on which it begins.
+    ago = name != "on" and bool(re.fullmatch(r"\d+\s*[^\W\d_]+", value.strip()))
+    if name in ("since", "on"):
+        filters.since = period.first
+    if name in ("until", "on"):
+        filters.until = period.first if ago else period.last
+    if name == "as-of":
+        filters.as_of = period.first if ago else period.last or period.first
+    return True
+
+
+def _finish(filters: _Filters, words: str, today: date) -> Query:
+    if filters.since and filters.until and filters.since > filters.until:
+        raise Usage(f"since {filters.since} is after until {filters.until}", "swap them")
+    days = Period(filters.since, filters.until) if filters.since or filters.until else None
+    times = tuple(mention.period for mention in find_times(words, filters.as_of or today))
+    kinds = tuple(dict.fromkeys(filters.kinds))
+    about = tuple(dict.fromkeys(filters.about))
+    return Query(words, about, kinds, filters.key, days, filters.as_of, filters.min_confidence, times)

@@ -1,0 +1,1 @@
+"""What is planned for bank/: entity pages, lessons, proposals."""

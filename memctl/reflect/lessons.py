@@ -1,0 +1,300 @@
+"""Outcomes -> lessons: what was tried at a task, how often it worked, and why it failed. Counting, no language model."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache, lru_cache
+from math import sqrt
+from typing import NamedTuple
+
+from ..facts import Citation
+from ..language.analyzer import query_terms, terms
+from ..language.names import entity_key, is_han
+
+__all__ = ["RECURRING", "RELIABLE", "Outcome", "Strategy", "Task", "first_clause", "labels", "lessons"]
+
+RELIABLE = 5
+"""Successes from which a strategy is reliable."""
+
+RECURRING = 2
+"""Failures from which a failure is recurring."""
+
+_GIVEN = 0.25  # weight of a shared word that the task or its entities give: it tells no strategy from another
+_IDENTIFIER = 2.0  # weight of a path, a command, an error code: it means the same in every language
+
+
+class Outcome(NamedTuple):
+    """An experience with `outcome=`: what was done for which task (may be empty), whether it worked, why not."""
+
+    task: str
+    ok: bool
+    text: str
+    why: str | None
+    entities: tuple[str, ...]
+    day: str | None
+    citation: Citation
+    ref: str
+
+
+class Strategy(NamedTuple):
+    """A way of doing something, named by its most typical telling. `outcomes` run from the oldest to the newest."""
+
+    name: str
+    ok: int
+    failed: int
+    labels: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+
+
+class Task(NamedTuple):
+    """What strategies are for. Outcomes that name no task have an `entity` instead, or neither."""
+
+    name: str
+    entity: str
+    strategies: tuple[Strategy, ...]
+
+
+def lessons(outcomes: Iterable[Outcome]) -> tuple[Task, ...]:
+    """The outcomes by task and strategy: tasks by name, then entities, then the rest. Their order does not matter."""
+    groups: dict[tuple[int, tuple[str, ...]], list[Outcome]] = defaultdict(list)
+    for outcome in sorted(outcomes, key=_age):
+        groups[_group(outcome)].append(outcome)
+    tasks = [_task(rank, group) for (rank, _), group in groups.items()]
+    return tuple(sorted(tasks, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
+
+
+def labels(ok: int, failed: int) -> tuple[str, ...]:
+    """What the counts say of a strategy: reliable from 5 successes on, a recurring failure from 2 failures on, or both."""
+    told = [word for word, met in (("reliable", ok >= RELIABLE), ("recurring failure", failed >= RECURRING)) if met]
+    return tuple(told) or ("tentative",)
+
+
+def first_clause(text: str) -> str:
+    """What was done: `text` up to a semicolon, the end of the sentence or a Chinese comma; code is not cut."""
+    for match in _clause_ends().finditer(text):
+        before = text[: match.start()].strip()
+        if not match["code"] and len(before) >= (6 if match[0] == "，" else 1):
+            return before
+    return text.strip().rstrip(".") or text
+
+
+@cache
+def _clause_ends() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<code>(`++)[^`]*+(?:(?!\2(?!`))`++[^`]*+)*+\2(?!`))"
+        r"|[;；。！？，]|[.!?…](?=\s+(?![a-zа-яё]))|\s[—–](?=\s)"
+    )
+
+
+# -- groups -----------------------------------------------------------------------------------------------------------
+
+
+def _age(outcome: Outcome) -> tuple[str, Citation, str, str]:
+    return (outcome.day or "", outcome.citation, outcome.ref, repr(outcome))
+
+
+def _group(outcome: Outcome) -> tuple[int, tuple[str, ...]]:
+    """One key for a task in other words and case; without a task, the entity that comes first."""
+    if outcome.task.strip():
+        return (0, tuple(sorted(set(query_terms(outcome.task)))) or (outcome.task.strip(),))
+    return (1, (entity_key(outcome.entities[0]),)) if outcome.entities else (2, ())
+
+
+def _task(rank: int, group: Sequence[Outcome]) -> Task:
+    """The strategies of one group, whose outcomes come from the oldest to the newest."""
+    name = _commonest(" ".join(o.task.split()) for o in group) if rank == 0 else ""
+    entity = _commonest(o.entities[0] for o in group) if rank == 1 else ""
+    names = {name, entity, *(entity for o in group for entity in o.entities)}
+    likeness = _Likeness([_clause(o.text) for o in group], {term for each in names for term in terms(each)})
+    found = [_strategy([group[at] for at in members], likeness) for members in likeness.components()]
+    return Task(name, entity, tuple(sorted(found, key=_rank)))
+
+
+def _commonest(spellings: Iterable[str]) -> str:
+    counted = Counter(spellings)
+    return min(counted, key=lambda spelling: (-counted[spelling], spelling))
+
+
+def _strategy(outcomes: Sequence[Outcome], likeness: _Likeness) -> Strategy:
+    ok = sum(outcome.ok for outcome in outcomes)
+    failed = len(outcomes) - ok
+    typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
+    return Strategy(first_clause(typical.text), ok, failed, labels(ok, failed), tuple(outcomes))
+
+
+def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]:
+    order = ("reliable", "recurring failure", "tentative")
+    return (order.index(strategy.labels[0]), strategy.name.casefold(), _age(strategy.outcomes[0]))
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+class _Clause(NamedTuple):
+    """The first clause of a text as words. `action` is the first that is no identifier, `script` its script."""
+
+    words: frozenset[str]
+    identifiers: frozenset[str]
+    action: str
+    script: str
+    negated: bool
+
+
+@lru_cache(maxsize=10_000)
+def _clause(text: str) -> _Clause:
+    clause = first_clause(text)
+    found = list(_words(clause))
+    action = next((word for word, is_identifier in found if not is_identifier), "")
+    identifiers = frozenset(word for word, is_identifier in found if is_identifier)
+    negated = bool(_negations().search(clause))
+    return _Clause(frozenset(word for word, _ in found), identifiers, action, _script(action), negated)
+
+
+def _words(clause: str) -> Iterator[tuple[str, bool]]:
+    """The words of a clause, stemmed, and whether each is an identifier. Numbers differ every time and say nothing."""
+    apart = re.split(r"(`++)(.+?)\1", clause)
+    for prose, code in zip(apart[::3], [*apart[2::3], ""], strict=True):
+        for chunk in prose.split():
+            yield from _prose(chunk)
+        bare = (chunk.strip(",;:()[]{}\"'").casefold() for chunk in code.split())
+        yield from ((word, True) for word in bare if word and not _is_number(word))
+
+
+@lru_cache(maxsize=50_000)
+def _prose(chunk: str) -> tuple[tuple[str, bool], ...]:
+    """The words of what stands between two spaces."""
+    return tuple(_prose_words(chunk))
+
+
+def _prose_words(chunk: str) -> Iterator[tuple[str, bool]]:
+    bare = chunk.strip(",;:.!?()[]{}\"'«»“”…、，：（）")
+    if _identifier().fullmatch(bare):
+        if not _is_number(bare.casefold()):
+            yield bare.casefold(), True
+        return
+    for piece in re.split(r"[-/–—]", bare):
+        if re.fullmatch(r"[A-Z][A-Z0-9]+", piece):
+            yield piece.casefold(), True
+        else:
+            found = [term for term in query_terms(piece) if term not in _stop_terms() and not _is_number(term)]
+            yield from ((term, False) for term in found if len(term) > 1 or not is_han(term) or found == [term])
+
+
+@cache
+def _identifier() -> re.Pattern[str]:
+    """A path, a file, a dotted or camelCased name, an option, a word with digits in it; not `SD-card`."""
+    joint = r"(?:[_/\\@]|::|[a-z][A-Z]|\w\.\w|[A-Za-z]-?[0-9]|[0-9][A-Za-z])"
+    return re.compile(rf"(?=.*[A-Za-z])[!-~]*?{joint}[!-~]*|--?[A-Za-z][\w-]*")
+
+
+def _is_number(word: str) -> bool:
+    """True for `41,280`, `02:50`, `9gb`, `v1.0.0-rc.1`, and for what has no letter or digit at all."""
+    return bool(re.fullmatch(r"v?[0-9][\d\W_]*(?:[a-z]{1,3}[\d\W_]*){0,2}|[\d\W_]*", word))
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    from ..language import stopwords
+
+    return frozenset(stopwords.TERMS.split())
+
+
+@cache
+def _negations() -> re.Pattern[str]:
+    return re.compile(r"(?i)\b(?:not|never|не)\b|n['’]t\b|[没沒未不]")
+
+
+def _script(word: str) -> str:
+    first = word[:1]
+    return "han" if is_han(first) else "latin" if first.isascii() else "other"
+
+
+# -- likeness ---------------------------------------------------------------------------------------------------------
+
+
+class _Likeness:
+    """Which clauses of one task tell of the same strategy. `given` are words that the task and its entities give."""
+
+    def __init__(self, clauses: Sequence[_Clause], given: Set[str]) -> None:
+        self._places: dict[_Clause, list[int]] = defaultdict(list)
+        for at, clause in enumerate(clauses):
+            self._places[clause].append(at)
+        self._identifiers = {word for clause in clauses for word in clause.identifiers}
+        self._given = given
+        self._used = Counter(word for clause in self._places for word in clause.words)
+
+    def components(self) -> Iterator[list[int]]:
+        """Connected components of the clauses that are alike, as places in order: no order of arrival can matter.
+
+        A clause meets only those with which it shares one of its rarer words: of two that are alike, the lighter
+        shares more than half of its weight and the heavier more than a third, so the words left out cannot suffice.
+        """
+        half = {clause: self._rarest(clause, 1 / 2) for clause in self._places}
+        third = {clause: self._rarest(clause, 1 / 3) for clause in self._places}
+        by_half, by_third = _by_word(half), _by_word(third)
+        waiting = dict.fromkeys(self._places)
+        while waiting:
+            reached = [waiting.popitem()[0]]
+            for clause in reached:
+                for word in third[clause]:
+                    by_third[word].pop(clause, None)
+                    by_half[word].pop(clause, None)
+                near = {other: None for word in third[clause] for other in by_half[word]}
+                near |= {other: None for word in half[clause] for other in by_third[word]}
+                alike = [other for other in near if other in waiting and self._alike(clause, other)]
+                for other in alike:
+                    del waiting[other]
+                reached += alike
+            yield sorted(at for clause in reached for at in self._places[clause])
+
+    def most_typical(self, clauses: Sequence[_Clause]) -> int:
+        """The place of the clause that is nearest to all of them (cosine to their sum); the first of equals."""
+        if len(clauses) == 1:
+            return 0
+        total = Counter(word for clause in clauses for word in clause.words)
+
+        def nearness(clause: _Clause) -> float:
+            length = sqrt(sum(self._weight(word) ** 2 for word in clause.words))
+            return sum(self._weight(word) ** 2 * total[word] for word in clause.words) / length if length else 0.0
+
+        return max(range(len(clauses)), key=lambda at: (round(nearness(clauses[at]), 9), -at))
+
+    def _alike(self, one: _Clause, other: _Clause) -> bool:
+        """True when two clauses do the same: the same action, both or neither negated, Dice coefficient above .6.
+
+        One half is enough when one says all that the other does, and between scripts, where two identifiers must be shared.
+        """
+        shared, apart = one.words & other.words, one.words ^ other.words
+        if one.negated != other.negated or not self._same_action(one, other, shared):
+            return False
+        common = sum(_GIVEN if word in self._given else self._weight(word) for word in shared)
+        lenient = one.script != other.script or one.words <= other.words or other.words <= one.words
+        return (6 if lenient else 4) * common > 3 * sum(map(self._weight, apart))
+
+    def _same_action(self, one: _Clause, other: _Clause, shared: Set[str]) -> bool:
+        if one.script != other.script:
+            return len(shared & self._identifiers) >= 2  # no word can be shared
+        if one.script == "han" or not one.action:
+            return True  # its pairs of characters have no order that would tell the verb
+        return one.action in other.words or other.action in one.words
+
+    def _rarest(self, clause: _Clause, share: float) -> list[str]:
+        """The rarest words of a clause, so many that those left out have no more than `share` of its weight."""
+        words = sorted(clause.words, key=lambda word: (self._used[word], word))
+        left = share * sum(map(self._weight, words))
+        while words and (left := left - self._weight(words[-1])) >= 0:
+            words.pop()
+        return words
+
+    def _weight(self, word: str) -> float:
+        return _IDENTIFIER if word in self._identifiers else 1.0
+
+
+def _by_word(kept: Mapping[_Clause, Sequence[str]]) -> dict[str, dict[_Clause, None]]:
+    found: dict[str, dict[_Clause, None]] = defaultdict(dict)
+    for clause, words in kept.items():
+        for word in words:
+            found[word][clause] = None
+    return found

@@ -1,0 +1,153 @@
+"""Reflect: recent facts become entity pages, beliefs with evidence, lessons. Every sentence carries its citation.
+
+A pure function of the Markdown and the day: run twice, the second run changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import date
+
+from ..conflicts.listing import conflicts_in, conflicts_since
+from ..errors import CannotWrite, LockBusy, PageChanged, PageUnreadable
+from ..index.heal import with_index
+from ..index.index import Index
+from ..index.sync import sync
+from ..markdown.blocks import live_blocks
+from ..markdown.diff import diff
+from ..markdown.evidence_line import OPINIONS
+from ..markdown.lines import split_lines
+from ..notes.replace import replace, writing_alone
+from ..notes.workspace import Workspace
+from .plan import Edit, Moved, Plan, Planner, Progress, decoded, in_conflict
+
+__all__ = ["Moved", "Reflected", "reflect"]
+
+_ROUNDS = 3  # what is written may move lines that something else cites; the second round finds nothing else
+
+
+@dataclass(slots=True)
+class Reflected:
+    """What reflect did, or with `dry_run` would do: pages by path, beliefs that moved, what a person should see to.
+
+    `conflicts` counts the pairs of facts that disagree: all of them, or those with a fact of the window.
+    """
+
+    pages: list[str] = field(default_factory=list)
+    beliefs: list[Moved] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    conflicts: int = 0
+    diff: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """True if any page was, or would be, written."""
+        return bool(self.pages)
+
+
+def reflect(
+    workspace: Workspace,
+    *,
+    today: date,
+    since: date | None = None,
+    dry_run: bool = False,
+    propose: bool = False,
+    rule: str = "beta",
+    names: Collection[str] = (),
+    tasks: Collection[str] = (),
+    progress: Progress | None = None,
+) -> Reflected:
+    """Bring the pages of bank/ up to date with the facts written down from `since` on (None: with all).
+
+    `names` and `tasks` (as index/rows.py `task_key` folds them) are written anew whatever the window holds about them.
+    LockBusy while another reflect runs. A page that somebody saves meanwhile is left as they saved it, and said.
+    """
+    report = Reflected()
+    new: set[str] = set()
+    since = None if in_conflict(workspace) else since  # what the other machine wrote may be older than the window
+
+    def job(index: Index) -> Plan:
+        _freshen(workspace, index)
+        with index.reading():
+            planner = Planner(workspace, index, today, since, new, names, tasks)
+            replay = planner.beliefs(rule)
+            planner.entities(replay, progress or (lambda done, total: None))
+            planner.lessons()
+            if propose:
+                planner.proposals(replay)
+        return planner.plan
+
+    with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
+        for _ in range(1 if dry_run else _ROUNDS):
+            planned = with_index(workspace, job)
+            _tell(report, planned)
+            new.update(planned.new)
+            if not planned.edits:
+                break
+            if dry_run:
+                report.diff = "".join(diff(e.path, decoded(e.before), e.after) for e in planned.edits)
+                report.pages = [edit.path for edit in planned.edits]
+            elif not _write(workspace, planned, report) or (
+                not planned.new and not any(_moves_lines(edit) for edit in planned.edits)
+            ):
+                break
+        if report.pages and not dry_run:  # whoever asks next finds a fresh index, and so does the count below
+            with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
+    report.conflicts = with_index(workspace, lambda index: _conflicts(workspace, index, today, since))
+    return report
+
+
+def _conflicts(workspace: Workspace, index: Index, today: date, since: date | None) -> int:
+    """How many pairs of facts disagree: all of them, or those of which one was told in the window."""
+    if since is None:
+        return len(conflicts_in(workspace, index, today))
+    return len(conflicts_since(workspace, index, today, since))
+
+
+def _moves_lines(edit: Edit) -> bool:
+    """True if lines of a person stand elsewhere afterwards: then what cites them has to be written anew."""
+    return edit.path != OPINIONS and edit.before is not None and _owned(decoded(edit.before)) != _owned(edit.after)
+
+
+def _owned(text: str) -> list[int]:
+    """The numbers of the lines outside managed blocks that say something."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    ours = {number for block in live_blocks(lines) for number in range(block.begin, block.end + 1)}
+    return [number for number, line in enumerate(lines, 1) if line.strip() and number not in ours]
+
+
+def _tell(report: Reflected, plan: Plan) -> None:
+    known = {moved.ref: moved for moved in report.beliefs}
+    for moved in plan.moved:
+        known[moved.ref] = moved._replace(before=known[moved.ref].before) if moved.ref in known else moved
+    report.beliefs = list(known.values())
+    report.notes = list(dict.fromkeys([*report.notes, *plan.notes]))
+
+
+def _write(workspace: Workspace, plan: Plan, report: Reflected) -> bool:
+    """Write the planned pages, each by itself; False if none could be."""
+    written = 0
+    for edit in plan.edits:
+        try:
+            replace(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
+        except PageChanged:
+            report.notes.append(f"{edit.path} was saved by somebody meanwhile; the next reflect writes it")
+            continue
+        except CannotWrite:
+            raise
+        except PageUnreadable as error:
+            report.notes.append(f"{error.what}; {error.cure}")
+            continue
+        written += 1
+        if edit.path not in report.pages:
+            report.pages.append(edit.path)
+    return written > 0
+
+
+def _freshen(workspace: Workspace, index: Index) -> None:
+    """Bring the index up to date; what keeps it from that is an error here: pages must not say what was so yesterday."""
+    state = sync(workspace, index, wait=10.0)
+    if state.stale:
+        raise state.obstacle or LockBusy(str(workspace.memory), 10.0)

@@ -1,0 +1,1 @@
+"""Writes a fact into a daily log."""

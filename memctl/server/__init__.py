@@ -1,0 +1,1 @@
+"""The loopback servers: HTTP and MCP."""

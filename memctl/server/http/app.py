@@ -1,0 +1,353 @@
+"""`memctl serve`: the verbs over HTTP on this machine. The only user of starlette, uvicorn and sockets.
+
+Verbs run in threads: those that read beside each other, those that write one at a time and apart, so that no reader waits
+for a writer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from types import FrameType
+from typing import Any, NamedTuple
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route as Path
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ...errors import MemctlError, PortBusy, Usage
+from .gate import LARGEST, Gate, Refusal, read_json, refusal_of, too_large
+from .pages import PAGE_POLICY, openapi, page
+from .routes import ROUTES, Route, Served
+from .schemas import checker
+
+__all__ = ["Listening", "Verbs", "application", "listen", "run"]
+
+_READERS = 4  # verbs that read at a time
+_WAITING = 64  # requests that may wait for them
+_CONNECTIONS = 128
+_HEAD_SECONDS = 10.0  # within which the head of a request comes
+_BODY_SECONDS = 10.0  # and its body
+_DRAINED, _DRAIN_SECONDS = 8 * LARGEST, 2.0  # what is taken in of a body that was refused
+_GRACE = 10  # seconds that running requests are given when the server stops
+
+_ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+# -- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _answer(value: Any, status: int = 200, **headers: str) -> Response:
+    body = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    return Response(body, status, headers=_ALWAYS | headers, media_type="application/json")
+
+
+def _refuse(refusal: Refusal) -> Response:
+    return _answer(refusal.as_json(), refusal.status, **dict(refusal.headers))
+
+
+async def _no_route(request: Request, error: Exception) -> Response:
+    """404 and 405; starlette knows which methods there are."""
+    assert isinstance(error, HTTPException)
+    allowed = tuple((error.headers or {}).items())
+    if error.status_code == 405:
+        return _refuse(
+            Refusal(405, f"{request.scope['path']} does not take {request.method}", "see Allow", headers=allowed)
+        )
+    return _refuse(Refusal(error.status_code, "there is no such route", "GET /openapi.json lists them"))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    """A bug: said in a line, without what was asked or where it happened."""
+    what = f"unexpected {type(error).__name__}"
+    return _refuse(Refusal(500, what, "please report this with the output of the same command and --debug", 70))
+
+
+# -- requests ---------------------------------------------------------------------------------------------------------
+
+
+class _Guarded:
+    """The gate before an application: what does not pass is answered here, before any of the body is read."""
+
+    def __init__(self, app: ASGIApp, gate: Gate, log: Callable[[str], None] | None) -> None:
+        self._app, self._gate, self._log = app, gate, log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        start, status = time.perf_counter(), 0
+        headers = _headers(scope)
+        has_more = headers.keys() & {"content-length", "transfer-encoding"} and "expect" not in headers
+
+        async def counted() -> Any:
+            nonlocal has_more
+            message = await receive()
+            has_more = message.get("more_body", False)
+            return message
+
+        async def watched(message: Any) -> None:
+            nonlocal status
+            if "status" in message and has_more:
+                await _drain(counted)
+            status = message.get("status", status)
+            await send(message)
+
+        refusal = self._gate.check_head(headers, scope["path"] in _OPEN and scope["method"] in ("GET", "HEAD"))
+        try:
+            await (_refuse(refusal) if refusal else self._app)(scope, counted, watched)
+        except ClientDisconnect:
+            status = 499
+        finally:
+            if self._log:
+                path = scope["path"] if scope["path"] in _KNOWN else "(no route)"
+                method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "(other)"
+                self._log(f"{method} {path} {status} {(time.perf_counter() - start) * 1000:.1f} ms")
+
+
+async def _drain(receive: Receive) -> None:
+    """Take in what a client is still sending of a refused body: it could not read the answer before, or not at all."""
+    taken = 0
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while taken < _DRAINED:
+                async with asyncio.timeout(_DRAIN_SECONDS / 20):
+                    message = await receive()
+                taken += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
+    except TimeoutError:
+        pass
+
+
+_OPEN = ("/", "/openapi.json")
+_KNOWN = {*_OPEN, *(route.path for route in ROUTES)}
+
+
+def _headers(scope: Scope) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, value in scope["headers"]:
+        found.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+    return found
+
+
+async def _read(request: Request) -> bytes | Refusal:
+    """The body, counted while it comes."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_BODY_SECONDS):
+            async for chunk in request.stream():
+                body += chunk
+                if len(body) > LARGEST:
+                    return too_large()
+    except TimeoutError:
+        return Refusal(408, "the body did not come in time", "send it at once", headers=(("Connection", "close"),))
+    return bytes(body)
+
+
+class Verbs:
+    """The threads in which verbs run."""
+
+    def __init__(self) -> None:
+        self._reading = ThreadPoolExecutor(_READERS, "memctl-read")
+        self._writing = ThreadPoolExecutor(1, "memctl-write")
+        self._running = 0
+
+    async def run(self, writes: bool, job: Callable[[], Any]) -> Any:
+        """What a job gives; a Refusal where too many are waiting."""
+        if self._running >= _WAITING:
+            return Refusal(503, "too many requests at once", "try again in a moment", headers=(("Retry-After", "1"),))
+        self._running += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writing if writes else self._reading, job)
+        finally:
+            self._running -= 1
+
+    def close(self) -> None:
+        """Let what runs come to its end; what waits is dropped."""
+        for pool in (self._reading, self._writing):
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callable[[Request], Awaitable[Response]]:
+    """The handler of a route."""
+    check = checker(route.takes) if route.takes is not None else None
+
+    async def handle(request: Request) -> Response:
+        asked: Any = {}
+        if check:
+            sent = gate.check_body(_headers(request.scope)) or await _read(request)
+            start = time.perf_counter()
+            asked = sent if isinstance(sent, Refusal) else read_json(sent)
+            refusal = asked if isinstance(asked, Refusal) else check(asked)
+            if refusal:
+                return _refuse(refusal)
+        else:
+            start = time.perf_counter()
+        if route.writes and served.read_only:
+            return _refuse(Refusal(403, "this server was started with --read-only", "start it without, to write"))
+        try:
+            made = await verbs.run(route.writes, partial(served.answer, route, asked))
+        except MemctlError as error:
+            return _refuse(refusal_of(error))
+        if isinstance(made, Refusal):
+            return _refuse(made)
+        answer = _answer(made)
+        answer.headers["Server-Timing"] = f"handler;dur={(time.perf_counter() - start) * 1000:.3f}"
+        return answer
+
+    return handle
+
+
+def application(
+    served: Served, gate: Gate, log: Callable[[str], None] | None = None, url: str | None = None
+) -> tuple[ASGIApp, Verbs]:
+    """The whole as an ASGI application, and the threads that it uses."""
+    verbs, url = Verbs(), url or f"http://127.0.0.1:{gate.port}"
+    described = _answer(openapi(url, served.read_only))
+    shown = Response(
+        page(url, served.read_only), headers=_ALWAYS | {"Content-Security-Policy": PAGE_POLICY}, media_type="text/html"
+    )
+    fixed = {"/": shown, "/openapi.json": described}
+
+    async def document(request: Request) -> Response:
+        return fixed[request.scope["path"]]
+
+    routes = [Path(path, document, methods=["GET"]) for path in fixed]
+    routes += [Path(r.path, _endpoint(r, served, verbs, gate), methods=[r.method]) for r in ROUTES]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route, Exception: _broken})
+    app.router.redirect_slashes = False
+    return _Guarded(app, gate, log), verbs
+
+
+# -- the server -------------------------------------------------------------------------------------------------------
+
+
+class _Connection(H11Protocol):
+    """One connection. A head that does not come in time ends it, and there are not too many of them."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > _CONNECTIONS:
+            transport.abort()
+        self._await_head()
+
+    def _await_head(self) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._deadline and self.cycle and not self.cycle.response_complete:
+            self._deadline.cancel()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._deadline:
+            self._deadline.cancel()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        body = json.dumps(Refusal(400, "that is no HTTP request", "see GET /openapi.json").as_json()).encode("ascii")
+        head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        self.transport.write(head.encode("ascii") + body)
+        self.transport.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that remembers which signal stopped it, in the place of dying of it."""
+
+    stopped_by: int = 0
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.stopped_by = self.stopped_by or sig
+        super().handle_exit(sig, frame)
+
+
+class Listening(NamedTuple):
+    """A socket that is bound to this machine alone, and its port."""
+
+    socket: socket.socket
+    port: int
+
+
+def listen(host: str, port: int) -> Listening:
+    """Listen on a loopback address; port 0 is any free one. PortBusy if it is taken, Usage if it may not be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol by name: asyncio turns Nagle's wait (40 ms an answer) off only where it reads TCP here.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":  # there it would let another program listen on the same port
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(_CONNECTIONS)
+    except PermissionError:
+        made.close()
+        raise Usage(f"port {port} may not be used", "name one above 1023, or --port 0") from None
+    except OSError as error:
+        made.close()
+        if port:
+            raise PortBusy(port) from error
+        raise Usage(f"{host}: {error.strerror}", "leave --host out") from error
+    return Listening(made, made.getsockname()[1])
+
+
+def run(app: ASGIApp, verbs: Verbs, at: Listening, ready: Callable[[Callable[[], None]], None] | None = None) -> int:
+    """Serve until a signal comes; running requests are finished within some seconds. Returns the exit code.
+
+    `ready` is given what stops the server, once it is made: for one that runs in a thread.
+    """
+    for name in ("uvicorn", "asyncio"):  # they would print tracebacks, and what was asked
+        logging.getLogger(name).addHandler(logging.NullHandler())
+        logging.getLogger(name).propagate = False
+    config = uvicorn.Config(
+        app, http=_Connection, ws="none", lifespan="off", loop="asyncio", log_config=None, access_log=False,
+        server_header=False, timeout_keep_alive=5, timeout_graceful_shutdown=_GRACE,
+    )  # fmt: skip
+    server = _Server(config)
+    if ready:
+        ready(lambda: setattr(server, "should_exit", True))
+    try:
+        server.run([at.socket])
+    finally:
+        at.socket.close()
+        verbs.close()
+    return 130 if server.stopped_by == signal.SIGINT else 0

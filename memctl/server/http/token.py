@@ -1,0 +1,74 @@
+"""The bearer token of `memctl serve`: made once in `.memory/token`, readable by its owner alone, even while it is made."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from ...errors import CannotWrite, PageUnreadable, Refused
+from ...notes.files import prepare_memory
+from ...notes.system import OPEN_SAFELY, move_new, sync_folder
+from ...notes.workspace import Workspace
+
+__all__ = ["read_token", "token_of"]
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{32,512}")
+_ANEW = "delete that file; the next start makes another"
+
+
+def token_of(workspace: Workspace) -> tuple[Path, str]:
+    """Where the token stands, and the token; made on first use. Refused if others could have read it."""
+    path = prepare_memory(workspace) / "token"
+    found = read_token(path)
+    if found is None:
+        _make(path)
+        found = read_token(path)
+    if found is None:
+        raise CannotWrite(str(path), "it is gone as soon as it is made")
+    return path, found
+
+
+def read_token(path: Path) -> str | None:
+    """The token in a file, None if there is no file. What is no token, or no plain file of the owner's alone, is refused."""
+    try:
+        fd = os.open(path, os.O_RDONLY | OPEN_SAFELY)
+    except FileNotFoundError:
+        return None
+    except OSError as error:  # a symbolic link, no permission
+        raise PageUnreadable(str(path), error.strerror or str(error), _ANEW) from error
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise PageUnreadable(str(path), "not a regular file", _ANEW)
+        if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
+            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", _ANEW)
+        written = os.read(fd, 1024).decode("ascii", "replace").strip()
+    finally:
+        os.close(fd)
+    if not _TOKEN.fullmatch(written):
+        raise PageUnreadable(str(path), "not a token", _ANEW)
+    return written
+
+
+def _make(path: Path) -> None:
+    """Write a new token under a name of its own, then give it its name: never half a token, never over one that is there."""
+    made = path.with_name(f"token-{secrets.token_hex(8)}")
+    try:
+        fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
+        try:
+            os.write(fd, f"{secrets.token_urlsafe(32)}\n".encode("ascii"))
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+        with suppress(FileExistsError):  # another server made one in this moment
+            move_new(made, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise CannotWrite(str(path), error.strerror or str(error)) from error
+    finally:
+        with suppress(OSError):
+            made.unlink()

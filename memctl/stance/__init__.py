@@ -1,0 +1,1 @@
+"""Whether one statement speaks for or against another. Pure."""

@@ -1,1 +1,0 @@
-"""One owner for each resource outside: Markdown files, the SQLite index."""

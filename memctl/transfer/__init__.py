@@ -1,0 +1,1 @@
+"""Import from other memories, export of plain data."""

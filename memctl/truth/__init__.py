@@ -1,0 +1,1 @@
+"""What holds as of a day: slots, validity, supersession."""

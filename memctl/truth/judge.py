@@ -1,0 +1,146 @@
+"""What stands where: gathers every version of the slots that some entries fill, and lets truth/validity.py judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..facts import Period, is_trusted
+from ..index.index import Index
+from ..index.queries.conflicts import has_marked
+from ..index.queries.entries import Stored, by_ids, by_refs, citing, keys_of, slot_around, slot_ids
+from .validity import Claim, Standing, standings
+
+__all__ = ["Judgement", "claim_of", "judge", "period_of"]
+
+
+class Judgement(NamedTuple):
+    """The standing of every entry looked at, and those entries, by id; `slots` maps a slot to its entries."""
+
+    standings: Mapping[int, Standing]
+    entries: Mapping[int, Stored]
+    claims: Mapping[int, Claim]
+
+    def current(self, entry: int) -> int:
+        """What replaced an entry in the end; the entry itself if nothing did."""
+        seen = {entry}
+        while (by := self.standings[entry].replaced_by) is not None and by not in seen:
+            seen.add(by)
+            entry = by
+        return entry
+
+
+def judge(
+    index: Index, entries: Iterable[Stored], today: date, as_of: date | None = None, whole: bool = True
+) -> Judgement:
+    """The standing of `entries` on `today`, with the other versions of their slots and all that replaces them.
+
+    With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
+    decide about these entries, as long as no line names what it replaces.
+    """
+    wanted = list(entries)
+    known, bearers = _gather(index, wanted, None if whole or as_of else today.isoformat())
+    if as_of is not None:
+        known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
+    claims = {e.id: claim_of(e, bearers) for e in known.values()}
+    return Judgement(standings(list(claims.values()), today), known, claims)
+
+
+def _gather(index: Index, entries: Sequence[Stored], today: str | None) -> tuple[dict[int, Stored], dict[str, str]]:
+    """The entries with all that bears on them, and for each name key the first of its bearer's.
+
+    Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
+    replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links.
+    """
+    known = {entry.id: entry for entry in entries}
+    slots = _Slots(index, today)
+    fresh = list(entries)
+    while fresh:
+        ids = {i for e in fresh if e.slot is not None and e.block is None for i in slots.versions(e, e.slot)}
+        found = list(by_ids(index, ids - known.keys()).values())
+        linked = _linked_to(index, [*fresh, *found])
+        if linked and today is not None:
+            return _gather(index, entries, None)
+        fresh = [e for e in {e.id: e for e in (*found, *linked)}.values() if e.id not in known]
+        known.update((e.id, e) for e in fresh)
+        if today is not None:
+            break
+    return known, {key: keys[0] for keys in slots.names.values() for key in keys}
+
+
+class _Slots:
+    """Asks for the versions of slots, for each whole slot once."""
+
+    def __init__(self, index: Index, today: str | None) -> None:
+        self._index, self._today = index, today
+        self.names: dict[str, tuple[str, ...]] = {}
+        self._whole: dict[tuple[str, str], bool] = {}
+
+    def versions(self, entry: Stored, slot: str) -> Iterable[int]:
+        """Ids of the versions that bear on an entry: the deciding ones with a day, else all, unless they were given."""
+        subject = _subject(entry)
+        if subject not in self.names:
+            self.names[subject] = keys_of(self._index, subject) if subject else ("",)
+        names = self.names[subject]
+        known = self._whole.get((slot, names[0]))
+        if known:
+            return ()
+        if known is None:
+            known = self._whole[slot, names[0]] = self._today is None or has_marked(self._index, slot, names)
+        if known:
+            return slot_ids(self._index, slot, names)
+        return slot_around(self._index, slot, names, entry, self._today or "")
+
+
+def _linked_to(index: Index, entries: Sequence[Stored]) -> list[Stored]:
+    """What supersedes or corrects these entries, and what they do."""
+    return [*citing(index, [e.ref for e in entries]), *by_refs(index, _targets(entries))]
+
+
+def _subject(entry: Stored) -> str:
+    return entry.names.split("\n", 1)[0]
+
+
+def _targets(entries: Iterable[Stored]) -> list[str]:
+    saying = [entry for entry in entries if entry.links]
+    return [ref for entry in saying for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
+
+
+def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
+    """An entry as a claim; all names of one bearer make one slot."""
+    subject = _subject(entry)
+    return _claim(entry, bearers.get(subject, subject))
+
+
+@lru_cache(maxsize=16384)
+def _claim(entry: Stored, bearer: str) -> Claim:
+    slots = ((bearer, entry.slot),) if entry.slot is not None else ()
+    linked = bool(entry.links) and entry.block is None  # a copy says nothing by itself
+    return Claim(
+        entry.id,
+        entry.ref,
+        slots if entry.block is None else (),
+        period_of(entry),
+        date.fromisoformat(entry.day) if entry.day else None,
+        entry.same,
+        is_trusted(entry.origin),
+        (entry.path, entry.line),
+        _linked(entry, "supersedes ") if linked else (),
+        _linked(entry, "corrects ") if linked else (),
+        bool(entry.marked & 1),
+        bool(entry.marked & 2),
+    )
+
+
+def _linked(entry: Stored, relation: str) -> tuple[str, ...]:
+    if not entry.links or entry.block is not None:  # a copy says nothing by itself
+        return ()
+    return tuple(line.removeprefix(relation) for line in entry.links.split("\n") if line.startswith(relation))
+
+
+def period_of(entry: Stored) -> Period:
+    """When an entry says that it is true."""
+    first, last = entry.first, entry.last
+    return Period(date.fromisoformat(first) if first else None, date.fromisoformat(last) if last else None)

@@ -1,0 +1,1 @@
+"""Models, embedding, the vector file, search by meaning."""

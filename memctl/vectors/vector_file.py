@@ -1,0 +1,301 @@
+"""The file of vectors: its tables, its sums, what of a damaged one can be saved. vectors.py reads and writes through here.
+
+Every row carries a CRC-32 of what it holds. A row that fails it is left out, and made anew by the next `index`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import struct
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from ..index.index import code as primary_code
+from ..notes.system import OPEN_SAFELY
+from .quantized import SCRIPTS, Code, planes_of, total_of
+
+__all__ = [
+    "DAMAGE",
+    "FORMAT",
+    "Head",
+    "Pack",
+    "clear_mark",
+    "code_row",
+    "connect",
+    "create",
+    "is_damage",
+    "is_marked",
+    "is_sound_code",
+    "leave_mark",
+    "means_agree",
+    "move_aside",
+    "read_head",
+    "read_pack",
+    "remove",
+    "salvage",
+    "write_head",
+]
+
+FORMAT = 1
+"""Another number means another layout: such a file is not read, and `index` makes it anew."""
+DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
+"""What SQLite and Python's module raise over a file whose bytes are not as they were written."""
+MOST_DIMENSIONS = 4096
+_SCHEMA = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID",
+    # By the hash of the embedded text: it survives moved lines, renamed pages and rebuilt indexes.
+    "CREATE TABLE code (key INTEGER PRIMARY KEY, script INTEGER NOT NULL, norm REAL NOT NULL, total INTEGER NOT NULL, "
+    "planes BLOB NOT NULL, sum INTEGER NOT NULL)",
+    # The vectors of a page in the order of its rows; all that a scan reads. Equal ordinals: several vectors of one entry.
+    "CREATE TABLE pack (page INTEGER PRIMARY KEY, page_sum BLOB NOT NULL, ordinals BLOB NOT NULL, digests BLOB NOT NULL, "
+    "keys BLOB NOT NULL, signs BLOB NOT NULL, sum INTEGER NOT NULL)",
+)
+_PRAGMAS = ("synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON", "secure_delete = ON")
+
+
+class Head(NamedTuple):
+    """Whose vectors these are: the embedder, how many components, and the mean of each script."""
+
+    embedder_id: str
+    dim: int
+    means: tuple[tuple[float, ...], ...]
+
+
+class Pack(NamedTuple):
+    """The vectors of one page, as bytes: 4 a row for ordinals, 8 for digests and keys, a bit a component for signs."""
+
+    page: int
+    page_sum: bytes
+    ordinals: bytes
+    digests: bytes
+    keys: bytes
+    signs: bytes
+
+    @property
+    def rows(self) -> int:
+        """How many vectors."""
+        return len(self.ordinals) // 4
+
+    def row(self) -> tuple[Any, ...]:
+        """A row of `pack`."""
+        parts = (self.page_sum, self.ordinals, self.digests, self.keys, self.signs)
+        return *self, crc32(b"".join((_PAGE.pack(self.page, len(self.page_sum)), *parts)))
+
+    def all_keys(self) -> tuple[int, ...]:
+        """The keys of its vectors."""
+        return struct.unpack(f"<{self.rows}q", self.keys)
+
+    def all_ordinals(self) -> tuple[int, ...]:
+        """The ordinals of its vectors, rising."""
+        return struct.unpack(f"<{self.rows}I", self.ordinals)
+
+    def all_digests(self) -> tuple[int, ...]:
+        """The digests of its entries."""
+        return struct.unpack(f"<{self.rows}q", self.digests)
+
+
+# -- opening ----------------------------------------------------------------------------------------------------------
+
+
+def connect(path: Path, write: bool) -> sqlite3.Connection:
+    """Open the file; without `write` it must be there. A folder that cannot be written is read as it stands."""
+    if path.is_symlink() or (path.exists() and not stat.S_ISREG(os.lstat(path).st_mode)):
+        raise sqlite3.DatabaseError("not a regular file")  # SQLite would follow a link out of the workspace
+    modes = ["rwc"] if write else ["rw", "ro&immutable=1"]
+    for mode in modes:
+        db = sqlite3.connect(
+            f"{path.as_uri()}?mode={mode}",
+            uri=True,
+            isolation_level=None,
+            timeout=10 if write else 1,
+            check_same_thread=False,
+        )
+        try:
+            for pragma in _PRAGMAS if write else _PRAGMAS[1:3]:
+                db.execute(f"PRAGMA {pragma}")
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            return db
+        except DAMAGE as error:
+            db.close()
+            if mode == modes[-1] or primary_code(error) not in _UNWRITABLE:
+                raise
+    raise AssertionError("unreachable")
+
+
+_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+
+
+def create(db: sqlite3.Connection) -> None:
+    """Make the tables in an empty file."""
+    db.execute("PRAGMA journal_mode = WAL")
+    for statement in _SCHEMA:
+        db.execute(statement)
+
+
+def is_damage(error: BaseException) -> bool:
+    """False for what passes by itself or needs a person: busy, full, read-only."""
+    passing = {
+        sqlite3.SQLITE_PERM, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
+    }  # fmt: skip
+    return isinstance(error, DAMAGE) and (not isinstance(error, sqlite3.Error) or primary_code(error) not in passing)
+
+
+# -- rows -------------------------------------------------------------------------------------------------------------
+
+
+def write_head(db: sqlite3.Connection, head: Head) -> None:
+    """Say whose vectors these are."""
+    flat = [x for mean in head.means for x in mean]
+    values = {
+        "format": str(FORMAT).encode(),
+        "embedder": head.embedder_id.encode("utf-8", "replace"),
+        "dim": str(head.dim).encode(),
+        "means": struct.pack(f"<{len(flat)}d", *flat),
+    }
+    rows = [(key, value, crc32(value, crc32(key.encode()))) for key, value in values.items()]
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", rows)
+
+
+def read_head(db: sqlite3.Connection) -> Head | str:
+    """Whose vectors these are, or why they cannot be used."""
+    kept: dict[str, bytes] = {}
+    if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] != list(_SCHEMA):
+        return "damaged"
+    for key, value, total in db.execute("SELECT key, value, sum FROM meta"):
+        if isinstance(key, str) and isinstance(value, bytes) and crc32(value, crc32(key.encode())) == total:
+            kept[key] = value
+    if kept.get("format", b"") not in (b"", str(FORMAT).encode()):
+        return f"made by another version of memctl (format {kept['format'].decode('ascii', 'replace')[:20]})"
+    try:
+        dim = int(kept["dim"])
+        if not 0 < dim <= MOST_DIMENSIONS or kept["format"] != str(FORMAT).encode():
+            return "damaged"
+        flat = struct.unpack(f"<{dim * len(SCRIPTS)}d", kept["means"])
+        means = tuple(flat[script * dim : (script + 1) * dim] for script in SCRIPTS)
+        return Head(kept["embedder"].decode(), dim, means)
+    except (KeyError, ValueError, struct.error):
+        return "damaged"
+
+
+def code_row(key: int, code: Code) -> tuple[Any, ...]:
+    """A row of `code`."""
+    return _summed(key, code.script, code.norm, total_of(code.codes), planes_of(code.codes))
+
+
+def _summed(key: int, script: int, norm: float, total: int, planes: bytes) -> tuple[Any, ...]:
+    return key, script, norm, total, planes, crc32(planes, crc32(_FIXED.pack(key, script, norm, total)))
+
+
+_FIXED = struct.Struct("<qBdi")
+
+
+def is_sound_code(row: tuple[Any, ...], dim: int) -> bool:
+    """True for a row of `code` (all columns) that is as it was written."""
+    try:
+        key, script, norm, total, planes, kept = row
+        return len(planes) == dim + 7 & -8 and crc32(planes, crc32(_FIXED.pack(key, script, norm, total))) == kept
+    except (TypeError, struct.error):
+        return False
+
+
+def read_pack(row: tuple[Any, ...], dim: int) -> Pack | None:
+    """A row of `pack` (all columns), or None if it is not as it was written."""
+    try:
+        page, page_sum, ordinals, digests, keys, signs, total = row
+        rows = len(ordinals) >> 2
+        found = crc32(b"".join((_PAGE.pack(page, len(page_sum)), page_sum, ordinals, digests, keys, signs)))
+        if found != total or len(ordinals) & 3 or len(digests) != 8 * rows or len(keys) != 8 * rows:
+            return None
+        return Pack(page, page_sum, ordinals, digests, keys, signs) if len(signs) == rows * (dim + 7 >> 3) else None
+    except (TypeError, struct.error):
+        return None
+
+
+_PAGE = struct.Struct("<qH")
+
+
+# -- damage -----------------------------------------------------------------------------------------------------------
+
+_SLICES = 256
+
+
+def _mark(path: Path) -> Path:
+    return path.with_name("vectors.damaged")
+
+
+def leave_mark(path: Path) -> None:
+    """Remember that a reader met damage: the next pass then looks at every row. Best effort."""
+    with suppress(OSError):
+        os.close(os.open(_mark(path), os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666))
+
+
+def is_marked(path: Path) -> bool:
+    """True if a reader met damage that nobody mended yet."""
+    return os.path.lexists(_mark(path))
+
+
+def clear_mark(path: Path) -> None:
+    """All of it was looked at."""
+    with suppress(OSError):
+        _mark(path).unlink()
+
+
+def _beside(path: Path) -> list[Path]:
+    return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal"))]
+
+
+def remove(path: Path) -> None:
+    """Remove a file of vectors and what SQLite keeps beside it."""
+    for name in _beside(path):
+        with suppress(FileNotFoundError):
+            name.unlink()
+
+
+def move_aside(path: Path) -> Path:
+    """Take a broken file out of the way; returns where it is now, for `salvage`."""
+    broken = path.with_name("vectors.broken")
+    remove(broken)
+    if path.is_dir() and not path.is_symlink():
+        path.rmdir()  # an empty one; what is in another is somebody's
+    for source, target in zip(_beside(path), _beside(broken), strict=True):
+        with suppress(FileNotFoundError):
+            if source.is_symlink():
+                source.unlink()
+            elif not source.name.endswith("-shm"):
+                source.replace(target)
+    return broken
+
+
+def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
+    """The sound rows of `code` in a broken file of the same embedder: each is hours of work for somebody's processor."""
+    if not path.is_file():
+        return
+    try:
+        with closing(connect(path, write=True)) as db:
+            old = read_head(db)
+            if not isinstance(old, Head) or old[:2] != head[:2] or not means_agree(old.means, head.means):
+                return
+            step = (1 << 64) // _SLICES
+            for low in range(-(1 << 63), 1 << 63, step):  # a broken page loses its slice, not all that follows
+                with suppress(*DAMAGE):
+                    sql = "SELECT * FROM code WHERE key >= ? AND key <= ?"
+                    for row in db.execute(sql, (low, low + step - 1)):
+                        if is_sound_code(row, head.dim):
+                            yield row
+    except DAMAGE:
+        return
+
+
+def means_agree(one: Iterable[Iterable[float]], other: Iterable[Iterable[float]]) -> bool:
+    """True for means of the same embedder, which another processor may round otherwise."""
+    try:
+        pairs = [pair for a, b in zip(one, other, strict=True) for pair in zip(a, b, strict=True)]
+    except ValueError:
+        return False
+    return all(abs(a - b) <= 1e-4 for a, b in pairs)

@@ -1,1 +1,0 @@
-"""One file per verb; each reads like the sentence that specifies it."""

@@ -1,0 +1,1 @@
+"""Keeps the index as fresh as the files."""

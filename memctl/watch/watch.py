@@ -1,0 +1,376 @@
+"""Watch: keep the index as fresh as the files, and say in one calm line what changed.
+
+Events only ring a bell (watch/watcher.py); the ordinary sync decides what changed, and one a minute heals what no event
+told. Between two looks no lock is held and no file of the index is open.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from datetime import time as time_of_day
+from typing import Any, NamedTuple
+
+from ..errors import CannotWrite, LockBusy, MemctlError, NoWorkspace
+from ..index.changes import merge
+from ..index.heal import with_index
+from ..index.index import Index
+from ..index.queries.watch import lines_of
+from ..index.sync import SyncReport, sync
+from ..markdown.counting import many
+from ..notes.workspace import SETTINGS, Workspace
+from .watcher import Bell
+
+__all__ = ["Noticed", "look_once", "watch"]
+
+HEAL_SECONDS = 60.0  # a look that no event asked for: events get lost, and a laptop sleeps
+POLL_SECONDS = 2.0  # the same where nothing rings
+SETTLE_SECONDS = 2.5  # a page younger than two seconds is looked at once more (index/changes.py)
+GONE_SECONDS = 0.5  # how often it is asked whether the folder is back
+RETRY_SECONDS = 5.0  # after a full disk
+BUSY_SECONDS = 0.5  # how long another writer is waited for, and then later again
+EMBED_SECONDS = 1.0  # how long the model works before it is looked whether something else is to be done
+# The next reflect is a day away at most, 25 hours in the night in which the clocks go back: further, the clock was set.
+_CLOCK_WAS_WRONG = timedelta(days=2)
+_APART = 5  # pages that get a line each; more are counted
+_MOST_TOLD = 200  # troubles that are remembered as told
+
+
+class Noticed(NamedTuple):
+    """One line: the kind of event, what to say, and the same as data. What is in the way is `trouble`."""
+
+    event: str
+    told: str
+    data: dict[str, Any] = {}  # noqa: RUF012
+    trouble: bool = False
+
+
+@dataclass(slots=True)
+class _Look:
+    """What one look at the workspace found."""
+
+    report: SyncReport
+    pages: int = 0
+    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
+    counted: bool = True
+    instead: str | None = None
+
+
+def look_once(workspace: Workspace) -> Iterator[Noticed]:
+    """Bring the index up to date as `watch` does at its start, and say what that changed.
+
+    LockBusy or CannotWrite if it cannot be.
+    """
+    look = with_index(workspace, lambda index: _look(workspace, index, 10.0))
+    if look.report.obstacle:
+        raise look.report.obstacle
+    if look.instead:
+        raise CannotWrite(str(workspace.memory), look.instead)
+    yield _begun(look, workspace)
+    for path, problem in sorted(look.report.problems.items()):
+        yield Noticed("problem", f"{path}: {problem}", {"path": path, "problem": problem}, trouble=True)
+
+
+def watch(
+    reopen: Callable[[], Workspace],
+    bell: Bell,
+    clock: Callable[[], datetime],
+    *,
+    reflect_at: time_of_day | None = None,
+    vectors: bool = True,
+) -> Iterator[Noticed]:
+    """Watch for ever: yields what is noticed, and waits in between. `reopen` gives the workspace with its settings of now.
+
+    NoWorkspace if it is not there at the start; later its absence is waited out.
+    """
+    watcher, rang = _Watcher(reopen, bell, clock, reflect_at, vectors), True
+    try:
+        while True:
+            yield from watcher.turn(rang)
+            rang = bell.wait(watcher.patience())
+    finally:
+        bell.take_down()
+
+
+class _Watcher:
+    """What watch remembers from one look to the next; all of it of bounded size."""
+
+    def __init__(
+        self, reopen: Callable[[], Workspace], bell: Bell, clock: Callable[[], datetime], reflect_at: time_of_day | None, vectors: bool
+    ) -> None:  # fmt: skip
+        self._reopen, self._bell, self._clock = reopen, bell, clock
+        self._workspace = reopen()
+        self._begun = self._gone = False
+        self._reflect_at = reflect_at
+        self._due = _next(reflect_at, clock()) if reflect_at else None
+        self._retry = float("inf")  # when (monotonic) to look again whatever rings
+        self._reflect_retry = 0.0
+        self._took = 0.0
+        self._unasked = False  # this look is the one that comes once a minute
+        self._unheard = False  # it found something, of which an event may still come
+        self._told: dict[str, str] = {}  # what is in the way, by kind, as it was told
+        self._problems: dict[str, str] = {}
+        self._embeds = vectors
+        self._embedder: Any = None
+        self._made = 0
+
+    def patience(self) -> float:
+        """How long to wait for the bell."""
+        if self._gone:
+            return GONE_SECONDS
+        steady = HEAL_SECONDS if self._bell.problem is None else max(POLL_SECONDS, 10 * self._took)
+        seconds = min(steady, self._retry - time.monotonic())
+        if self._due:
+            seconds = min(
+                seconds, max((self._due - self._clock()).total_seconds(), self._reflect_retry - time.monotonic())
+            )
+        return max(0.0, seconds)
+
+    def turn(self, rang: bool) -> Iterator[Noticed]:
+        """Look, reflect if it is time, and embed as long as nothing rings."""
+        if self._unheard and not rang:
+            self._bell.doubt()
+        self._unheard, self._unasked = False, not rang and self._retry == float("inf")
+        self._retry = float("inf")
+        if not self._is_there():
+            if not self._gone:
+                self._gone = True
+                self._bell.take_down()
+                yield Noticed("gone", f"{self._workspace.root} is gone; waiting for it", trouble=True)
+            return
+        yield from self._hang()
+        yield from self._see()
+        if not self._gone:
+            yield from self._reflect()
+            yield from self._embed()
+
+    # -- the folder ---------------------------------------------------------------------------------------------------
+
+    def _is_there(self) -> bool:
+        """True if the folder is there, with its settings of now; an empty one in its place is a disk not mounted."""
+        root = self._workspace.root
+        try:
+            if self._begun and not self._bell.hangs(root) and _is_blank(str(root)):
+                return False
+            self._workspace = self._reopen()
+            self._told.pop("settings", None)
+        except (NoWorkspace, OSError):
+            return False
+        except MemctlError as error:  # what the settings said before goes on
+            self._problems.setdefault("settings", error.what)
+        return os.path.isdir(root)
+
+    def _hang(self) -> Iterator[Noticed]:
+        """See that the bell hangs in the folder, before the look, so that nothing falls in between."""
+        root = self._workspace.root
+        if not self._bell.hangs(root):
+            try:
+                self._bell.hang(root)
+            except OSError:
+                return  # gone again; the next turn says so
+        if self._bell.problem:
+            yield from self._trouble("polling", f"{self._bell.problem}; looking every {POLL_SECONDS:g} s instead")
+        else:
+            self._told.pop("polling", None)
+        if self._gone:
+            self._gone = False
+            yield Noticed("back", f"{root} is back")
+
+    # -- looking ------------------------------------------------------------------------------------------------------
+
+    def _see(self) -> Iterator[Noticed]:
+        """Sync, and say what came of it."""
+        workspace, start = self._workspace, time.monotonic()
+        try:
+            look = with_index(workspace, lambda index: _look(workspace, index, BUSY_SECONDS))
+        except MemctlError as error:
+            if not os.path.isdir(workspace.root):
+                return
+            yield from self._trouble("index", f"{error.what}; trying again")
+            self._retry = time.monotonic() + RETRY_SECONDS
+            return
+        self._took = time.monotonic() - start
+        if not os.path.isdir(workspace.root):
+            return
+        yield from self._obstacle(look)
+        if not self._begun and not look.instead:
+            self._begun = True
+            start_line = _begun(look, workspace)
+            yield start_line._replace(told=f"watching {start_line.told}")
+        else:
+            yield from _changes(look)
+        yield from self._unreadable(look.report.problems)
+        if look.report.changed:
+            self._unheard = self._unasked and self._bell.problem is None
+            self._made_way(SETTLE_SECONDS)
+
+    def _made_way(self, seconds: float) -> None:
+        self._retry = min(self._retry, time.monotonic() + seconds)
+
+    def _obstacle(self, look: _Look) -> Iterator[Noticed]:
+        """What keeps the index from being written, once; and that it is over."""
+        stale = look.instead or look.report.stale
+        if stale is None:
+            if self._told.pop("index", None):
+                yield Noticed("resumed", "the index is written again")
+            return
+        busy = isinstance(look.report.obstacle, LockBusy)
+        self._made_way(1.0 if busy else RETRY_SECONDS)
+        cause = look.report.obstacle.cause if isinstance(look.report.obstacle, CannotWrite) else stale
+        told = (
+            "another memctl is writing; waiting for it"
+            if busy
+            else f"the index cannot be written: {cause}; trying again"
+        )
+        yield from self._trouble("index", told)
+
+    def _unreadable(self, problems: Mapping[str, str]) -> Iterator[Noticed]:
+        """Pages that have a problem which they did not have before."""
+        now = dict(list(problems.items())[:_MOST_TOLD])
+        settings = self._problems.pop("settings", None)
+        if settings:
+            yield from self._trouble("settings", f"{settings}; going on with the settings of before")
+        for path, problem in now.items():
+            if self._problems.get(path) != problem:
+                yield Noticed("problem", f"{path}: {problem}", {"path": path, "problem": problem}, trouble=True)
+        self._problems = now
+
+    def _trouble(self, kind: str, told: str) -> Iterator[Noticed]:
+        """Say what is in the way, if that is not what was said last."""
+        if self._told.get(kind) != told:
+            self._told[kind] = told
+            yield Noticed("trouble", told, {"about": kind}, trouble=True)
+
+    # -- once a day ---------------------------------------------------------------------------------------------------
+
+    def _reflect(self) -> Iterator[Noticed]:
+        """Reflect on the last week if it is time; after a sleep past it, once, at the first look."""
+        now = self._clock()
+        if self._due and self._reflect_at and self._due - now > _CLOCK_WAS_WRONG:
+            self._due = _next(self._reflect_at, now)
+        if self._due is None or self._reflect_at is None or now < self._due or time.monotonic() < self._reflect_retry:
+            return
+        from ..reflect.reflect import reflect
+
+        try:
+            done = reflect(self._workspace, today=now.date(), since=now.date() - timedelta(days=7))
+        except MemctlError as error:
+            self._reflect_retry = time.monotonic() + HEAL_SECONDS
+            yield from self._trouble("reflect", f"reflect: {error.what}; trying again in a minute")
+            return
+        self._due = _next(self._reflect_at, now)
+        self._told.pop("reflect", None)
+        pages, beliefs = len(done.pages), len(done.beliefs)
+        told = f"{many(pages, 'page')} written, {many(beliefs, 'belief')} moved" if done.pages else "nothing changed"
+        told += f", {many(done.conflicts, 'conflict')}" if done.conflicts else ""
+        data = {"pages": done.pages, "beliefs": [moved.ref for moved in done.beliefs], "conflicts": done.conflicts}
+        yield Noticed("reflect", f"reflect: {told}", data)
+        for note in done.notes:
+            yield Noticed("note", f"reflect: {note}", trouble=True)
+
+    # -- meaning ------------------------------------------------------------------------------------------------------
+
+    def _embed(self) -> Iterator[Noticed]:
+        """Give new lines their vectors, a second at a time, as long as nothing rings and no reflect is due."""
+        while self._embeds and not self._bell.has_rung and not (self._due and self._clock() >= self._due):
+            if self._embedder is None:
+                yield from self._choose()
+                if self._embedder is None:
+                    return
+            report = self._embed_some()
+            self._made += report.made
+            if report.problem:
+                self._embeds = False
+                yield from self._trouble("vectors", f"{report.problem.what}; going on without vectors")
+            elif report.missing and report.made:
+                continue
+            elif report.missing and report.stopped:  # another memctl embeds, or a page is not as it was read
+                self._made_way(RETRY_SECONDS)
+            break
+        if self._made and self._embedder is not None and not self._bell.has_rung:
+            yield Noticed(
+                "embedded", f"{many(self._made, 'line')} embedded", {"made": self._made, "model": self._embedder.name}
+            )
+            self._made = 0
+
+    def _embed_some(self) -> Any:
+        from ..vectors.embed import embed
+
+        workspace, deadline = self._workspace, time.monotonic() + EMBED_SECONDS
+        return with_index(workspace, lambda index: embed(workspace, index, self._embedder, deadline=deadline))
+
+    def _choose(self) -> Iterator[Noticed]:
+        """Find the model, once; without one there is nothing to embed with."""
+        from ..vectors import models as embedders
+
+        try:
+            self._embedder = embedders.choose(self._workspace)
+        except MemctlError as error:
+            yield from self._trouble("vectors", f"{error.what}; {error.cure}")
+        self._embeds = self._embedder is not None
+
+
+def _next(at: time_of_day, now: datetime) -> datetime:
+    """The first moment after `now` at that time of day."""
+    due = datetime.combine(now.date(), at)
+    return due if due > now else due + timedelta(days=1)
+
+
+def _is_blank(root: str) -> bool:
+    """True for a folder with neither a sign of a workspace nor a page at its top: what a disk that is gone leaves."""
+    with os.scandir(root) as entries:
+        return not any(
+            e.name in (SETTINGS, ".memory", "memory", "bank") or e.name.lower().endswith(".md") for e in entries
+        )
+
+
+# -- one look ---------------------------------------------------------------------------------------------------------
+
+
+def _look(workspace: Workspace, index: Index, wait: float) -> _Look:
+    """Sync, and count the lines that came and went where few pages changed."""
+    if index.instead:  # each look would read everything into memory, for nothing
+        return _Look(SyncReport(stale=index.instead), instead=index.instead)
+    found, known = workspace.scan(), index.known()
+    steps = list(merge(found, known))
+    paths = [page.path for _, disk, row in steps if (page := disk or row)] if len(steps) <= 4 * _APART else []
+    before = {path: lines_of(index, path) for path in paths}
+    report = SyncReport(unchanged=len(found), problems={row.path: row.problem for row in known if row.problem})
+    if steps:
+        report = sync(workspace, index, wait=wait)
+    look = _Look(report, report.read + report.unchanged, counted=len(paths) == len(steps))
+    for path in paths:
+        after = lines_of(index, path)
+        come, went = (after - before[path]).total(), (before[path] - after).total()
+        if come or went:
+            look.lines[path] = come, went
+    return look
+
+
+def _begun(look: _Look, workspace: Workspace) -> Noticed:
+    report = look.report
+    data = {"workspace": str(workspace.root), "pages": look.pages, "read": report.read, "dropped": report.dropped}
+    changed = _counted(report).replace(" pages", "").replace(" page", "") or "nothing changed"
+    return Noticed("start", f"{workspace.root}: {many(look.pages, 'page')}, {changed}", data)
+
+
+def _counted(report: SyncReport) -> str:
+    read, dropped = report.read, report.dropped
+    told = [f"{many(read, 'page')} read"] if read else []
+    told += [f"{dropped:,} dropped" if read else f"{many(dropped, 'page')} dropped"] if dropped else []
+    return ", ".join(told)
+
+
+def _changes(look: _Look) -> Iterator[Noticed]:
+    """A line for each page that changed, or one for all of them."""
+    if look.counted and len(look.lines) <= _APART:
+        for path, (come, went) in sorted(look.lines.items()):
+            told = [f"{many(come, 'line')} new"] if come else []
+            told += [f"{went:,} gone" if come else f"{many(went, 'line')} gone"] if went else []
+            yield Noticed("change", f"{path}: {', '.join(told)}", {"path": path, "new": come, "gone": went})
+    elif look.report.changed:
+        data = {"read": look.report.read, "dropped": look.report.dropped}
+        yield Noticed("changes", _counted(look.report), data)

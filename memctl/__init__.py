@@ -1,18 +1,46 @@
-"""Offline memory for AI agents and people, in a folder of Markdown that they own."""
+"""Offline memory for AI agents and people, in a folder of Markdown that they own.
+
+import memctl
+with memctl.open("~/notes") as memory:
+    memory.retain("Prefers concise replies", about="Peter", confidence=0.9)
+    hits = memory.recall("how does Peter like replies?", since="30d").hits
+"""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .context.window import Window
+    from .errors import MemctlError
+    from .facts import Citation, Fact, Kind, Period
+    from .hits import Answer, Hit
+    from .memory import Memory
+    from .memory import open_memory as open
 
 __version__ = "0.1.0"
-__all__ = ["Window", "__version__"]
+__all__ = [
+    "Answer",
+    "Citation",
+    "Fact",
+    "Hit",
+    "Kind",
+    "MemctlError",
+    "Memory",
+    "Period",
+    "Window",
+    "__version__",
+    "open",
+]
+
+_HOMES = {
+    "Answer": "hits", "Citation": "facts", "Fact": "facts", "Hit": "hits", "Kind": "facts", "MemctlError": "errors",
+    "Memory": "memory", "Period": "facts", "Window": "context.window", "open": "memory",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """`memctl.Window`, loaded when it is first asked for: importing memctl stays cheap."""
-    if name == "Window":
-        from .context.window import Window
+    """A public name, loaded when it is first asked for: importing memctl stays cheap."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
 
-        return Window
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), "open_memory" if name == "open" else name)

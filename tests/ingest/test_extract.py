@@ -21,7 +21,7 @@ from memctl.ingest.extract.sentences import sentences
 from memctl.ingest.transcripts.read import Turn
 from memctl.markdown.grammar import parse, render
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DEV = ROOT / "tests" / "data" / "ingest" / "dev.jsonl"
 NOON = datetime(2026, 3, 4, 12)
 

@@ -336,7 +336,7 @@ def test_whatever_a_model_says(workspace: Workspace, reply: str) -> None:
     assert sources(ask(workspace, "hand"))
 
 
-DOCS = Path(__file__).parent.parent / "docs/act.md"
+DOCS = Path(__file__).parents[2] / "docs/act.md"
 
 
 def test_the_prompt_of_the_docs(workspace: Workspace) -> None:

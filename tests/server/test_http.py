@@ -661,7 +661,7 @@ def test_a_workspace_that_vanishes(server: Running, tmp_path: Path) -> None:
 
 # -- the page of the manual -------------------------------------------------------------------------------------------
 
-MANUAL = (Path(__file__).parent.parent / "docs" / "serve.md").read_text(encoding="utf-8")
+MANUAL = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
 
 
 def test_the_manual_is_true(

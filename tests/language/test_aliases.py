@@ -17,7 +17,7 @@ from memctl.language.analyzer import fold, query_terms, terms
 from memctl.language.phonetic import alike, skeleton, starts
 from memctl.language.synonyms import standins
 
-DATA = Path(__file__).parent / "data" / "slang"
+DATA = Path(__file__).parents[1] / "data" / "slang"
 TOPICS = [json.loads(line) for line in (DATA / "topics.jsonl").read_text("utf-8").splitlines()]
 NOISE = (DATA / "noise.md").read_text("utf-8").splitlines()
 LANGUAGES = ("en", "ru", "zh")

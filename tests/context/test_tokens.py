@@ -20,7 +20,7 @@ from memctl.context.counters import counter_of
 from memctl.errors import ExtraBroken, ExtraMissing, Usage
 from memctl.language.tokens import estimate
 
-COUNTED = json.loads((Path(__file__).parent / "data" / "tokens.json").read_text("utf-8"))
+COUNTED = json.loads((Path(__file__).parents[1] / "data" / "tokens.json").read_text("utf-8"))
 
 
 def test_the_estimate_is_no_more_than_a_tenth_too_low() -> None:

@@ -18,7 +18,7 @@ from strategies import texts
 from memctl.recall.query import read_query
 from memctl.recall.question import SHORT, clean
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import prompts
 
 TODAY = date(2025, 11, 29)

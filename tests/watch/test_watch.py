@@ -33,7 +33,7 @@ from memctl.watch.watch import Noticed, watch
 from memctl.watch.watcher import Bell
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
-DOCS = Path(__file__).parent.parent / "docs/watch.md"
+DOCS = Path(__file__).parents[2] / "docs/watch.md"
 PATIENCE = 60.0  # the longest that anything is waited for
 
 
@@ -629,7 +629,7 @@ def test_the_commands_of_units_and_cron_run_with_nothing_but_home_and_path(tmp_p
     (home / ".local/bin").mkdir(parents=True)
     os.rename(root, home / "notes")
     program = home / ".local/bin/memctl"
-    here = Path(__file__).parent.parent
+    here = Path(__file__).parents[2]
     program.write_text(f'#!/bin/sh\nPYTHONPATH={here} exec {sys.executable} -m memctl "$@"\n')
     program.chmod(0o755)
     (line,) = (line for block in blocks("cron") for line in block.splitlines() if line and not line.startswith("#"))

@@ -19,7 +19,7 @@ from memctl.facts import Citation
 from memctl.markdown.page import parse_page
 from memctl.reflect.lessons import RECURRING, RELIABLE, Outcome, Strategy, first_clause, labels, lessons
 
-FIXTURE = Path(__file__).parent.parent / "fixtures" / "workspace"
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 
 
 def outcome(text: str, task: str = "unstick the gateway", ok: bool = True, at: int = 1, **more: object) -> Outcome:

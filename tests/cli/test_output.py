@@ -169,7 +169,7 @@ def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
         "TERM": "xterm-256color",
         "COLUMNS": "120",
         "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": str(Path(__file__).parent.parent),
+        "PYTHONPATH": str(Path(__file__).parents[2]),
     }
     process = subprocess.Popen(
         [sys.executable, "-m", "memctl", *words],
@@ -231,7 +231,7 @@ def test_an_empty_no_color_counts_as_not_set(tmp_path: Path) -> None:
 def piped(words: Sequence[str], cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes]:
     """The real command, its streams as bytes."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
-    kept |= {"MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PYTHONPATH": str(Path(__file__).parent.parent), **env}
+    kept |= {"MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PYTHONPATH": str(Path(__file__).parents[2]), **env}
     return subprocess.run([sys.executable, "-m", "memctl", *words], cwd=cwd, env=kept, capture_output=True, timeout=60)
 
 

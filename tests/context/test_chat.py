@@ -531,7 +531,7 @@ def test_the_example_in_the_docs_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """docs/context.md, in a copy of the fixture workspace."""
-    page = (Path(__file__).parent.parent / "docs" / "context.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "context.md").read_text("utf-8")
     example = page.split("```python\n")[1].split("```")[0]
     fixture_copy(tmp_path).rename(tmp_path / "notes")
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "memctl"
 FUNCTION_LINES, MODULE_LINES, BROAD_EXCEPTS = 80, 400, 3
 MODULES = {

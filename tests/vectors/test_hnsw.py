@@ -9,7 +9,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from test_vector_store import DIM, begun, filled, vector
+from vectors.test_vector_store import DIM, begun, filled, vector
 
 from memctl.notes.workspace import Workspace
 from memctl.vectors import hnsw

@@ -17,7 +17,7 @@ from memctl.markdown.grammar import parse, parse_period
 from memctl.stance.lexicon import LANGUAGES, Lexicon, lexicon, shipped
 from memctl.stance.stance import Stance, stance
 
-DEV = Path(__file__).parent / "data" / "stance" / "dev.jsonl"
+DEV = Path(__file__).parents[1] / "data" / "stance" / "dev.jsonl"
 
 
 def line(text: str) -> Fact:

@@ -27,7 +27,7 @@ from memctl.markdown.page import parse_page
 from memctl.reflect.entity_pages import About, Held, Line, entity_body, experience_body, lessons_body, world_body
 from memctl.reflect.lessons import Outcome, lessons
 
-FIXTURE = Path(__file__).parent.parent / "fixtures" / "workspace"
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy
 
-PAGES = sorted((Path(__file__).parent / "scenarios").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[1] / "scenarios").glob("*.md"))
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
 
@@ -109,7 +109,7 @@ def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
         script = programs / name
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {arguments} "$@"\n')
         script.chmod(0o755)
-    here = str(Path(__file__).parent.parent)
+    here = str(Path(__file__).parents[2])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     env = kept | {
         "MEMCTL_NOW": NOW,

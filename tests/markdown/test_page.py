@@ -32,7 +32,7 @@ from memctl.markdown.grammar import one_line, render
 from memctl.markdown.lines import MAX_LINE, Role, content_of, split_lines
 from memctl.markdown.page import Page, is_retain, parse_page
 
-CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.md"))
+CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.md"))
 
 
 def described(page: Page) -> Iterator[str]:

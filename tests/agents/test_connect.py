@@ -24,7 +24,7 @@ from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
 from memctl.notes.workspace import Workspace
 
-DATA = Path(__file__).parent / "data" / "connect"
+DATA = Path(__file__).parents[1] / "data" / "connect"
 HOME = "/home/quill/notes"  # what stands in the files for the workspace
 CASES = [(host, scope) for host in HOSTS for scope in SCOPES]
 
@@ -558,7 +558,7 @@ def test_the_usual_program_is_the_one_that_runs(place: Place) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="a folder in use can be removed")
 def test_the_folder_in_which_one_stands_is_gone(place: Place) -> None:
     """One's own files can be written all the same, those of a project nowhere."""
-    root = str(Path(__file__).parent.parent)
+    root = str(Path(__file__).parents[2])
     words = [sys.executable, "-m", "memctl", "connect", "cursor", "--write", "-w", str(place.workspace)]
     for scope, code in (("project", 2), ("user", 0)):
         gone = place.home.parent / "gone"

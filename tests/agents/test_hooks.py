@@ -22,7 +22,7 @@ from memctl.agents.hooks import EVENTS, answer_hook
 from memctl.ingest.ingest import ingest_file
 from memctl.notes.timeouts import Outcome, bounded
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
 
 

@@ -1,0 +1,108 @@
+"""OpenMemory: what a call carries: the workspace, its open index, the clock, and who hears of progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from datetime import date, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+from ..notes.workspace import Workspace
+from .heal import with_index
+from .index import Index
+
+if TYPE_CHECKING:
+    from .resident import Resident
+    from .sync import SyncReport
+
+__all__ = ["OpenMemory", "Progress", "silent"]
+
+M = TypeVar("M", bound="OpenMemory")
+T = TypeVar("T")
+Progress = Callable[[int, int], None]
+"""Told how much is done, out of how much."""
+
+
+def silent(_: object, __: object = None) -> None:
+    """Takes notes or progress that nobody asked for."""
+
+
+class OpenMemory:
+    """A workspace as a call sees it; made once at the door and handed down instead of its parts.
+
+    Inside of `run`, `index` is the open index and `now` stands still. `tell` is given notes beside the answer, one line
+    each; `progress` is told how much is done. A `resident` keeps the index open between calls.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        clock: Callable[[], datetime] = datetime.now,
+        *,
+        tell: Callable[[str], None] = silent,
+        progress: Progress = silent,
+        resident: Resident | None = None,
+    ) -> None:
+        self._workspace, self._clock, self._index = workspace, clock, None
+        self.tell, self.progress, self.resident = tell, progress, resident
+
+    _index: Index | None
+
+    @property
+    def workspace(self) -> Workspace:
+        """The folder with its settings; those of a resident one are as they are now."""
+        return self.resident.workspace if self.resident and self._index is None else self._workspace
+
+    @property
+    def now(self) -> datetime:
+        """The present, by the clock that `open` was given."""
+        return self._clock()
+
+    @property
+    def today(self) -> date:
+        """The local day of `now`."""
+        return self._clock().date()
+
+    @property
+    def index(self) -> Index:
+        """The open index; only inside of `run`."""
+        assert self._index is not None, "no index outside of run"
+        return self._index
+
+    def run(self: M, job: Callable[[M], T]) -> T:
+        """What `job` makes of this memory with its index open; a damaged index is made again, and so is the job.
+
+        Called inside of a job, it uses the index that is open.
+        """
+        if self._index is not None:
+            return job(self)
+        workspace, now = self.workspace, self.now
+
+        def bound(index: Index) -> T:
+            opened = copy(self)
+            opened._workspace, opened._clock, opened._index = workspace, lambda: now, index
+            return job(opened)
+
+        return self.resident.run(bound) if self.resident else with_index(workspace, bound)
+
+    def synced(self) -> SyncReport:
+        """Bring the open index up to date, within the time of the settings and without waiting for another writer.
+
+        A resident memory does not look again where nothing has changed since it last did.
+        """
+        from .sync import sync
+
+        look = self.resident.look() if self.resident else None
+        if look and look.known is not None:
+            known: SyncReport = look.known
+            return known
+        report = sync(self.workspace, self.index, wait=0, seconds=self.workspace.settings.sync_seconds)
+        if self.resident and look and report.stale is None:
+            self.resident.settle(look, report)
+        return report
+
+    def with_workspace(self: M, workspace: Workspace) -> M:
+        """The same with other settings, such as without a model, for one call."""
+        other = copy(self)
+        other._workspace = workspace
+        return other

@@ -106,3 +106,15 @@ class OpenMemory:
         other = copy(self)
         other._workspace = workspace
         return other
+
+    def bound(self: M, index: Index) -> M:
+        """The same with an index that is open already."""
+        opened, now = copy(self), self.now
+        opened._workspace, opened._clock, opened._index = self.workspace, lambda: now, index
+        return opened
+
+    def on(self: M, day: date) -> M:
+        """The same with another day for today."""
+        other = copy(self)
+        other._clock = lambda: datetime.combine(day, datetime.min.time())
+        return other

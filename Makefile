@@ -22,12 +22,12 @@ demo: $(VENV)/ready  ## the main job on a copy of fixtures/workspace: index, rec
 test: $(VENV)/ready  ## all tests
 	$(RUN)/python -m pytest -n 2
 
-check: $(VENV)/ready  ## lint and types
+check: $(VENV)/ready  ## lint, types, order of rooms, figures of the code
 	$(RUN)/ruff check memctl tests bench
 	$(RUN)/ruff format --check memctl tests bench
 	$(RUN)/mypy
 	$(RUN)/lint-imports
-	$(RUN)/python bench/help.py README.md --check
+	$(RUN)/python bench/help.py --check
 
 bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)
 	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
@@ -48,8 +48,8 @@ torture: $(VENV)/ready  ## the long versions of the same
 	$(RUN)/python tests/torture
 	MEMCTL_TORTURE=1 $(RUN)/python -m pytest -q -n 2 tests
 
-docs: $(VENV)/ready  ## generate the command help in README.md
-	$(RUN)/python bench/help.py README.md
+docs: $(VENV)/ready  ## generate docs/commands.md from the commands
+	$(RUN)/python bench/help.py
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info

@@ -1,13 +1,27 @@
-"""The command help in README.md, made from the commands themselves: `python bench/help.py README.md [--check]`."""
+"""docs/commands.md and docs/settings.md, made from the commands and the table of settings: `python bench/help.py [--check]`."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-BEGIN, END = "<!-- memctl help -->\n", "<!-- memctl help end -->\n"
+from memctl.notes.settings import Settings
+from memctl.notes.settings_keys import KEYS
+
+DOCS = Path(__file__).parents[1] / "docs"
+HEAD = "# Commands\n\nWhat `memctl COMMAND --help` says; `make docs` writes this page.\n"
+SETTINGS = """# Settings
+
+`memctl.toml` at the root of a workspace; every key is optional, and an unknown one is an error. `make docs` writes this page.
+`MEMCTL_VECTORS` stands for `model` under `[vectors]`, `MEMCTL_WORKSPACE` names the workspace, `MEMCTL_NOW` the present.
+
+| key | what for | its value | default |
+|---|---|---|---|
+"""
 COMMANDS = (
     "", "init", "retain", "recall", "show", "entity list", "entity show", "entity alias", "entity merge", "fact get", "fact set", "fact history",
     "index", "status", "check", "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "forget", "eval",
@@ -16,27 +30,36 @@ COMMANDS = (
 
 
 def main() -> int:
-    path = Path(sys.argv[1])
-    before = path.read_text("utf-8")
-    head, _, rest = before.partition(BEGIN)
-    after = head + BEGIN + "".join(map(block, COMMANDS)) + END + rest.partition(END)[2]
-    if "--check" in sys.argv:
-        if before != after:
-            print(f"{path}: the command help is not what the commands say; run `make docs`")
-        return int(before != after)
-    path.write_text(after, "utf-8")
-    return 0
+    """Write the pages, or with --check say whether they are as they would be written."""
+    pages = {"commands.md": HEAD + "".join(map(block, COMMANDS)), "settings.md": SETTINGS + "".join(settings_rows())}
+    if "--check" not in sys.argv:
+        for name, text in pages.items():
+            (DOCS / name).write_text(text, "utf-8")
+        return 0
+    stale = [name for name, text in pages.items() if (DOCS / name).read_text("utf-8") != text]
+    for name in stale:
+        print(f"docs/{name}: not what the code says; run `make docs`")
+    return bool(stale)
+
+
+def settings_rows() -> Iterator[str]:
+    """A row for each key of memctl.toml."""
+    defaults = Settings()
+    for table, keys in KEYS.items():
+        for name, key in keys.items():
+            default = getattr(defaults, key.field)
+            shown = "" if default in (None, ()) else f"`{json.dumps(default)}`"
+            spelled = f"`[{table}] {name}`" if table else f"`{name}`"
+            yield f"| {spelled} | {key.purpose} | {key.told.removeprefix('is ')} | {shown} |\n"
 
 
 def block(command: str) -> str:
-    """The help of one command as a foldable piece of Markdown."""
+    """The help of one command as a section."""
     words = [sys.executable, "-m", "memctl", *command.split(), "--help"]
     environment = os.environ | {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
     shown = subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout
     lines = "\n".join(line.rstrip() for line in shown.strip().splitlines())
-    return (
-        f"\n<details><summary><code>memctl {command or '--help'}</code></summary>\n\n```\n{lines}\n```\n\n</details>\n"
-    )
+    return f"\n## memctl {command}\n\n```\n{lines}\n```\n".replace("## memctl \n", "## memctl\n")
 
 
 if __name__ == "__main__":

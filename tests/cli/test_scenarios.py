@@ -22,7 +22,8 @@ from pathlib import Path
 import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy
 
-PAGES = sorted((Path(__file__).parents[1] / "scenarios").glob("*.md"))
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
 

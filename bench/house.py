@@ -1,0 +1,165 @@
+"""`python bench/house.py [TREE] [--check]`: the figures of the code itself, a row each, beside their limits.
+
+Lines are counted as they stand, blank ones and comments too; data files are not counted. `--check` ends with 1 where a
+figure is over its limit. Complexity and the number of parameters are those of ruff (C901, PLR0913).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import itertools
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+MODULE_LINES, FUNCTION_LINES, COMPLEXITY, PARAMETERS, RUN = 600, 60, 15, 7, 6
+
+
+class Figure(NamedTuple):
+    """One row: what is counted, how many, how many there may be, and the first offenders."""
+
+    name: str
+    value: int
+    limit: int
+    places: tuple[str, ...] = ()
+
+
+def python_files(folder: Path) -> dict[str, str]:
+    """The text of every module below a folder, by its path from there."""
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in sorted(folder.rglob("*.py"))}
+
+
+def lines_of(text: str) -> int:
+    """How many lines a text has."""
+    return len(text.splitlines())
+
+
+def long_functions(modules: dict[str, ast.Module]) -> list[str]:
+    """Functions of more lines than FUNCTION_LINES, the longest first; what only declares a command's options apart."""
+    found = [
+        (body_lines(node), f"{name}:{node.lineno} {node.name}")
+        for name, tree in modules.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return [f"{place} {lines}" for lines, place in sorted(found, reverse=True) if lines > FUNCTION_LINES]
+
+
+def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function; of a command of the command line those below its options."""
+    first = node.body[0].lineno if is_command(node) else node.lineno
+    return (node.end_lineno or 0) - first + 1
+
+
+def is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """True for a command of the command line, whose parameters are its options."""
+    return bool(node.args.args) and node.args.args[0].arg == "call" and "Annotated" in ast.unparse(node.args)
+
+
+def crowded_functions(modules: dict[str, ast.Module]) -> list[str]:
+    """Functions of more than PARAMETERS parameters (self apart), commands apart."""
+    found = []
+    for name, tree in modules.items():
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or is_command(node):
+                continue
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            count = len([arg for arg in every if arg.arg not in ("self", "cls")])
+            if count > PARAMETERS:
+                found.append(f"{name}:{node.lineno} {node.name} {count}")
+    return found
+
+
+def complex_functions(package: Path) -> list[str]:
+    """Functions whose cyclomatic complexity is over COMPLEXITY."""
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "ruff", "check", "--isolated", "--select", "C901", "--output-format", "json",
+            "--config", f"lint.mccabe.max-complexity = {COMPLEXITY}", str(package),
+        ], capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    rows = json.loads(done.stdout or "[]")
+    return [f"{Path(row['filename']).name}:{row['location']['row']} {row['message'].split()[0]}" for row in rows]
+
+
+def shared_class_names(modules: dict[str, ast.Module]) -> list[str]:
+    """Names of classes, underscores apart, that two modules define."""
+    owners: dict[str, set[str]] = defaultdict(set)
+    for name, tree in modules.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                owners[node.name.lstrip("_")].add(name)
+    return [f"{name} ({', '.join(sorted(where))})" for name, where in owners.items() if len(where) > 1]
+
+
+def code_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that say something by themselves: no blanks, comments, imports or lone punctuation."""
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = line.strip()
+        if plain and not plain.startswith(("#", "import ", "from ", "@")) and any(c.isalnum() for c in plain):
+            yield number, plain
+
+
+def repeated_runs(files: dict[str, str]) -> list[str]:
+    """Pairs of files that share RUN lines in a row, the first place of each pair."""
+    seen: dict[tuple[str, ...], list[tuple[str, int]]] = defaultdict(list)
+    for name, text in files.items():
+        lines = list(code_lines(text))
+        for at in range(len(lines) - RUN + 1):
+            seen[tuple(line for _, line in lines[at : at + RUN])].append((name, lines[at][0]))
+    pairs: dict[tuple[str, str], str] = {}
+    for places in seen.values():
+        for (one, line), (other, there) in itertools.pairwise(places):
+            pairs.setdefault((one, other), f"{one}:{line} ~ {other}:{there}")
+    return list(pairs.values())
+
+
+def figures(tree: Path) -> list[Figure]:
+    """Every figure of a checkout."""
+    package = tree / "memctl"
+    files = python_files(package)
+    modules = {name: ast.parse(text) for name, text in files.items()}
+    tests = python_files(tree / "tests")
+    large = [f"{name} {lines_of(text)}" for name, text in files.items() if lines_of(text) > MODULE_LINES]
+    counted = {
+        f"functions over {FUNCTION_LINES} lines": long_functions(modules),
+        f"functions of complexity over {COMPLEXITY}": complex_functions(package),
+        f"functions of over {PARAMETERS} parameters": crowded_functions(modules),
+        "class names with two owners": shared_class_names(modules),
+        f"pairs of files that share {RUN} lines": repeated_runs(files),
+    }
+    named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
+    return [
+        Figure("lines in memctl/", sum(map(lines_of, files.values())), 34_000),
+        Figure("modules (without room pages of one line)", len(named), 160),
+        Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
+        *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),
+        Figure("lines in tests/", sum(map(lines_of, tests.values())), 22_000),
+        Figure("lines of README.md", lines_of((tree / "README.md").read_text("utf-8")), 160),
+    ]
+
+
+def main() -> int:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="The figures of the code itself.")
+    parser.add_argument("tree", nargs="?", type=Path, default=Path(__file__).parents[1])
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a figure is over its limit")
+    parser.add_argument("--all", action="store_true", help="name every offender")
+    given = parser.parse_args()
+    over = False
+    for figure in figures(given.tree):
+        late = figure.value > figure.limit
+        over |= late
+        print(f"{figure.value:>7,}  of {figure.limit:>6,}  {'OVER ' if late else '     '}{figure.name}")
+        for place in figure.places if given.all else figure.places[:5] if late else ():
+            print(f"{'':26}{place}")
+    return int(over and given.check)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

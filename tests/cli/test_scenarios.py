@@ -69,7 +69,9 @@ def _start(text: str, tmp_path: Path) -> Path:
     if "<!-- starts in an empty folder -->" in text:
         (tmp_path / "workspace").mkdir()
         return tmp_path / "workspace"
-    return fixture_copy(tmp_path)
+    root = fixture_copy(tmp_path)
+    call(["index"], root)  # or a retain on a slow machine says that the index is not complete yet
+    return root
 
 
 def _parts(text: str) -> Iterator[str | Step]:

@@ -56,7 +56,7 @@ def test_what_it_names_exists() -> None:
     for link in re.findall(r"\]\(([^)#]+)\)", README):
         assert (ROOT / link).exists(), link
     makefile = (ROOT / "Makefile").read_text("utf-8")
-    for target in re.findall(r"`?make (\w+)", README):
+    for target in re.findall(r"(?:^|`)make (\w+)", README, re.MULTILINE):
         assert f"\n{target}:" in makefile, target
     known = {words[0] for words in all_commands()}
     for command in re.findall(r"^(?:\$ )?memctl (\w+)", README, re.MULTILINE):

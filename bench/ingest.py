@@ -17,8 +17,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memctl.ingest.extract.extract import Candidate, candidates
-from memctl.ingest.transcripts.read import Turn
+from memctl.ingest.extract import Candidate, candidates
+from memctl.ingest.turns import Turn
 from memctl.markdown.grammar import render
 
 KINDS = {"world": "W", "experience": "B", "opinion": "O"}

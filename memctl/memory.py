@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .index.open_memory import OpenMemory
 from .notes.workspace import current_folder, find_workspace
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from .index.maintain import Verified
     from .index.query import Query
     from .index.sync import SyncReport
-    from .ingest.ingest import Ingested
-    from .ingest.ingest import Options as IngestOptions
+    from .ingest.ingest import Ingested, IngestOptions
     from .language.tokens import Counter
     from .maintenance.check import Finding
     from .maintenance.status import Status
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from .recall.show import Passage
     from .reflect.reflect import Reflected
     from .retain.retain import Retained
-    from .transfer.importing import Imported
-    from .transfer.importing import Options as ImportOptions
+    from .transfer.importing import Imported, ImportOptions
     from .vectors.embed import EmbedReport
     from .vectors.verify_vectors import VectorsChecked
 
@@ -281,42 +279,48 @@ class Memory(OpenMemory):
         return memories(self.workspace, message, today=self.today, k=k, budget=budget, through=self.resident)
 
     def ingest(
-        self,
-        transcript: Path,
-        *,
-        apply: bool = False,
-        options: IngestOptions | None = None,
+        self, transcript: Path | BinaryIO, *, apply: bool = False, options: IngestOptions | None = None,
         seconds: float | None = None,
-    ) -> Ingested:
-        """Candidate facts of a transcript; with `apply` they are retained."""
-        from .ingest.ingest import Options, ingest_file
+    ) -> Ingested:  # fmt: skip
+        """Candidate facts of a transcript, a file or an open stream; with `apply` they are retained.
 
-        return ingest_file(
-            self.workspace, transcript, now=self.now, apply=apply, options=options or Options(), seconds=seconds,
-            through=self.resident, progress=self.progress,
-        )  # fmt: skip
+        With `seconds` there is a hurry: only the newest part of a long file is looked at, and that as far as time allows.
+        """
+        from .ingest.ingest import IngestOptions, ingest
+
+        return ingest(self, transcript, apply=apply, options=options or IngestOptions(), seconds=seconds)
+
+    def ingest_exchange(
+        self, user_msg: str, assistant_msg: str, *, apply: bool = True, options: IngestOptions | None = None,
+        seconds: float | None = None,
+    ) -> Ingested:  # fmt: skip
+        """Candidate facts of one question and its answer, for the log of today; without `apply` nothing is retained."""
+        from .ingest.ingest import IngestOptions, ingest_exchange
+
+        options = options or IngestOptions(llm=False)
+        return ingest_exchange(self, user_msg, assistant_msg, apply=apply, options=options, seconds=seconds)
 
     # -- in and out ---------------------------------------------------------------------------------------------------
 
-    def import_(self, source: Path, options: ImportOptions) -> Imported:
+    def import_(self, source: Path, options: ImportOptions | None = None) -> Imported:
         """Take in another memory: a folder of notes or a JSON export."""
-        from .transfer.importing import import_memory
+        from .transfer.importing import ImportOptions, import_memory
 
-        return import_memory(self.workspace, source, self.today, options, self.tell)
+        return import_memory(self, source, options or ImportOptions())
 
     def export_facts(self, query: Query, take: Callable[[Mapping[str, Any]], None], *, public: bool = False) -> int:
         """Give every fact within the filters of a query to `take`, a row each; how many there were."""
         from .transfer.export import export_facts
 
-        return export_facts(self.workspace, query, self.today, take, self.tell, public)
+        return export_facts(self, query, take, public)
 
     def export_beliefs(
         self, *, about: str | None = None, as_of: date | None = None, public: bool = False
     ) -> Iterator[dict[str, Any]]:
         """Every belief with its whole history, a row for each piece of evidence."""
-        from .transfer.export import belief_rows
+        from .transfer.export import export_beliefs
 
-        return belief_rows(self.workspace, self.today, about=about, as_of=as_of, tell=self.tell, public=public)
+        return export_beliefs(self, about=about, as_of=as_of, public=public)
 
     # -- the index ----------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import pytest
 
 from memctl.facts import Fact, Kind
-from memctl.ingest.transcripts.read import Turn
+from memctl.ingest.turns import Turn
 
 
 class Candidate(NamedTuple):
-    """As memctl/ingest/extract/extract.py has it."""
+    """As memctl/ingest/extract.py has it."""
 
     fact: Fact
     turn: int
@@ -39,6 +39,6 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 @pytest.fixture
 def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ingest takes every sentence."""
-    module = ModuleType("memctl.ingest.extract.extract")
+    module = ModuleType("memctl.ingest.extract")
     module.candidates, module.Candidate = candidates, Candidate  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "memctl.ingest.extract.extract", module)
+    monkeypatch.setitem(sys.modules, "memctl.ingest.extract", module)

@@ -164,11 +164,13 @@ def _recalled(workspace: Workspace, prompt: Any, now: datetime) -> str:
 
 
 def _keep(workspace: Workspace, given: Mapping[str, Any], now: datetime) -> str:
-    from ..ingest.ingest import ingest_file
+    from ..index.open_memory import OpenMemory
+    from ..ingest.ingest import ingest
 
     path = given.get("transcript_path")
     if not isinstance(path, str) or not os.path.exists(os.path.expanduser(path)):
         return ""  # a session in which nothing was said has no transcript
-    done = ingest_file(workspace, Path(os.path.expanduser(path)), now=now, apply=True, seconds=_FINISH - 10)
+    memory = OpenMemory(workspace, lambda: now)
+    done = ingest(memory, Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
     told = f"kept {sum(not kept.already for kept in done.kept)}, refused {len(done.refused)}"
     return told if done.complete else f"{told}, not read to the end"

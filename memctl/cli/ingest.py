@@ -13,7 +13,7 @@ from ..errors import Usage
 from .call import Call, command
 
 if TYPE_CHECKING:
-    from ..ingest.ingest import Ingested, Options, Proposed
+    from ..ingest.ingest import Ingested, IngestOptions, Proposed
 
 __all__ = ["register"]
 
@@ -59,20 +59,17 @@ def ingest(
     """Find what is worth keeping in a conversation: decisions, preferences, corrections, outcomes. Writes with --apply."""
     if apply and review and not dry_run:
         raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
-    from ..ingest.ingest import ingest_file, ingest_stream
-    from ..ingest.transcripts.file import Source, pieces_of
+    from ..memory import Memory
 
     options = _options(call, form, encoding, day, least, owner, llm, only, but)
     writing = apply and not dry_run
     if file == "-":
         given = getattr(sys.stdin, "buffer", None) or BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
-        source = Source(pieces_of(given, "stdin"), "stdin", None)
-        done = ingest_stream(call.workspace, source, now=call.now, apply=writing, options=options)
+        done = Memory(call.workspace, lambda: call.now).ingest(given, apply=writing, options=options)
     else:
         with call.out.progress("reading") as progress:
-            done = ingest_file(
-                call.workspace, Path(file), now=call.now, apply=writing, options=options, progress=progress
-            )
+            memory = Memory(call.workspace, lambda: call.now, progress=progress)
+            done = memory.ingest(Path(file), apply=writing, options=options)
     _print(call, file, done, review or dry_run, writing)
     return 0 if done.candidates else 1
 
@@ -80,10 +77,10 @@ def ingest(
 def _options(
     call: Call, form: str | None, encoding: str | None, day: str | None, least: float, owner: str | None, llm: bool,
     only: str | None, but: str | None,
-) -> "Options":  # fmt: skip
-    from ..ingest.ingest import Options
-    from ..ingest.transcripts.bytes import known_encoding
-    from ..ingest.transcripts.reading import FORMS
+) -> "IngestOptions":  # fmt: skip
+    from ..ingest.decode import known_encoding
+    from ..ingest.formats import FORMS
+    from ..ingest.ingest import IngestOptions
     from .app import _day
 
     if form is not None and form not in FORMS:
@@ -93,7 +90,8 @@ def _options(
     told = _day(day, call.today) if day is not None else None
     chosen = frozenset(_numbers("--only", only)) if only is not None else None
     name = owner.removeprefix("@").strip("[] ") if owner else None
-    return Options(form, encoding, told, least, name or None, llm, chosen, frozenset(_numbers("--except", but or "")))
+    refused = frozenset(_numbers("--except", but or ""))
+    return IngestOptions(form, encoding, told, least, name or None, llm, chosen, refused)
 
 
 def _numbers(flag: str, written: str) -> Iterable[int]:

@@ -58,10 +58,11 @@ def take_in(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Print the diff and write nothing.")] = False,
 ) -> int:
     """Take in another memory. Nothing is overwritten; what was not understood is named. Run again, it goes on."""
-    from ..transfer.importing import Options, import_memory
+    from ..memory import Memory
+    from ..transfer.importing import ImportOptions
 
-    options = Options(kind, name, entities, trusted, dry_run, allow_secrets)
-    done = import_memory(call.workspace, source, call.today, options)
+    options = ImportOptions(kind, name, entities, trusted, dry_run, allow_secrets)
+    done = Memory(call.workspace, lambda: call.now).import_(source, options)
     _print(call, done, dry_run, everything)
     return 0 if done.pages or done.same or done.kept or done.known else 1
 
@@ -120,9 +121,9 @@ def give_out(
     public: Annotated[bool, typer.Option("--public", help="Without private facts.")] = False,
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
+    from ..memory import Memory
     from ..recall.query import read_query
-    from ..transfer.export import BELIEF_COLUMNS, FACT_COLUMNS, belief_rows, export_facts
-    from ..transfer.export_files import target_of
+    from ..transfer.export import BELIEF_COLUMNS, FACT_COLUMNS, target_of
 
     if what not in ("facts", "beliefs"):
         raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
@@ -134,15 +135,14 @@ def give_out(
         raise Usage("a SQLite file needs a name", "--output memory.db")
     target = None if output is None else target_of(output, call.workspace)
     query = read_query("", call.today, about=about or (), kinds=kinds or (), since=since, until=until, as_of=as_of)
+    memory = Memory(call.workspace, lambda: call.now, tell=call.out.note)
     facts: list[Mapping[str, Any]] = []
     history: list[Mapping[str, Any]] = []
     if what == "facts" or form == "sqlite":
-        export_facts(call.workspace, query, call.today, facts.append, call.out.note, public)
+        memory.export_facts(query, facts.append, public=public)
     if what == "beliefs" or form == "sqlite":
         only = about[0] if about else None
-        history += belief_rows(
-            call.workspace, call.today, about=only, as_of=query.as_of, tell=call.out.note, public=public
-        )
+        history += memory.export_beliefs(about=only, as_of=query.as_of, public=public)
     rows, columns = (facts, FACT_COLUMNS) if what == "facts" else (history, BELIEF_COLUMNS)
     if not rows and not (form == "sqlite" and (facts or history)):
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
@@ -158,7 +158,7 @@ def give_out(
 
 
 def _write_database(path: Path, facts: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]) -> None:
-    from ..transfer.export_files import write_tables
+    from ..transfer.export import write_tables
 
     write_tables(path, {"facts": (("path", "line"), facts), "beliefs": (("belief", "number"), history)})
 
@@ -168,7 +168,7 @@ def _write_text(call: Call, path: Path | None, pieces: Iterator[str]) -> None:
         for piece in pieces:
             call.out.line(piece.rstrip("\r\n"))
         return
-    from ..transfer.export_files import replace_file
+    from ..transfer.export import replace_file
 
     replace_file(path, pieces)
 

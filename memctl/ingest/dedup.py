@@ -16,14 +16,14 @@ from ..language.names import entity_key
 from ..language.relations import slot_of
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
 
-__all__ = ["Already"]
+__all__ = ["Duplicates"]
 
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
 _FEWEST = 3  # terms below which a statement that stands inside a longer line may mean another thing there
 
 
-class Already:
+class Duplicates:
     """Asked about one candidate after the other; lines with the same words are looked up for all at once.
 
     `transcript` is the path of the transcript, which may be a page of the workspace: what it says itself is not known by that.

@@ -20,9 +20,19 @@ from ..language.relations import slot_of
 from ..language.secrets import Secret, find_secrets
 from ..markdown.additions import clean
 from ..markdown.grammar import render
-from .transcripts.read import Turn
+from .turns import Turn
 
-__all__ = ["MAX_FACT", "STARTED_WITH", "Intake", "Refusal", "blanked", "is_boot_file", "key_of", "names_of", "slot_key"]
+__all__ = [
+    "MAX_FACT",
+    "STARTED_WITH",
+    "CandidateFilter",
+    "Refusal",
+    "blanked",
+    "is_boot_file",
+    "key_of",
+    "names_of",
+    "slot_key",
+]
 
 MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
 
@@ -215,8 +225,8 @@ def key_of(fact: Fact) -> int:
 
 
 @dataclass(slots=True)
-class Intake:
-    """The judge of one transcript's candidates, in their order: it remembers what was said in it before."""
+class CandidateFilter:
+    """The filter of one transcript's candidates, in their order: it remembers what was said in it before."""
 
     least: float = 0.0
     """The importance below which nothing is taken."""

@@ -1,51 +1,50 @@
 """Ingest: a conversation that took place becomes lines in the logs of the days on which things were said.
 
 The order of work: the transcript is streamed, what nobody said in it is blanked out, candidates are found and judged
-(ingest/filter.py), what the workspace knows is left out (ingest/dedup.py), and the rest is shown or retained, by day.
+(filter.py), what the workspace knows is left out (dedup.py), and the rest is shown or retained, by day.
 """
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from ..errors import Usage
 from ..facts import Fact
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.sync import sync
-from ..notes.workspace import Workspace
 from ..retain.retain import Kept, retain
-from .dedup import Already
-from .filter import STARTED_WITH, Intake, Refusal, blanked
-from .transcripts.file import Source, open_transcript
-from .transcripts.read import Notes, Turn, numbered
-from .transcripts.reading import read_transcript
+from .dedup import Duplicates
+from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked
+from .formats import read_transcript
+from .source import Source, open_transcript, pieces_of
+from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
-    from ..index.resident import Resident
-    from .extract.extract import Candidate
+    from .extract import Candidate
 
-Progress = Callable[[int, int], None]
-__all__ = ["Ingested", "Options", "Proposed", "TurnedAway", "ingest_exchange", "ingest_file", "ingest_stream"]
+__all__ = ["IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange"]
 
-MOST = 20_000  # candidates of one run; the rest comes with the next, which finds these known
-MOST_TOLD = 2_000  # refusals that are listed one by one
+MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
+MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
 _NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
 _WINDOW = 64  # turns kept while they are looked at
+_MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
-class Options(NamedTuple):
-    """How a transcript is read (`form`, `encoding`, `owner`), what is taken of it, and under which day.
+class IngestOptions(NamedTuple):
+    """How a transcript is read, what is taken of it, and under which day.
 
-    `day` is for messages without a time. `only` and `but` are numbers of candidates as a review shows them. `llm` asks
-    the model of the settings too, where there is one.
+    `form` is one of `formats.FORMS` and `encoding` a codec of Python; None is by content. `day` is for messages without a
+    time; None is the day of the file. Candidates of an importance below `least` are refused. `owner` is the name of the
+    person who speaks as the user. `llm` asks the model of the settings too, where there is one. `only` and `but` are
+    numbers of candidates as a review shows them.
     """
 
     form: str | None = None
@@ -59,19 +58,28 @@ class Options(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """A line that may be kept: which, for which day, by which rule and why, the sentence as it was said and where."""
+    """A line that may be kept: for which day, by which rule and why, and the sentence as it was said.
 
-    number: int
+    `role` said it, in turn `turn`, on line `line` of the transcript. `number` counts from 1 what is proposed.
+    """
+
     fact: Fact
     day: date
     rule: str
     reason: str
     quote: str
     role: str
-    anchor: str
+    turn: int
+    line: int
+    number: int = 0
+
+    @property
+    def anchor(self) -> str:
+        """Where in which transcript it was said, `chat.jsonl#L12`; empty for an exchange."""
+        return (self.fact.source or "").partition(":")[2]
 
 
-class TurnedAway(NamedTuple):
+class RefusedText(NamedTuple):
     """What is refused: the line of the transcript, the word and the sentence for why; no content of a secret."""
 
     line: int
@@ -86,7 +94,7 @@ class Ingested:
     """What there is to keep, what was refused and why, and what was kept. `complete` is False where time or room ran out."""
 
     candidates: tuple[Proposed, ...]
-    refused: tuple[TurnedAway, ...]
+    refused: tuple[RefusedText, ...]
     counts: dict[str, int]
     kept: tuple[Kept, ...]
     diffs: tuple[tuple[date, str], ...]
@@ -102,172 +110,158 @@ class Ingested:
         return "".join(diff for _, diff in self.diffs)
 
 
-def ingest_file(
-    workspace: Workspace, path: Path, *, now: datetime, apply: bool = False, options: Options = Options(),  # noqa: B008
-    seconds: float | None = None, through: Resident | None = None, progress: Progress | None = None,
+def ingest(
+    memory: OpenMemory, transcript: Path | BinaryIO, *, apply: bool = False, options: IngestOptions = IngestOptions(),  # noqa: B008
+    seconds: float | None = None,
 ) -> Ingested:  # fmt: skip
-    """Look through a transcript, and with `apply` keep what is new in it.
+    """Look through a transcript, a file or an open stream, and with `apply` keep what is new in it.
 
     With `seconds` there is a hurry, as in a hook: of a long session only its newest part is looked at (what came before
     was when the hook ran before), and past the time what was read so far counts.
 
-    PageUnreadable for what is no file that can be read; what is odd inside of it is a warning.
+    PageUnreadable for what is not a file that can be read; what is odd inside of it is a warning.
     """
-    with open_transcript(workspace, path, None if seconds is None else _NEWEST) as source:
-        if progress:
-            source = source._replace(pieces=_reported(source, progress))
-        return ingest_stream(workspace, source, now=now, apply=apply, options=options, seconds=seconds, through=through)
+    if not isinstance(transcript, Path):
+        return _ingest(memory, Source(pieces_of(transcript, "stdin"), "stdin", None), apply, options, seconds)
+    with open_transcript(memory.workspace, transcript, None if seconds is None else _NEWEST) as source:
+        source = source._replace(pieces=_with_progress(memory, source))
+        return _ingest(memory, source, apply, options, seconds)
 
 
-def ingest_stream(
-    workspace: Workspace, source: Source, *, now: datetime, apply: bool = False, options: Options = Options(),  # noqa: B008
-    seconds: float | None = None, through: Resident | None = None,
-) -> Ingested:  # fmt: skip
-    """The same for a stream that is open already, such as stdin."""
-    notes = Notes()
-    turns = read_transcript(
-        source.pieces,
-        notes,
-        form=options.form,
-        encoding=options.encoding,
-        owner=options.owner,
-        first_line=source.first_line,
-    )
-    run = _Run(workspace, options, source.name, source.day, now, seconds, notes)
-    if source.first_line > 1:
-        run.complete = False
-        run.warnings.append(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
-    return run.finish(run.read(turns), apply, through)
-
-
-def ingest_exchange(
-    workspace: Workspace, user_msg: str, assistant_msg: str, *, now: datetime, owner: str | None = None,
-    llm: bool = False, apply: bool = True, seconds: float | None = None, through: Resident | None = None,
-) -> Ingested:  # fmt: skip
-    """One question and its answer, as a server is given them; what is kept goes into the log of `now`."""
-    said = [("user", user_msg), ("assistant", assistant_msg)]
-    notes = Notes("openai", "utf-8")
-    turns = numbered((Turn(role, text, 1, 1, now) for role, text in said), notes)
-    run = _Run(workspace, Options(owner=owner, llm=llm), "", now.date(), now, seconds, notes)
-    return run.finish(run.read(turns), apply, through)
-
-
-def _reported(source: Source, progress: Progress) -> Iterator[bytes]:
-    """The pieces of a source; `progress` hears how many of its bytes are through."""
+def _with_progress(memory: OpenMemory, source: Source) -> Iterator[bytes]:
+    """The pieces of a source; `progress` is told how many of its bytes are read."""
     done = 0
     for piece in source.pieces:
         yield piece
         done += len(piece)
-        progress(done, max(done, source.size))
+        memory.progress(done, max(done, source.size))
 
 
-class _Found(NamedTuple):
-    """A candidate that nothing in the transcript itself speaks against, and the turn that it comes from."""
+def _ingest(memory: OpenMemory, source: Source, apply: bool, options: IngestOptions, seconds: float | None) -> Ingested:
+    notes = Notes()
+    turns = read_transcript(
+        source.pieces, notes, form=options.form, encoding=options.encoding, owner=options.owner,
+        first_line=source.first_line,
+    )  # fmt: skip
+    run = _Run(memory, options, source, seconds, notes)
+    if source.first_line > 1:
+        run.complete = False
+        run.warnings.append(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
+    return run.finish(run.candidates(turns), apply)
 
-    fact: Fact
-    turn: Turn
-    day: date
-    rule: str
-    reason: str
-    quote: str
-    line: int
+
+def ingest_exchange(
+    memory: OpenMemory, user_msg: str, assistant_msg: str, *, apply: bool = True,
+    options: IngestOptions = IngestOptions(llm=False), seconds: float | None = None,  # noqa: B008
+) -> Ingested:  # fmt: skip
+    """The same for one question and its answer, as a server is given them; what is kept goes into the log of today."""
+    now = memory.now
+    notes = Notes("openai", "utf-8")
+    said = [Turn("user", user_msg, 1, 1, now), Turn("assistant", assistant_msg, 1, 1, now)]
+    run = _Run(memory, options, Source([], "", now.date()), seconds, notes)
+    return run.finish(run.candidates(numbered(said, notes)), apply)
 
 
-@dataclass(slots=True)
 class _Run:
     """One transcript on its way into the logs."""
 
-    workspace: Workspace
-    options: Options
-    name: str
-    day: date | None
-    now: datetime
-    seconds: float | None
-    notes: Notes
-    refused: list[TurnedAway] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    turns: int = 0
-    complete: bool = True
-    recent: dict[int, Turn] = field(default_factory=dict)
-    spoken: deque[Turn] = field(default_factory=deque)
-    room: int = 1 << 20
-    deadline: float = float("inf")
-    said: date | None = None
+    def __init__(
+        self, memory: OpenMemory, options: IngestOptions, source: Source, seconds: float | None, notes: Notes
+    ) -> None:
+        self.memory, self.options, self.source, self.seconds, self.notes = memory, options, source, seconds, notes
+        self.today = memory.today
+        self.warnings: list[str] = []
+        self.complete = True
+        self._ask_model = options.llm and bool(memory.workspace.settings.llm)
+        self._filter = CandidateFilter(options.least)
+        self._found: list[Proposed] = []
+        self._refused: list[RefusedText] = []
+        self._counts: Counter[str] = Counter()
+        self._turns = 0
+        self._recent: dict[int, Turn] = {}  # the last turns by their number
+        self._for_model: deque[Turn] = deque()  # the newest turns, _MODEL_WINDOW characters of them
+        self._model_room = _MODEL_WINDOW
+        self._said_on: date | None = None  # the day of the last message with a time
 
-    def read(self, turns: Iterable[Turn]) -> list[_Found]:
+    # -- from turns to candidates --
+
+    def candidates(self, turns: Iterable[Turn]) -> list[Proposed]:
         """The candidates of a stream of turns that the transcript itself does not speak against, in their order."""
-        from .extract.extract import candidates
+        from .extract import candidates
 
-        self.deadline = time.monotonic() + self.seconds * 0.6 if self.seconds is not None else float("inf")
-        intake = Intake(self.options.least)
-        found: list[_Found] = []
         for candidate in candidates(self._readable(turns), owner=self.options.owner):
-            self._take(candidate, intake, found)
-            if len(found) >= MOST:
+            self._take(candidate)
+            if len(self._found) >= MAX_CANDIDATES:
                 self.complete = False
-                self.warnings.append(f"{MOST:,} candidates; run it again for what comes after them")
+                self.warnings.append(f"{MAX_CANDIDATES:,} candidates; run it again for what comes after them")
                 break
-        if self.options.llm and self.workspace.settings.llm:
-            self._ask_model(intake, found)
-        return sorted(found, key=lambda each: each.turn.number)
+        if self._ask_model:
+            self._take_from_model()
+        return sorted(self._found, key=lambda each: each.turn)
 
     def _readable(self, turns: Iterable[Turn]) -> Iterator[Turn]:
-        """The turns without what was pasted or recalled; a few are remembered for whoever finds something in them."""
+        """The turns without what was pasted or recalled, as long as there is time; the last ones are remembered."""
+        deadline = time.monotonic() + self.seconds * 0.6 if self.seconds is not None else float("inf")
         for turn in turns:
-            self.turns += 1
+            self._turns += 1
             if turn.role == "system":
                 self._refuse(turn.line, STARTED_WITH)
                 continue
             if turn.role in ("user", "assistant"):
-                text, left_out = blanked(turn.text)
-                for piece in left_out:
-                    if turn.role == "user" or piece.refusal.code != "code":
-                        extent = f"; {piece.lines} lines" if piece.lines > 1 else ""
-                        self._refuse(self._line(turn, piece.line), piece.refusal, extent=extent)
-                turn = turn._replace(text=text)
-                if self.options.llm and self.workspace.settings.llm:
-                    self.spoken.append(turn)
-                    self.room -= len(turn.text)
-                    while self.room < 0 and len(self.spoken) > 1:  # the model is asked about the newest only
-                        self.room += len(self.spoken.popleft().text)
-            self.recent[turn.number] = turn
-            self.recent.pop(turn.number - _WINDOW, None)
+                turn = self._without_pasted(turn)
+            self._recent[turn.number] = turn
+            self._recent.pop(turn.number - _WINDOW, None)
             yield turn
-            if time.monotonic() > self.deadline:
+            if time.monotonic() > deadline:
                 self.complete = False
                 self.warnings.append(f"time was up at line {turn.end_line}; what comes after it was not read")
                 return
 
-    def _take(self, candidate: Candidate, intake: Intake, found: list[_Found]) -> None:
-        turn = self.recent.get(candidate.turn)
+    def _without_pasted(self, turn: Turn) -> Turn:
+        text, left_out = blanked(turn.text)
+        for piece in left_out:
+            if turn.role == "user" or piece.refusal.code != "code":
+                extent = f"; {piece.lines} lines" if piece.lines > 1 else ""
+                refusal = piece.refusal._replace(reason=piece.refusal.reason + extent)
+                self._refuse(self._line(turn, piece.line), refusal)
+        turn = turn._replace(text=text)
+        if self._ask_model:
+            self._for_model.append(turn)
+            self._model_room -= len(turn.text)
+            while self._model_room < 0 and len(self._for_model) > 1:
+                self._model_room += len(self._for_model.popleft().text)
+        return turn
+
+    def _take(self, candidate: Candidate) -> None:
+        turn = self._recent.get(candidate.turn)
         if turn is None:
             return
-        line = self._line(turn, _place(turn.text, candidate.quote))
+        line = self._line(turn, _lines_before(turn.text, candidate.quote))
         fact = replace(candidate.fact, source=self._source(turn.role, line))
-        judged = intake.judge(fact, candidate.quote, turn._replace(line=line))
+        judged = self._filter.judge(fact, candidate.quote, turn._replace(line=line))
         if isinstance(judged, Refusal):
             self._refuse(line, judged, candidate.rule, candidate.quote)
-        else:
-            found.append(_Found(judged, turn, self._day(turn), candidate.rule, candidate.reason, candidate.quote, line))
+            return
+        rule, reason, quote = candidate.rule, candidate.reason, candidate.quote
+        self._found.append(Proposed(judged, self._day(turn), rule, reason, quote, turn.role, turn.number, line))
 
-    def _ask_model(self, intake: Intake, found: list[_Found]) -> None:
+    def _take_from_model(self) -> None:
         """What a local model finds beside the rules. It adds and never removes; if it fails, that is one warning."""
-        from .llm_candidates import asked
+        from .llm_candidates import llm_candidates
 
-        self.recent = {turn.number: turn for turn in self.spoken}
-        taken = {(each.turn.number, each.quote) for each in found}
-        candidates, warning = asked(self.workspace.settings, list(self.spoken), taken, self.seconds)
-        for candidate in candidates:
-            self._take(candidate, intake, found)
+        self._recent = {turn.number: turn for turn in self._for_model}
+        taken = {(each.turn, each.quote) for each in self._found}
+        found, warning = llm_candidates(self.memory.workspace.settings, list(self._for_model), taken, self.seconds)
+        for candidate in found:
+            self._take(candidate)
         if warning:
             self.warnings.append(warning)
 
-    def _refuse(self, line: int, refusal: Refusal, rule: str = "", content: str = "", extent: str = "") -> None:
-        self.counts[refusal.code] = self.counts.get(refusal.code, 0) + 1
-        if len(self.refused) < MOST_TOLD:
-            shown = "" if refusal.code == "secret" else content[:300]
-            self.refused.append(TurnedAway(line, refusal.code, refusal.reason + extent, rule, shown))
+    def _refuse(self, line: int, refusal: Refusal, rule: str = "", quote: str = "") -> None:
+        self._counts[refusal.code] += 1
+        if len(self._refused) < MAX_REFUSED:
+            shown = "" if refusal.code == "secret" else quote[:300]
+            self._refused.append(RefusedText(line, refusal.code, refusal.reason, rule, shown))
 
     def _line(self, turn: Turn, below: int) -> int:
         """The line of the file for a line of a message; in JSON a message has but one."""
@@ -276,63 +270,53 @@ class _Run:
     def _source(self, role: str, line: int) -> str:
         """`user:chat.jsonl#L12`: what a person said, the agent, or a tool, and where that can be read again."""
         origin = {"user": "user", "assistant": "agent"}.get(role, "tool")
-        return f"{origin}:{self.name}#L{line}" if self.name else origin
+        return f"{origin}:{self.source.name}#L{line}" if self.source.name else origin
 
     def _day(self, turn: Turn) -> date:
-        """The day on which it was said; a time that cannot be true is none."""
+        """The day on which it was said; a time that cannot be true does not count."""
         if turn.when is not None:
-            try:
-                said = (turn.when.astimezone() if turn.when.tzinfo else turn.when).date()
-            except (ValueError, OverflowError, OSError):
-                said = date.max
-            if _LONG_AGO <= said <= self.now.date() + timedelta(days=1):
-                self.said = said
+            said = _local_day(turn.when)
+            if _LONG_AGO <= said <= self.today + timedelta(days=1):
+                self._said_on = said
                 return said
             self.notes.count(turn.line, "a time that lies in the future or long ago; not believed")
-        if self.said is not None:  # a message without a time was said no earlier than the one before it
-            return self.said
-        fallback = self.options.day or self.day or self.now.date()
-        return fallback if self.options.day else min(fallback, self.now.date())
+        if self._said_on is not None:  # a message without a time was said no earlier than the one before it
+            return self._said_on
+        return self.options.day or min(self.source.day or self.today, self.today)
 
-    def finish(self, found: list[_Found], apply: bool, through: Resident | None) -> Ingested:
+    # -- from candidates to lines --
+
+    def finish(self, found: Sequence[Proposed], apply: bool) -> Ingested:
         """Leave out what the workspace knows, number the rest, and show or keep what was chosen."""
-        ask: Callable[[Callable[[Index], list[Refusal | None]]], list[Refusal | None]]
-        ask = through.run if through else lambda job: with_index(self.workspace, job)
-        answers = ask(lambda index: self._known(index, found)) if found else []
-        proposed: list[Proposed] = []
-        for each, answer in zip(found, answers, strict=True):
-            if answer is not None:
-                self._refuse(each.line, answer, each.rule, each.quote)
-                continue
-            anchor = (each.fact.source or "").partition(":")[2]
-            proposed.append(
-                Proposed(
-                    len(proposed) + 1, each.fact, each.day, each.rule, each.reason, each.quote, each.turn.role, anchor
-                )
-            )
-        chosen = [each for each in proposed if self._is_chosen(each.number, len(proposed))]
+        refusals = self.memory.run(lambda memory: self._known(memory, found)) if found else []
+        new: list[Proposed] = []
+        for each, refusal in zip(found, refusals, strict=True):
+            if refusal is None:
+                new.append(each._replace(number=len(new) + 1))
+            else:
+                self._refuse(each.line, refusal, each.rule, each.quote)
+        chosen = self._chosen(new)
         kept, diffs = self._write(chosen, apply)
         told = [str(notice) for notice in self.notes.all()]
-        refused = tuple(sorted(self.refused, key=lambda each: each.line))
         return Ingested(
-            tuple(chosen), refused, self.counts, kept, diffs, (*told, *self.warnings), self.notes.form,
-            self.notes.encoding, self.turns, self.complete,
+            tuple(chosen), tuple(sorted(self._refused, key=lambda each: each.line)), dict(self._counts), kept, diffs,
+            (*told, *self.warnings), self.notes.form, self.notes.encoding, self._turns, self.complete,
         )  # fmt: skip
 
-    def _known(self, index: Index, found: Sequence[_Found]) -> list[Refusal | None]:
+    def _known(self, memory: OpenMemory, found: Sequence[Proposed]) -> list[Refusal | None]:
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
-        report = sync(self.workspace, index, wait=wait, seconds=self.seconds)
+        report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds)
         if report.stale:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
-        already = Already(index, [each.fact for each in found], self.name)
-        return [already.refusal(each.fact, each.day, each.turn.role) for each in found]
+        duplicates = Duplicates(memory.index, [each.fact for each in found], self.source.name)
+        return [duplicates.refusal(each.fact, each.day, each.role) for each in found]
 
-    def _is_chosen(self, number: int, most: int) -> bool:
+    def _chosen(self, new: Sequence[Proposed]) -> list[Proposed]:
         only, but = self.options.only, self.options.but
         for wanted in (only or frozenset()) | but:
-            if wanted > most:
-                raise Usage(f"there is no candidate {wanted}; there are {most}", "see the numbers with --review")
-        return (only is None or number in only) and number not in but
+            if wanted > len(new):
+                raise Usage(f"there is no candidate {wanted}; there are {len(new)}", "see the numbers with --review")
+        return [each for each in new if (only is None or each.number in only) and each.number not in but]
 
     def _write(self, chosen: Sequence[Proposed], apply: bool) -> tuple[tuple[Kept, ...], tuple[tuple[date, str], ...]]:
         """Retain by day, the oldest first: what is kept when a later day fails stays kept, and the next run goes on."""
@@ -340,7 +324,7 @@ class _Run:
         diffs: list[tuple[date, str]] = []
         for day in sorted({each.day for each in chosen}):
             facts = [each.fact for each in chosen if each.day == day]
-            done = retain(self.workspace, facts, day, dry_run=not apply)
+            done = retain(self.memory.workspace, facts, day, dry_run=not apply)
             if apply:
                 kept += done.kept
             elif done.diff:
@@ -349,7 +333,14 @@ class _Run:
         return tuple(kept), tuple(diffs)
 
 
-def _place(text: str, quote: str) -> int:
+def _lines_before(text: str, quote: str) -> int:
     """How many lines below the beginning of a message a sentence of it stands."""
     at = text.find(quote[:60].split("\n", 1)[0]) if quote else -1
     return text.count("\n", 0, at) if at > 0 else 0
+
+
+def _local_day(when: datetime) -> date:
+    try:
+        return (when.astimezone() if when.tzinfo else when).date()
+    except (ValueError, OverflowError, OSError):
+        return date.max

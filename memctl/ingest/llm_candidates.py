@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..facts import Fact, Kind
 from ..language.analyzer import terms
 from ..notes.settings import Settings
-from .transcripts.read import Turn
+from .turns import Turn
 
 if TYPE_CHECKING:
-    from .extract.extract import Candidate
+    from .extract import Candidate
     from .llm_endpoint import Endpoint
 
-__all__ = ["asked"]
+__all__ = ["llm_candidates"]
 
 _ROOM = 6_000  # characters of conversation in one question
 _MOST_ROOM = 200_000  # of all questions together: the newest
@@ -65,7 +65,7 @@ _TASK = (
 )
 
 
-def asked(
+def llm_candidates(
     settings: Settings, turns: Sequence[Turn], taken: Collection[tuple[int, str]], seconds: float | None
 ) -> tuple[list[Candidate], str | None]:
     """What the model of the settings proposes, and one warning if it failed or did not get through in its time.
@@ -130,7 +130,7 @@ class _Item(NamedTuple):
 
 def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]]) -> Iterator[Candidate]:
     """The proposals that hold: of the right form, and with a quote that stands in its message."""
-    from .extract.extract import Candidate
+    from .extract import Candidate
     from .llm_endpoint import NoAnswer
 
     listed = answer.get("candidates") if isinstance(answer, dict) else None

@@ -1,30 +1,42 @@
-"""Export: plain data out. Facts as they stand now, and the history of every belief, a row for each piece of evidence."""
+"""Export: plain data out. Facts as they stand now, and the history of every belief, a row for each piece of evidence.
+
+A file takes the place of the last one as a whole. The only user of sqlite-utils.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import os
+import secrets
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from ..beliefs.view import beliefs
 from ..entities.names_of_lines import KnownNames
+from ..errors import CannotWrite, ExtraMissing, Usage
 from ..facts import is_trusted
 from ..hits import Hit
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.public import Private
 from ..index.queries.entries import by_ids, condition_of
 from ..index.queries.private import private_entries
 from ..index.queries.transfer import fact_ids
 from ..index.query import Query
 from ..index.reread import reread
-from ..index.sync import silent, sync
+from ..index.sync import sync
+from ..notes.system import OPEN_SAFELY
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hit_of
 from ..recall.recall import resolve_about
 from ..truth.judge import judge
 
-__all__ = ["BELIEF_COLUMNS", "FACT_COLUMNS", "belief_rows", "export_facts"]
+__all__ = [
+    "BELIEF_COLUMNS", "FACT_COLUMNS", "export_beliefs", "export_facts", "replace_file", "target_of", "write_tables",
+]  # fmt: skip
 
 _AT_ONCE = 500  # facts that are judged and read again together
 FACT_COLUMNS = (
@@ -39,40 +51,41 @@ BELIEF_COLUMNS = (
 
 
 def export_facts(
-    workspace: Workspace, query: Query, today: date, take: Callable[[Mapping[str, Any]], None],
-    tell: Callable[[str], None] = silent, public: bool = False,
-) -> int:  # fmt: skip
+    memory: OpenMemory, query: Query, take: Callable[[Mapping[str, Any]], None], public: bool = False
+) -> int:
     """Give `take` every fact within the query's filters, oldest first, as a row of FACT_COLUMNS; returns how many.
 
     What the words of a query ask plays no part. A fact that was replaced stands in its row with what replaced it.
     """
 
-    def job(index: Index) -> int:
-        if stale := sync(workspace, index).stale:  # half a memory is no export: take the time that it takes
-            tell(f"stale, so rows are missing: {stale}")
+    def job(memory: OpenMemory) -> int:
+        index = memory.index
+        if stale := sync(memory.workspace, index).stale:  # half a memory is not an export: take the time that it takes
+            memory.tell(f"stale, so rows are missing: {stale}")
         about, warnings = resolve_about(index, query)
         for warning in warnings:
-            tell(warning)
+            memory.tell(warning)
         ids = fact_ids(index, condition_of(index, query, about))
         count = 0
         for start in range(0, len(ids), _AT_ONCE):
-            for hit in _hits(workspace, index, ids[start : start + _AT_ONCE], query, today):
+            for hit in _hits(memory, ids[start : start + _AT_ONCE], query):
                 if not (public and hit.private):
                     take(_row(hit))
                     count += 1
         return count
 
-    return with_index(workspace, job)
+    return memory.run(job)
 
 
-def _hits(workspace: Workspace, index: Index, ids: list[int], query: Query, today: date) -> Iterator[Hit]:
-    entries = by_ids(index, ids)
-    verdict = judge(index, entries.values(), query.as_of or today, query.as_of)
-    seen = reread(workspace, entries.values())
-    names = KnownNames(index)
+def _hits(memory: OpenMemory, ids: list[int], query: Query) -> Iterator[Hit]:
+    entries = by_ids(memory.index, ids)
+    day = query.as_of or memory.today
+    verdict = judge(memory.index, entries.values(), day, query.as_of)
+    seen = reread(memory.workspace, entries.values())
+    names = KnownNames(memory.index)
     for i in ids:
         if i in seen:
-            yield hit_of(index, entries[i], seen[i], verdict, query.as_of or today, names)
+            yield hit_of(memory.index, entries[i], seen[i], verdict, day, names)
 
 
 def _row(hit: Hit) -> dict[str, Any]:
@@ -91,16 +104,16 @@ def _day(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
-def belief_rows(
-    workspace: Workspace, today: date, *, about: str | None = None, as_of: date | None = None,
-    tell: Callable[[str], None] = silent, public: bool = False,
-) -> Iterator[dict[str, Any]]:  # fmt: skip
+def export_beliefs(
+    memory: OpenMemory, *, about: str | None = None, as_of: date | None = None, public: bool = False
+) -> Iterator[dict[str, Any]]:
     """A row of BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.
 
-    Without the private ones if `public`. `confidence` is what followed from the evidence up to there, `now` what the belief stands at.
+    Without the private ones if `public`. `confidence` is what followed from the evidence up to there, `now` what the
+    belief stands at.
     """
-    found = beliefs(workspace, today, about=about, as_of=as_of, tell=tell)
-    hidden = with_index(workspace, private_entries) if public else Private()
+    found = beliefs(memory.workspace, memory.today, about=about, as_of=as_of, tell=memory.tell)
+    hidden = memory.run(lambda memory: private_entries(memory.index)) if public else Private()
     for view in found:
         if (view.place.path, view.place.line) in hidden.places:
             continue
@@ -115,3 +128,67 @@ def belief_rows(
                 _day(view.over), str(view.place),
             )  # fmt: skip
             yield dict(zip(BELIEF_COLUMNS, values, strict=True))
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def target_of(path: Path, workspace: Workspace) -> Path:
+    """The file behind `path`; Usage for what may not be replaced: a folder, a device, anything that the workspace lives on."""
+    try:
+        target = path.resolve()
+        taken = target.exists() and not target.is_file()
+    except (OSError, RuntimeError, ValueError) as error:
+        raise CannotWrite(str(path), getattr(error, "strerror", None) or str(error)) from error
+    if taken:
+        raise Usage(f"{path} is {'a folder' if target.is_dir() else 'not a regular file'}", "name a file")
+    if target.is_relative_to(workspace.root):
+        name = target.relative_to(workspace.root)
+        if name.suffix.lower() in (".md", ".markdown", ".toml") or name.parts[0].startswith("."):
+            raise Usage(f"{path} is, or would be, a part of the workspace", "name another file, or leave --output out")
+    return target
+
+
+def write_tables(path: Path, tables: Mapping[str, tuple[str | tuple[str, ...], Iterable[Mapping[str, Any]]]]) -> None:
+    """Write each table (primary key, rows) into a new SQLite file that then takes the place of `path`.
+
+    ExtraMissing without sqlite-utils, CannotWrite where the disk is full or the folder may not be written.
+    """
+    try:
+        from sqlite_utils import Database
+    except ImportError:
+        raise ExtraMissing("export", "what writes SQLite tables (sqlite-utils)") from None
+    with _replacing(path) as made:
+        database = Database(made)
+        for name, (key, rows) in tables.items():
+            database.table(name).insert_all(map(dict, rows), pk=key, batch_size=1000)
+        database.close()
+
+
+def replace_file(path: Path, pieces: Iterable[str]) -> None:
+    """Write text into a new file that then takes the place of `path`; CannotWrite as above."""
+    with _replacing(path) as made, open(made, "w", encoding="utf-8", newline="") as stream:
+        stream.writelines(pieces)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A new file in the same folder, to be written; it takes the place of `path` afterwards, unless there was an error.
+
+    It has the mode of the file that it replaces, else what the user's mask gives.
+    """
+    made = path.with_name(f".memctl-{secrets.token_hex(8)}{path.suffix}")
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666 if mode is None else 0o600))
+        if mode is not None:
+            os.chmod(made, mode)
+        yield made
+        os.replace(made, path)
+    except (OSError, sqlite3.Error) as error:
+        raise CannotWrite(str(path), getattr(error, "strerror", None) or str(error)) from error
+    finally:
+        with suppress(OSError):
+            made.unlink()

@@ -19,7 +19,7 @@ from face_helpers import FIXTURES, call, fixture_copy, write_pages
 
 from memctl.agents.hook_log import log_hook
 from memctl.agents.hooks import EVENTS, answer_hook
-from memctl.ingest.ingest import ingest_file
+from memctl.memory import Memory
 from memctl.notes.timeouts import Outcome, bounded
 
 ROOT = Path(__file__).parents[2]
@@ -471,7 +471,7 @@ def test_what_a_hook_put_in_does_not_come_back(tmp_path: Path, form: Callable[[s
     )
     # Another, empty workspace: nothing can be refused there for being known already.
     other = write_pages(tmp_path / "other", {"memory.md": "# Core\n"})
-    done = ingest_file(other, path, now=datetime(2025, 11, 30), apply=True)
+    done = Memory(other, lambda: datetime(2025, 11, 30)).ingest(path, apply=True)
     kept = [str(item.fact.text) for item in done.kept]
     assert len(kept) == 1 and "green tea" in kept[0], kept
 

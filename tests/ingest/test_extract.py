@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from strategies import texts
 
 from memctl.facts import Kind, Period
-from memctl.ingest.extract.extract import Candidate, candidates
-from memctl.ingest.extract.narrate import narrated
-from memctl.ingest.extract.sentences import sentences
-from memctl.ingest.transcripts.read import Turn
+from memctl.ingest.extract import Candidate, candidates
+from memctl.ingest.sentences import sentences
+from memctl.ingest.turns import Turn
+from memctl.ingest.wording import narrated
 from memctl.markdown.grammar import parse, render
 
 ROOT = Path(__file__).parents[2]

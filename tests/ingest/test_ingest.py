@@ -18,7 +18,8 @@ from memctl.context.fence import fence
 from memctl.errors import CannotWrite, PageUnreadable, Usage
 from memctl.facts import is_trusted
 from memctl.ingest.filter import blanked
-from memctl.ingest.ingest import Ingested, Options, ingest_exchange, ingest_file
+from memctl.ingest.ingest import Ingested, IngestOptions
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 
 NOW = datetime(2025, 11, 30, 12)
@@ -41,7 +42,7 @@ def made(tmp_path: Path, pages: dict[str, str] | None = None) -> Workspace:
 def look(workspace: Workspace, path: Path, *, apply: bool = False, **options: Any) -> Ingested:
     """Ingest a file on the day of the tests; files without times are from that day."""
     options.setdefault("day", date(2025, 11, 30))
-    return ingest_file(workspace, path, now=NOW, apply=apply, options=Options(**options))
+    return Memory(workspace, lambda: NOW).ingest(path, apply=apply, options=IngestOptions(**options))
 
 
 def texts(done: Ingested) -> list[str]:
@@ -347,14 +348,14 @@ def test_a_day_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_exchanges(tmp_path: Path) -> None:
     """What a server is given: the user's words and the agent's, each as its own; again, it is known."""
     workspace = made(tmp_path)
-    done = ingest_exchange(workspace, "I moved to Porto.", "I have sent the letter.", now=NOW)
+    done = Memory(workspace, lambda: NOW).ingest_exchange("I moved to Porto.", "I have sent the letter.")
     assert [(kept.fact.source, kept.citation.path) for kept in done.kept] == [
         ("user", "memory/2025-11-30.md"),
         ("agent", "memory/2025-11-30.md"),
     ]
-    assert not ingest_exchange(workspace, "I moved to Porto.", "I have sent the letter.", now=NOW).kept
-    assert not ingest_exchange(workspace, "", "  ", now=NOW).candidates
-    assert not ingest_exchange(workspace, "a\ud800\x00", "```\nx\n", now=NOW, apply=False).kept
+    assert not Memory(workspace, lambda: NOW).ingest_exchange("I moved to Porto.", "I have sent the letter.").kept
+    assert not Memory(workspace, lambda: NOW).ingest_exchange("", "  ").candidates
+    assert not Memory(workspace, lambda: NOW).ingest_exchange("a\ud800\x00", "```\nx\n", apply=False).kept
 
 
 # -- the command ------------------------------------------------------------------------------------------------------
@@ -430,7 +431,7 @@ def test_no_more_than_the_time_allows(tmp_path: Path) -> None:
     """A hook has little time: what was read by then is kept, and it says where it stopped."""
     workspace = made(tmp_path)
     path = chat(workspace.root, *(("user", f"thing {number} is here") for number in range(300)))
-    done = ingest_file(workspace, path, now=NOW, apply=True, seconds=0.0)
+    done = Memory(workspace, lambda: NOW).ingest(path, apply=True, seconds=0.0)
     assert not done.complete and "time was up" in done.warnings[0] and len(done.kept) < 300
 
 
@@ -444,7 +445,7 @@ def test_in_a_hurry_the_newest_part_of_a_session_counts(tmp_path: Path) -> None:
         {"type": "user", "uuid": "v", "message": {"role": "user", "content": "The last thing that was said."}}
     )
     path.write_text(filler * 6000 + last)
-    done = ingest_file(workspace, path, now=NOW, apply=True, seconds=60.0)
+    done = Memory(workspace, lambda: NOW).ingest(path, apply=True, seconds=60.0)
     assert [kept.fact.source for kept in done.kept] == ["user:session.jsonl#L6001"]
     assert not done.complete and "only what stands from line" in done.warnings[0] and done.turns < 5000
 
@@ -506,4 +507,4 @@ def test_whatever_is_said_goes_in_once(tmp_path_factory: pytest.TempPathFactory,
     for role, text in turns:
         message = ("", text) if role == "assistant" else (text, "")
         if role != "tool":
-            assert not ingest_exchange(workspace, *message, now=NOW).kept
+            assert not Memory(workspace, lambda: NOW).ingest_exchange(*message).kept

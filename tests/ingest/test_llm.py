@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 from greedy import greedy  # noqa: F401 - a fixture
 
-from memctl.ingest.ingest import Ingested, Options, ingest_file
+from memctl.ingest.ingest import Ingested, IngestOptions
 from memctl.ingest.llm_endpoint import NoAnswer, chat_json, endpoint
+from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
 
 NOW = datetime(2025, 11, 30, 12)
@@ -85,12 +86,14 @@ def server(act: Act) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         listening.server_close()
 
 
-def ingested(root: Path, url: str, *, seconds: float = 2.0, chat: str = CHAT, options: Options = Options()) -> Ingested:  # noqa: B008
+def ingested(
+    root: Path, url: str, *, seconds: float = 2.0, chat: str = CHAT, options: IngestOptions | None = None
+) -> Ingested:
     """What ingest finds with a model at this URL, and rules that find the sentence about tea."""
     (root / "memory").mkdir(exist_ok=True)
     (root / "chat.txt").write_text(chat, encoding="utf-8")
     workspace = Workspace(root.resolve(), Settings(model="none", llm=url, llm_seconds=seconds))
-    return ingest_file(workspace, root / "chat.txt", now=NOW, options=options)
+    return Memory(workspace, lambda: NOW).ingest(root / "chat.txt", options=options)
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +101,7 @@ def rules(monkeypatch: pytest.MonkeyPatch, greedy: None) -> None:  # noqa: F811
     """Rules that find one sentence."""
     import sys
 
-    found = sys.modules["memctl.ingest.extract.extract"]
+    found = sys.modules["memctl.ingest.extract"]
     every = found.candidates
     monkeypatch.setattr(
         found,
@@ -191,7 +194,7 @@ def test_the_refusals_hold_for_a_model_too(tmp_path: Path) -> None:
 def test_no_model_is_asked_without_need(tmp_path: Path) -> None:
     """--no-llm, and a workspace that names none."""
     with server(saying({"candidates": []})) as (url, seen):
-        assert texts(ingested(tmp_path, url, options=Options(llm=False))) == [TEA] and not seen
+        assert texts(ingested(tmp_path, url, options=IngestOptions(llm=False))) == [TEA] and not seen
 
 
 # -- servers that do not help -----------------------------------------------------------------------------------------

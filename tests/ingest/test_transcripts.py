@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memctl.ingest.transcripts.bytes import known_encoding, taken_for
-from memctl.ingest.transcripts.markdown import label_of
-from memctl.ingest.transcripts.read import MAX_TEXT, Notes, Turn, moment
-from memctl.ingest.transcripts.reading import FORMS, read_transcript
+from memctl.ingest.decode import known_encoding, taken_for
+from memctl.ingest.formats import FORMS, read_transcript
+from memctl.ingest.markdown_chat import label_of
+from memctl.ingest.turns import MAX_TEXT, Notes, Turn, moment
 
 
 def read(data: bytes | str, *, size: int = 5, **options: str | None) -> tuple[list[Turn], Notes]:

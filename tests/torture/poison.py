@@ -21,7 +21,7 @@ from memctl.context.chat_messages import text_of
 from memctl.context.context import context, for_prompt, session_start
 from memctl.context.fence import fence, fenced_blocks
 from memctl.index.resident import Resident
-from memctl.ingest.ingest import ingest_file
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
 
@@ -122,7 +122,8 @@ def from_outside(count: int) -> tuple[int, int, int]:
         poison(root, count)
         dirty = Workspace(root)
         transcript(Path(folder) / "chat.json", count)
-        ingest_file(dirty, Path(folder) / "chat.json", now=datetime.combine(TODAY, datetime.min.time()), apply=True)
+        memory = Memory(dirty, lambda: datetime.combine(TODAY, datetime.min.time()))
+        memory.ingest(Path(folder) / "chat.json", apply=True)
         before = _told(dirty)
         reflect(dirty, today=TODAY, since=None)
         shown = {found for text in (*before, *_told(dirty)) for found in re.findall(CANARY + r"\d+", text)}

@@ -94,8 +94,8 @@ HOSTILE = {
 def slowest() -> tuple[float, str]:
     """Seconds per MB of the input that takes longest, of 20 made to be slow."""
     import memctl.ingest.filter as intake
-    from memctl.ingest.transcripts.read import Notes
-    from memctl.ingest.transcripts.reading import read_transcript
+    from memctl.ingest.formats import read_transcript
+    from memctl.ingest.turns import Notes
 
     took = {}
     for name, piece in HOSTILE.items():

@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from memctl.index.rows import rows_of
 from memctl.markdown.front_edit import with_value
 from memctl.notes import files
-from memctl.transfer.imports import NotAPage, imported
-from memctl.transfer.imports_json import is_memory, memory_of
+from memctl.transfer.foreign import NotAPage, imported, is_memory, memory_of
 
 NOTE = "---\naliases: [Анна]\n---\n# Anna\n\nAnna keeps bees. ![[hive.png]]\n\nstatus:: well\n"
 

@@ -18,7 +18,7 @@ from ...recall.query import read_query
 from .schemas import ANSWER, PACK, PASSAGES, RECALL, RETAIN, Schema, list_of, object_of, text, whole
 
 if TYPE_CHECKING:
-    from ...ingest.ingest import TurnedAway
+    from ...ingest.ingest import RefusedText
 
 __all__ = ["ROUTES", "Route", "Served"]
 
@@ -174,13 +174,11 @@ _INGEST_SECONDS = 10.0
 
 
 def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
-    from ...ingest.ingest import ingest_exchange
+    from ...memory import Memory
 
     apply = not asked.get("dry_run", False)
-    done = ingest_exchange(
-        served.workspace, asked["user_msg"], asked["assistant_msg"], now=served.now(), apply=apply,
-        seconds=_INGEST_SECONDS, through=served.resident,
-    )  # fmt: skip
+    memory = Memory(served.workspace, served.now, resident=served.resident)
+    done = memory.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply, seconds=_INGEST_SECONDS)
     return {
         "schema": 1,
         "stored": len(done.kept) if apply else 0,
@@ -196,7 +194,7 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
     }
 
 
-def _told(served: Served, refused: Sequence[TurnedAway]) -> list[dict[str, str]]:
+def _told(served: Served, refused: Sequence[RefusedText]) -> list[dict[str, str]]:
     """What was refused and why; where a private line is the reason, not which."""
     from ...index.queries.private import private_entries
 

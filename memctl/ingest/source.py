@@ -11,8 +11,8 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from ...errors import PageUnreadable
-from ...notes.workspace import Workspace
+from ..errors import PageUnreadable
+from ..notes.workspace import Workspace
 
 __all__ = ["Source", "open_transcript", "pieces_of"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from .words import fold, language_of, rx
+from .patterns import fold, language_of, rx
 
 __all__ = ["Sentence", "recalled_lines", "sentences"]
 

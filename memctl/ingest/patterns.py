@@ -6,7 +6,7 @@ import pkgutil
 import re
 from functools import cache, lru_cache
 
-from ...language.names import is_han
+from ..language.names import is_han
 
 __all__ = ["fold", "language_of", "pairs", "rx", "starts"]
 

@@ -6,10 +6,11 @@ import codecs
 import re
 from collections.abc import Iterable, Iterator
 from io import IncrementalNewlineDecoder
+from itertools import chain
 
-from .read import Notes
+from .turns import Notes
 
-__all__ = ["decoded", "known_encoding", "taken_for"]
+__all__ = ["decoded", "known_encoding"]
 
 SAMPLE = 1 << 16  # bytes by which the encoding is judged
 _BOMS = (
@@ -44,7 +45,7 @@ def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iter
     decoder = _Decoder(_with_order(notes.encoding, head))
     ends = IncrementalNewlineDecoder(None, translate=True)
     line, odd = 1, 0
-    for piece in _then(head, stream):
+    for piece in chain([head], stream):
         text = ends.decode(decoder.decode(piece))
         if "\ufffd" in text:
             odd = odd or line + text.count("\n", 0, text.index("\ufffd"))
@@ -78,11 +79,6 @@ def _with_order(name: str, head: bytes) -> str:
     known = codecs.lookup(name).name
     marked = any(head.startswith(mark) for mark, mine in _BOMS if mine == known)
     return f"{known}-le" if known in ("utf-16", "utf-32") and not marked else known
-
-
-def _then(head: bytes, stream: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from stream
 
 
 def taken_for(head: bytes) -> str:

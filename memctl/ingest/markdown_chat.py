@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from .read import MAX_TEXT, Notes, Turn, moment
+from .turns import MAX_TEXT, Notes, Turn, moment
 
 __all__ = ["label_of", "markdown_turns"]
 

@@ -1,7 +1,7 @@
 """Turns of a conversation -> candidate facts, by rules in English, Russian and Chinese, without a model.
 
-A person's sentences are judged one by one (`extract_judge`); of the assistant's only what it says that it did, and what the
-person agreed to. A few turns are remembered (`extract_before`), so that "that worked" can say what did, and a correction
+A person's sentences are judged one by one (statements.py); of the assistant's only what it says that it did, and what the
+person agreed to. A few turns are remembered (conversation.py), so that "that worked" can say what did, and a correction
 what it corrects. One pass, bounded memory.
 """
 
@@ -12,17 +12,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...facts import Fact, Kind, Period
-from ...language.relations import DATED, relation_key
-from ...markdown.grammar import one_line
-from ..transcripts.read import Turn
-from .dialogue_state import Before, Statement
-from .judge import Found, judged, opened, own_part
-from .linked import agreed, answered, corrected, outcome, reported
-from .names import names_in
-from .narrate import dated, narrated
+from ..facts import Fact, Kind, Period
+from ..language.relations import DATED, relation_key
+from ..markdown.grammar import one_line
+from .conversation import Before, Statement, agreed, answered, corrected, outcome, reported
+from .patterns import fold, language_of, pairs, rx, starts
 from .sentences import Sentence, sentences
-from .words import fold, language_of, pairs, rx, starts
+from .statements import Found, judged, opened, own_part
+from .turns import Turn
+from .wording import dated, names_in, narrated
 
 __all__ = ["Candidate", "candidates"]
 

@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .read import Notes
+from .turns import Notes
 
-__all__ = ["MAX_VALUE", "Item", "Text", "document", "is_lines", "json_lines", "loads"]
+__all__ = ["Item", "Text", "json_items", "starts_with_json"]
 
-MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
+_MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
 _GROWTH = 1 << 16
 _STRUCTURE = re.compile(r'["{}\[\]]')
 _IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\[\]{}:\"]*")
 _BLANK = re.compile(r"[\s,\ufeff\x1e\x00]*")
 _LISTS = {"messages", "conversations", "chat_messages", "history", "turns", "items", "input"}
+
+
+_STARTS = re.compile(r"[\ufeff\x1e\x00\s]*(?:\[\s*(?:[\[{\]]|\"|$)|\{\s*(?:[\"}]|$))")
 
 
 class Item(NamedTuple):
@@ -47,7 +50,7 @@ def _number(digits: str) -> int | float:
 _DECODER = json.JSONDecoder(strict=False, parse_int=_number)
 
 
-def loads(raw: str) -> Any:
+def _loads(raw: str) -> Any:
     """The value of a JSON text; ValueError for what is none, or is nested deeper than can be read."""
     try:
         return _DECODER.decode(raw.strip("\ufeff\x1e\x00 \t\r\n"))
@@ -120,8 +123,8 @@ class Text:
             if ended and not quoted and depth <= 0:
                 raw = self.data[self.at : here]
                 self.forward(here)
-                return None if dropped or len(raw) > MAX_VALUE else raw
-            if here - self.at > MAX_VALUE:
+                return None if dropped or len(raw) > _MAX_VALUE else raw
+            if here - self.at > _MAX_VALUE:
                 self.forward(here)
                 dropped = True
             if not ended:
@@ -147,9 +150,9 @@ class Text:
             if end >= 0:
                 raw = self.data[self.at : end]
                 self.forward(end + 1)
-                return None if dropped or len(raw) > MAX_VALUE else raw
+                return None if dropped or len(raw) > _MAX_VALUE else raw
             start = len(self.data) - self.at
-            if start > MAX_VALUE:
+            if start > _MAX_VALUE:
                 self.forward(len(self.data))
                 start, dropped = 0, True
             if not self.more():
@@ -182,10 +185,20 @@ class Text:
         return self.at >= len(self.data) and not self.more()
 
 
+def starts_with_json(text: Text) -> bool:
+    """True where a text begins as JSON does, or its lines are JSON, the first one perhaps cut."""
+    return bool(_STARTS.match(text.peek(4096))) or _is_lines(text)
+
+
+def json_items(text: Text, notes: Notes) -> Iterator[Item]:
+    """Every value of JSON lines, or every member of the lists of a JSON document, one after another."""
+    yield from _json_lines(text, notes) if _is_lines(text) else _document(text, notes)
+
+
 # -- one value a line -------------------------------------------------------------------------------------------------
 
 
-def is_lines(text: Text) -> bool:
+def _is_lines(text: Text) -> bool:
     """True when the first line, or the second after one that was cut, is an object by itself."""
     start = text.peek(1 << 16)
     if start.count("\n") < 3 and not start.lstrip("\ufeff\x1e\x00 \t\n").startswith("["):
@@ -201,21 +214,21 @@ def is_lines(text: Text) -> bool:
 
 def _is_object(line: str) -> bool:
     try:
-        return isinstance(loads(line), dict)
+        return isinstance(_loads(line), dict)
     except ValueError:
         return False
 
 
-def json_lines(text: Text, notes: Notes) -> Iterator[Item]:
+def _json_lines(text: Text, notes: Notes) -> Iterator[Item]:
     """The value of each line; a line that is none is told and left out."""
     while not text.ended:
         line = text.line
         raw = text.next_line()
         if raw is None:
-            notes.say(line, f"over {MAX_VALUE:,} characters in one line; left out")
+            notes.say(line, f"over {_MAX_VALUE:,} characters in one line; left out")
         elif raw.strip("\ufeff\x1e\x00 \t\r"):
             try:
-                value = loads(raw)
+                value = _loads(raw)
             except ValueError as error:
                 cut = "; cut off here" if text.ended else ""
                 notes.say(line, f"no whole JSON value ({_told(error)}{cut}); left out")
@@ -230,7 +243,7 @@ def _told(error: ValueError) -> str:
 # -- one document -----------------------------------------------------------------------------------------------------
 
 
-def document(text: Text, notes: Notes) -> Iterator[Item]:
+def _document(text: Text, notes: Notes) -> Iterator[Item]:
     """The messages or conversations of a document: the members of its lists, or the object that it is."""
     try:
         while first := text.skip_blank():
@@ -263,10 +276,10 @@ def _item(text: Text, notes: Notes) -> Item | None:
     line = text.line
     raw = text.value()
     if raw is None:
-        notes.say(line, f"a value of over {MAX_VALUE:,} characters; left out")
+        notes.say(line, f"a value of over {_MAX_VALUE:,} characters; left out")
         return None
     try:
-        return Item(loads(raw), line, text.line, raw)
+        return Item(_loads(raw), line, text.line, raw)
     except ValueError as error:
         notes.say(line, f"no JSON ({_told(error)}); left out")
         return None
@@ -277,7 +290,7 @@ def _object(text: Text, notes: Notes) -> Iterator[Item]:
     start = below = text.line
     found: dict[str, Any] = {}
     raws: list[str] = []
-    room, listed, cut = MAX_VALUE, False, None
+    room, listed, cut = _MAX_VALUE, False, None
     text.forward(text.at + 1)
     try:
         while text.skip_blank() != "}":

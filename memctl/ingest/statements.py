@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...facts import Kind
+from ..facts import Kind
+from .patterns import rx, starts
 from .sentences import Sentence
-from .words import rx, starts
 
 __all__ = ["Found", "judged", "opened", "own_part"]
 

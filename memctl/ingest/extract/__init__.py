@@ -1,1 +1,0 @@
-"""Which sentences of a conversation are worth keeping."""

@@ -5,13 +5,16 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench judge week score torture docs clean
+.PHONY: help demo test check bench judge week score torture docs lock lowest mutants clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
+ifdef CI  # exact versions, each file proved by its hash
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .ci/locked.txt
+endif
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	$(RUN)/python -m compileall -q memctl
 	touch $@
@@ -51,6 +54,17 @@ torture: $(VENV)/ready  ## the long versions of the same
 docs: $(VENV)/ready  ## generate docs/commands.md from the commands
 	$(RUN)/python bench/help.py
 
+LOCK = uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet
+
+lock:  ## resolve the exact and the lowest versions again (needs uv)
+	$(LOCK) --universal --generate-hashes --upgrade -o .ci/locked.txt
+	$(LOCK) --resolution lowest-direct --only-binary :all: --upgrade -o .ci/lowest.txt
+
+lowest:  ## all tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
+	.venv-lowest/bin/python -m pytest -n 2
+
 clean:  ## remove what was made here
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) .venv-lowest mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

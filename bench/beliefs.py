@@ -133,6 +133,19 @@ def window(items: Sequence[Evidence]) -> list[float]:
     return [_clamped(statistics.fmean(votes[max(0, end - 10) : end])) for end in range(1, len(votes) + 1)]
 
 
+def hindsight(items: Sequence[Evidence]) -> list[float]:
+    """Fixed steps from the last value: +.1 when reinforced, -.1 when weakened, -.2 when contradicted (arXiv:2512.12818)."""
+    value, after = DEFAULT, list[float]()
+    for at, item in enumerate(items):
+        if item.verdict == "against":
+            value -= 0.1 if item.value < 1 else 0.2
+        else:
+            value = item.value if item.verdict == "stated" and at == 0 else value + 0.1
+        value = min(1.0, max(0.0, value))
+        after.append(_clamped(value))
+    return after
+
+
 def _vote(item: Evidence) -> float:
     return item.value if item.verdict == "stated" else float(item.verdict == "for")
 
@@ -160,7 +173,7 @@ def by_step(step: Step, history: History) -> list[float]:
 
 RULES: dict[str, Rule] = {
     "Beta": partial(by_step, replay),
-    "Hindsight": partial(by_step, partial(replay, rule="hindsight")),
+    "Hindsight": partial(by_step, hindsight),
     "mean of all": partial(by_step, mean),
     "mean of last 10": partial(by_step, window),
     "latest wins": partial(by_step, latest),

@@ -16,14 +16,13 @@ import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from memctl.conflicts.listing import conflicts
-from memctl.notes.workspace import Workspace
+import memctl
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "conflicts"
 
@@ -53,7 +52,8 @@ def tried(case: dict[str, Any], root: Path) -> Outcome:
     (root / "memory").mkdir()
     for path, lines in pages.items():
         (root / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    listed = conflicts(Workspace(root.resolve()), date.fromisoformat(case["today"]))
+    with memctl.open(root, now=datetime.fromisoformat(case["today"])) as memory:
+        listed = memory.conflicts()
     found = {frozenset(places[hit.source.path, hit.source.line] for hit in c.sides): str(c) for c in listed}
     return Outcome(case, {frozenset(pair) for pair in case["conflicts"]}, found)
 

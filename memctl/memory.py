@@ -105,7 +105,7 @@ class Memory(OpenMemory):
         return recall(workspace, asked, today=self.today, through=self.resident, **options)
 
     def reflect(
-        self, *, since: str | None = None, dry_run: bool = False, propose: bool = False, rule: str = "beta",
+        self, *, since: str | None = None, dry_run: bool = False, propose: bool = False,
         names: Collection[str] = (), tasks: Collection[str] = (),
     ) -> Reflected:  # fmt: skip
         """Bring the pages of bank/ up to date with what was written down from `since` on (all of it)."""
@@ -114,7 +114,7 @@ class Memory(OpenMemory):
 
         first = first_day("--since", since, self.today)
         return reflect(
-            self.workspace, today=self.today, since=first, dry_run=dry_run, propose=propose, rule=rule, names=names,
+            self.workspace, today=self.today, since=first, dry_run=dry_run, propose=propose, names=names,
             tasks=tasks, progress=self.progress,
         )  # fmt: skip
 
@@ -150,31 +150,29 @@ class Memory(OpenMemory):
 
         return history(self.workspace, key, about, self.today, self._as_of(as_of), self.tell)
 
-    def beliefs(
-        self, *, about: str | None = None, as_of: str | None = None, rule: str = "beta"
-    ) -> tuple[BeliefView, ...]:
+    def beliefs(self, *, about: str | None = None, as_of: str | None = None) -> tuple[BeliefView, ...]:
         """Every belief with its confidence and evidence, the firmest first."""
         from .beliefs.view import beliefs
 
-        return beliefs(self.workspace, self.today, about=about, as_of=self._as_of(as_of), rule=rule, tell=self.tell)
+        return beliefs(self, about=about, as_of=self._as_of(as_of))
 
-    def belief(self, reference: str, *, as_of: str | None = None, rule: str = "beta") -> BeliefView:
+    def belief(self, reference: str, *, as_of: str | None = None) -> BeliefView:
         """One belief by its id, the id of the line that stated it, or words of it."""
         from .beliefs.view import show_belief
 
-        return show_belief(self.workspace, reference, self.today, as_of=self._as_of(as_of), rule=rule, tell=self.tell)
+        return show_belief(self, reference, as_of=self._as_of(as_of))
 
     def why(self, reference: str, *, as_of: str | None = None) -> Reasons:
         """Why a fact or belief holds: what it replaced, what replaced it, its evidence."""
         from .beliefs.view import why
 
-        return why(self.workspace, reference, self.today, as_of=self._as_of(as_of), tell=self.tell)
+        return why(self, reference, as_of=self._as_of(as_of))
 
     def conflicts(self, *, about: str | None = None) -> tuple[Conflict, ...]:
         """Pairs of facts that cannot both hold."""
         from .conflicts.listing import conflicts
 
-        return conflicts(self.workspace, self.today, about, self.tell, self.progress)
+        return conflicts(self, about)
 
     def check(self) -> tuple[Finding, ...]:
         """What is wrong with the pages: grammar, citations, links, ids, secrets, conflicts."""
@@ -199,17 +197,7 @@ class Memory(OpenMemory):
         from .language.flags import first_day
 
         day = first_day("--from", since, self.today)
-        return resolve(
-            self.workspace,
-            chosen,
-            other,
-            self.today,
-            both=both,
-            since=day,
-            because=because,
-            dry_run=dry_run,
-            tell=self.tell,
-        )
+        return resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
 
     def alias(self, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False) -> Named:
         """Add other names to the page of an entity, or `remove` them."""

@@ -6,15 +6,16 @@ import contextlib
 import io
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
 from memctl.cli.app import load
 from memctl.cli.call import run
 from memctl.hits import Answer, Hit
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
@@ -51,6 +52,11 @@ def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
         body = f"## Retain\n\n{text}" if text.startswith("- ") else text
         (root / path).write_text(body, encoding="utf-8", newline="")
     return Workspace(root.resolve())
+
+
+def memory_on(workspace: Workspace, day: date = TODAY, tell: Callable[[str], None] = lambda note: None) -> Memory:
+    """The memory of a workspace on a day; `tell` hears its notes."""
+    return Memory(workspace, lambda: datetime.combine(day, time()), tell=tell)
 
 
 def ask(workspace: Workspace, words: str, *, k: int = 10, today: date = TODAY, **more: Any) -> Answer:

@@ -12,7 +12,7 @@ from ..ids import fact_id
 from ..language.names import mentions
 from ..markdown.evidence_line import Bullet, code_of
 from .confidence import DEFAULT, Evidence, Ledger, in_order, ledger, replay, shown
-from .page_read import Entered, Mark
+from .page_read import BeliefEntry, LastWritten
 
 __all__ = [
     "Belief",
@@ -45,25 +45,24 @@ class Belief:
     names: frozenset[str]
     day: date
     stated: str | None
-    entry: Entered | None = None
+    entry: BeliefEntry | None = None
     items: list[Bullet] = field(default_factory=list)
     machine: set[str] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     over: date | None = None
     evidence: list[Evidence] = field(default_factory=list)
     number: str = ""
-    rule: str = "beta"
 
     @property
     def standing(self) -> Ledger:
         """Confidence, weights and trend as of its last piece of evidence."""
-        return ledger(self.evidence, self.rule)
+        return ledger(self.evidence)
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> LastWritten:
         """What the page is to remember of this writing."""
         codes = {b.ref: code_of(b) for b in self.items if b.ref and b.ref in self.machine}
-        return Mark(self.number, codes | dict.fromkeys(self.refused, "!"))
+        return LastWritten(self.number, codes | dict.fromkeys(self.refused, "!"))
 
     @property
     def moved(self) -> bool:
@@ -85,13 +84,12 @@ def belief_id(ref: str) -> str:
 
 
 def as_written(
-    entry: Entered,
-    mark: Mark | None,
+    entry: BeliefEntry,
+    mark: LastWritten | None,
     places: Mapping[str, Place],
     *,
     today: date,
     as_of: date | None = None,
-    rule: str = "beta",
 ) -> Belief | None:
     """A belief as it stands on the page, with what follows from its evidence; None if nobody had stated it by `as_of`.
 
@@ -112,16 +110,16 @@ def as_written(
         return None
     belief = Belief(entry.ref or own_id(entry), entry.fact, frozenset(), stated.day, stated.ref, entry, known)
     belief.over = min((b.day for b in known if b.verdict == "superseded" and not b.gone), default=None)
-    renumber(belief, places, rule)
+    renumber(belief, places)
     return belief
 
 
-def stated_in(entry: Entered) -> Bullet | None:
+def stated_in(entry: BeliefEntry) -> Bullet | None:
     """The piece of evidence that stated an entry, None if none does."""
     return next((bullet for _, bullet in entry.bullets if bullet.verdict == "stated"), None)
 
 
-def own_id(entry: Entered) -> str:
+def own_id(entry: BeliefEntry) -> str:
     """The id for a head without one: of the line that stated it, else of its words."""
     stated = stated_in(entry)
     if stated and stated.ref:
@@ -129,13 +127,13 @@ def own_id(entry: Entered) -> str:
     return belief_id(fact_id(Kind.OPINION, entry.fact.entities, entry.fact.text, None))
 
 
-def refused(entry: Entered, mark: Mark | None) -> set[str]:
+def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
     """Evidence that a person took out: it stood under the belief when it was last written, and does not now."""
     standing = {bullet.ref for _, bullet in entry.bullets}
     return {ref for ref in mark.codes if ref not in standing} if mark else set()
 
 
-def is_edited(entry: Entered, mark: Mark | None) -> bool:
+def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:
     """True if somebody wrote another number into the head than follows from what stands below it."""
     if entry.fact.confidence is None:
         return False
@@ -148,20 +146,20 @@ def is_edited(entry: Entered, mark: Mark | None) -> bool:
     return bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
 
 
-def is_remarked(entry: Entered) -> bool:
+def is_remarked(entry: BeliefEntry) -> bool:
     """True if a person wrote something between or below the evidence: then the entry is not reflect's to take away."""
     spans = [entry.span, *(span for span, _ in entry.bullets)]
     return entry.end - entry.span.line + 1 > sum(last - first + 1 for first, last in spans)
 
 
-def is_worded_as_stated(entry: Entered, stated: Bullet) -> bool:
+def is_worded_as_stated(entry: BeliefEntry, stated: Bullet) -> bool:
     """True if the id of the line that stated it says that these were its very words; an id of its author's tells nothing."""
     names = tuple(dict.fromkeys([*entry.fact.entities, *mentions(entry.fact.text)]))
     ids = [fact_id(Kind.OPINION, names, entry.fact.text, stated.day, ordinal) for ordinal in range(10)]  # of twins
     return stated.ref in ids
 
 
-def renumber(belief: Belief, places: Mapping[str, Place], rule: str) -> None:
+def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
     counted: dict[Evidence, Bullet] = {}
     for number, bullet in enumerate(belief.items):
@@ -181,8 +179,8 @@ def renumber(belief: Belief, places: Mapping[str, Place], rule: str) -> None:
         while key in counted:
             key = key._replace(ref=f"{key.ref}~{number}")
         counted[key] = bullet
-    belief.rule, belief.evidence = rule, in_order(counted)
-    after = replay(belief.evidence, rule)
+    belief.evidence = in_order(counted)
+    after = replay(belief.evidence)
     made: list[tuple[tuple[date, int, str], Bullet]] = []
     for at, (item, confidence) in enumerate(zip(belief.evidence, after, strict=True)):
         silent = item.verdict == "set" or (item.verdict == "stated" and at == 0)

@@ -1,6 +1,6 @@
-"""Confidence of a belief, replayed from its dated evidence: a Beta ledger, and the Hindsight paper's rule to compare.
+"""How confidence moves: a Beta ledger, replayed from the dated evidence of a belief.
 
-Beta: a belief stated with c0 begins as k earlier observations (2, or 4 when the author wrote a number), of which the
+A belief stated with c0 begins as k earlier observations (2, or 4 when the author wrote a number), of which the
 share c0 was for it. Evidence adds its weight to one side; confidence is the mean of the resulting Beta distribution:
 
     w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
@@ -22,21 +22,18 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
-__all__ = ["DEFAULT", "HIGHEST", "LOWEST", "RULES", "Evidence", "Ledger", "in_order", "ledger", "replay", "shown"]
+__all__ = ["DEFAULT", "HIGHEST", "LOWEST", "Evidence", "Ledger", "in_order", "ledger", "replay", "shown"]
 
 DEFAULT = 0.7
 """Confidence of a belief whose author wrote no number."""
 LOWEST, HIGHEST = 0.02, 0.98
 """No belief is ever surer than this."""
-RULES = ("beta", "hindsight")
-"""Names of the rules, the default first."""
 
 _GUESSED, _WRITTEN = 2.0, 4.0  # k: how many observations a statement is worth, without and with a number
 _RECENT = 5  # pieces of evidence that count as recent
 _MOVEMENT = 0.1  # of confidence, by recent evidence: less happens by chance at half of all times
 _EQUAL = 1e-9  # what rounding may make of equal numbers: for and against must be mirror images
 _HALVES = 10  # pieces of evidence from which on the newer half is compared with the older
-_STEP = 0.1  # alpha of the Hindsight paper
 _PHASES = {"stated": 0, "for": 1, "against": 1, "set": 2}
 
 
@@ -76,25 +73,25 @@ def in_order(items: Iterable[Evidence]) -> list[Evidence]:
     return sorted(items, key=lambda item: (item.day, _phase(item), item.ref, *item[2:]))
 
 
-def replay(items: Iterable[Evidence], rule: str = "beta") -> list[float]:
+def replay(items: Iterable[Evidence]) -> list[float]:
     """Confidence after each item of `in_order(items)`. The first n depend on the first n items only.
 
-    ValueError for an unknown rule or verdict.
+    ValueError for an unknown verdict.
     """
-    return [state.confidence for state in _states(in_order(items), rule)]
+    return [state.confidence for state in _states(in_order(items))]
 
 
-def ledger(items: Iterable[Evidence], rule: str = "beta") -> Ledger:
+def ledger(items: Iterable[Evidence]) -> Ledger:
     """The state after all items; without any, the default confidence of an unnumbered statement.
 
     Trend knows no clock. It is the change of confidence over the last five items since the anchor, if that is .1 or
     more; else the turn that makes the belief contested; else, from ten pieces of evidence on, the change from their
     older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
-    rule or verdict.
+    verdict.
     """
     ordered = in_order(items)
     path, state = [_clamped(DEFAULT)], _State()
-    for state in _states(ordered, rule):
+    for state in _states(ordered):
         path = [state.confidence] if state.fresh else [*path[-_RECENT:], state.confidence]
     confidence, (a, b) = state.confidence, state.weights
     deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
@@ -111,7 +108,7 @@ def shown(confidence: float) -> str:
 
 
 class _State:
-    """A belief after some items of its chain, by the Beta rule."""
+    """A belief after some items of its chain."""
 
     def __init__(self) -> None:
         self.c0, self.k = DEFAULT, _GUESSED
@@ -165,39 +162,9 @@ class _State:
         self.heft.append(strength / len(series))
 
 
-class _Hindsight(_State):
-    """The rule of the Hindsight paper: fixed steps from the last value, so it depends on order, unlike Beta.
-
-    Latimer et al., "Hindsight is 20/20: Building Agent Memory that Retains, Recalls, and Reflects", arXiv:2512.12818:
-    +alpha when reinforced, -alpha when weakened, -2 alpha when contradicted, clipped to [0,1]. A later statement
-    reinforces. Weights and deviation stay those of the ledger; what is given back is clamped as everything is.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.value = DEFAULT
-
-    @property
-    def confidence(self) -> float:
-        """The last value, clamped."""
-        return _clamped(self.value)
-
-    def add(self, item: Evidence) -> None:
-        """Take in the next item."""
-        if item.verdict == "set" or (item.verdict == "stated" and not self.begun):
-            self.value = _within(item.value)
-        elif item.verdict == "against":
-            self.value = _within(self.value - (_STEP if item.value < 1 else 2 * _STEP))
-        else:
-            self.value = _within(self.value + _STEP)
-        super().add(item)
-
-
-def _states(ordered: Iterable[Evidence], rule: str) -> Iterator[_State]:
+def _states(ordered: Iterable[Evidence]) -> Iterator[_State]:
     """The same state again and again, after each item."""
-    if rule not in RULES:
-        raise ValueError(f"no such rule: {rule}")
-    state = _Hindsight() if rule == "hindsight" else _State()
+    state = _State()
     for item in ordered:
         state.add(item)
         yield state

@@ -6,14 +6,25 @@ from collections.abc import Callable, Mapping
 
 from ..markdown.blocks import Side, conflict_sides, edited, live_blocks, splice
 from ..markdown.lines import split_lines
-from .page_read import LEDGER, Entered, Mark, edit_lines, marks_body, read_entries, read_marks, removals
+from .page_read import (
+    LEDGER,
+    BeliefEntry,
+    LastWritten,
+    edit_lines,
+    last_written_body,
+    read_entries,
+    read_last_written,
+    removals,
+)
 
 __all__ = ["settled"]
 
-_Marks = Mapping[str, Mark]
+_Marks = Mapping[str, LastWritten]
 
 
-def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entered, Mark], bool]) -> str | None:
+def settled(
+    text: str, before: tuple[str, str] | None, is_ours: Callable[[BeliefEntry, LastWritten], bool]
+) -> str | None:
     """The page without conflict markers: our side, with the marks of both; None if a person has a part in a conflict.
 
     `before` is the page as ours and theirs had it, None if nobody knows. `is_ours` tells whether nothing in an entry is
@@ -47,20 +58,22 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: Callable[[Entere
         [entry for entry in entries[0] if entry.ref in free], sides[0].text, last=len(free) == len(entries[0])
     )
     return splice(
-        text, LEDGER, marks_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)})
+        text,
+        LEDGER,
+        last_written_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}),
     )
 
 
-def _bare(text: str, before: tuple[str, str], is_ours: Callable[[Entered, Mark], bool]) -> str | None:
+def _bare(text: str, before: tuple[str, str], is_ours: Callable[[BeliefEntry, LastWritten], bool]) -> str | None:
     """What a person has on the page, if that is the same on both sides; None if not, or if there is more of it now."""
     known = {line for page in before for line in split_lines(page)}
     if any(line not in known for side in conflict_sides(text) or () for line in split_lines(side.text)):
         return None
     (ours, mine), (theirs, yours) = (_kept(page, is_ours) for page in before)
-    return splice(ours, LEDGER, marks_body(mine)) if (ours, mine) == (theirs, yours) else None
+    return splice(ours, LEDGER, last_written_body(mine)) if (ours, mine) == (theirs, yours) else None
 
 
-def _kept(page: str, is_ours: Callable[[Entered, Mark], bool]) -> tuple[str, _Marks]:
+def _kept(page: str, is_ours: Callable[[BeliefEntry, LastWritten], bool]) -> tuple[str, _Marks]:
     """A page without what is reflect's alone, and the marks of the rest."""
     marks, entries = _told_by(page), read_entries(page)[0]
     alone = [
@@ -71,25 +84,25 @@ def _kept(page: str, is_ours: Callable[[Entered, Mark], bool]) -> tuple[str, _Ma
     return text, {ref: mark for ref, mark in marks.items() if ref not in free}
 
 
-def _without(entries: list[Entered], text: str, last: bool) -> str:
+def _without(entries: list[BeliefEntry], text: str, last: bool) -> str:
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     bare = text.removeprefix(mark)
     return mark + edit_lines(bare, removals(entries, split_lines(bare), last))
 
 
-def _told_by(page: str) -> dict[str, Mark]:
+def _told_by(page: str) -> dict[str, LastWritten]:
     """The marks of a page, with what a person has taken out since: evidence, and whole beliefs (no head)."""
     entries = {entry.ref: {bullet.ref for _, bullet in entry.bullets} for entry in read_entries(page)[0]}
     return {
-        ref: Mark(
+        ref: LastWritten(
             mark.head if ref in entries else None,
             {fact: code if fact in entries.get(ref, ()) else "!" for fact, code in mark.codes.items()},
         )
-        for ref, mark in read_marks(page).items()
+        for ref, mark in read_last_written(page).items()
     }
 
 
-def _is_refused(mark: Mark, entry: Entered | None, left_out: bool) -> bool:
+def _is_refused(mark: LastWritten, entry: BeliefEntry | None, left_out: bool) -> bool:
     """True if a person took out on one side what stands on the other, or what would be stated again."""
     if mark.head is None:
         return entry is not None or left_out
@@ -99,7 +112,11 @@ def _is_refused(mark: Mark, entry: Entered | None, left_out: bool) -> bool:
 
 
 def _is_written(
-    side: Side, entries: list[Entered], ours: _Marks, theirs: _Marks, is_ours: Callable[[Entered, Mark], bool]
+    side: Side,
+    entries: list[BeliefEntry],
+    ours: _Marks,
+    theirs: _Marks,
+    is_ours: Callable[[BeliefEntry, LastWritten], bool],
 ) -> bool:
     """True if each disputed line of a side stands in the block, or in an entry that is reflect's alone."""
     lines = split_lines(side.text.removeprefix("\ufeff"))
@@ -111,7 +128,7 @@ def _is_written(
     return side.disputed <= written
 
 
-def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: Entered | None) -> Mark:
+def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: BeliefEntry | None) -> LastWritten:
     """The marks of both sides for a belief as it stands on one of them, or has been taken out."""
     marks = [marks[ref] for marks in (ours, theirs) if ref in marks]
     standing = {bullet.ref for _, bullet in entry.bullets} if entry else set()
@@ -122,7 +139,7 @@ def _joined(ref: str, ours: _Marks, theirs: _Marks, entry: Entered | None) -> Ma
         if (fact in standing) is (code != "!")
     }
     if entry is None:
-        return Mark(None, codes)
+        return LastWritten(None, codes)
     numbers = [mark.head for mark in marks if mark.head]
     shown = f"{entry.fact.confidence:.2f}" if entry.fact.confidence is not None else None
-    return Mark(shown if shown in numbers else next(iter(numbers), None), codes)
+    return LastWritten(shown if shown in numbers else next(iter(numbers), None), codes)

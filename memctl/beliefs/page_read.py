@@ -16,13 +16,13 @@ from ..markdown.page import Entry, Page, parse_page
 
 __all__ = [
     "LEDGER",
-    "Entered",
-    "Mark",
+    "BeliefEntry",
+    "LastWritten",
     "edit_lines",
     "head_with",
-    "marks_body",
+    "last_written_body",
     "read_entries",
-    "read_marks",
+    "read_last_written",
     "removals",
 ]
 
@@ -32,7 +32,7 @@ LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so t
 
 
 @dataclass(frozen=True, slots=True)
-class Entered:
+class BeliefEntry:
     """A belief as it stands on the page: its head (lines `span`), its evidence by line, and the last line of it all."""
 
     span: Span
@@ -47,10 +47,10 @@ class Entered:
         return self.fact.block_id
 
 
-def read_entries(text: str) -> tuple[list[Entered], Page]:
+def read_entries(text: str) -> tuple[list[BeliefEntry], Page]:
     """Every belief entry of the page outside managed blocks, in order, and the parsed page."""
     page = parse_page(text, facts_everywhere=True)
-    found: list[Entered] = []
+    found: list[BeliefEntry] = []
     entries = list(page.entries)
     for at, entry in enumerate(entries):
         if entry.role is Role.FACT and entry.block is None and entry.fact and entry.fact.kind is Kind.OPINION:
@@ -58,7 +58,7 @@ def read_entries(text: str) -> tuple[list[Entered], Page]:
     return found, page
 
 
-def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> Entered:
+def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> BeliefEntry:
     assert head.fact is not None
     depth = _depth(lines[head.span.line - 1])
     bullets: list[tuple[Span, Bullet]] = []
@@ -73,7 +73,7 @@ def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> Enter
         end = entry.span.end_line
         if entry.role is Role.ITEM and (found := _evidence(entry, lines)):
             bullets.append(found)
-    return Entered(head.span, end, head.fact, tuple(bullets), " " * depth)
+    return BeliefEntry(head.span, end, head.fact, tuple(bullets), " " * depth)
 
 
 _ASIDES = (Role.TEXT, Role.CODE, Role.REST)
@@ -154,7 +154,9 @@ def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> st
     return "".join(kept)
 
 
-def removals(entries: Iterable[Entered], lines: Sequence[str], last: bool) -> Iterator[tuple[int, int, Sequence[str]]]:
+def removals(
+    entries: Iterable[BeliefEntry], lines: Sequence[str], last: bool
+) -> Iterator[tuple[int, int, Sequence[str]]]:
     """The edits that take entries away; with the `last` of a page goes the blank line that came with the first."""
     for entry in entries:
         first = entry.span.line
@@ -165,7 +167,7 @@ def removals(entries: Iterable[Entered], lines: Sequence[str], last: bool) -> It
 # -- what reflect remembers of its own writing ------------------------------------------------------------------------
 
 
-class Mark(NamedTuple):
+class LastWritten(NamedTuple):
     """What reflect last wrote of a belief: the number in its head, a code for each piece of evidence by its id.
 
     Codes are `s0.80` stated with that, `+` and `-` with 4, 2 or 1 quarters, `x` superseded, `!` taken out by hand since.
@@ -176,20 +178,20 @@ class Mark(NamedTuple):
     codes: Mapping[str, str]
 
 
-def read_marks(text: str) -> dict[str, Mark]:
+def read_last_written(text: str) -> dict[str, LastWritten]:
     """The marks on the page, by id of the belief; empty where there is no such block."""
     lines = split_lines(text.removeprefix("\ufeff"))
     block = next((block for block in live_blocks(lines) if block.name == LEDGER), None)
-    found: dict[str, Mark] = {}
+    found: dict[str, LastWritten] = {}
     for line in body_of(lines, block) if block else ():
         words = line.split()
         if len(words) >= 2 and re.fullmatch(r"[\d.]+|-", words[1]):
             codes = {ref: code for code, _, ref in (word.partition(":") for word in words[2:])}
-            found[words[0]] = Mark(None if words[1] == "-" else words[1], codes)
+            found[words[0]] = LastWritten(None if words[1] == "-" else words[1], codes)
     return found
 
 
-def marks_body(marks: Mapping[str, Mark]) -> str:
+def last_written_body(marks: Mapping[str, LastWritten]) -> str:
     """The body of the block: a comment, so that it does not show on a rendered page. Empty without marks."""
     rows = [
         " ".join([name, mark.head or "-", *(f"{code}:{ref}" for ref, code in sorted(mark.codes.items()))])

@@ -13,7 +13,16 @@ from ..markdown.grammar import render
 from ..markdown.lines import Role, split_lines
 from ..markdown.page import Page
 from .belief import Belief
-from .page_read import LEDGER, Entered, Mark, edit_lines, head_with, marks_body, read_entries, removals
+from .page_read import (
+    LEDGER,
+    BeliefEntry,
+    LastWritten,
+    edit_lines,
+    head_with,
+    last_written_body,
+    read_entries,
+    removals,
+)
 from .replay import Replayed
 
 __all__ = ["Written", "unread_heads", "write_opinions"]
@@ -54,7 +63,7 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     if not text.strip("\ufeff \r\n") and replayed.beliefs:
         made = f"{mark}{_TITLE}\n{made.removeprefix(mark)}"
     try:
-        made = splice(made, LEDGER, marks_body(replayed.marks)) if made != text or replayed.marks else made
+        made = splice(made, LEDGER, last_written_body(replayed.marks)) if made != text or replayed.marks else made
     except ValueError as error:
         return Written(text, _lines(text), str(error))
     where = _lines(made)
@@ -64,7 +73,7 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     return Written(made, where)
 
 
-def unread_heads(page: Page, entries: Sequence[Entered], marks: Mapping[str, Mark]) -> dict[str, int]:
+def unread_heads(page: Page, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten]) -> dict[str, int]:
     """The lines of bullets that end with the id of a belief which reflect knows, and are no belief: a slip of the pen."""
     read = {entry.ref for entry in entries}
     found: dict[str, int] = {}
@@ -90,7 +99,7 @@ def _lines(text: str) -> dict[str, int]:
     return found
 
 
-def _entry_edits(belief: Belief, entry: Entered, lines: Sequence[str]) -> Iterator[_Edit]:
+def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> Iterator[_Edit]:
     first, last = entry.span
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
@@ -106,7 +115,7 @@ def _entry_edits(belief: Belief, entry: Entered, lines: Sequence[str]) -> Iterat
         yield last + 1, entry.end, new
 
 
-def _body(belief: Belief, entry: Entered, lines: Sequence[str]) -> list[str]:
+def _body(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> list[str]:
     """The lines below a head: evidence in order, each followed by what a person wrote beneath it."""
     raw: dict[Bullet, list[str]] = {}
     below: dict[str | None, list[str]] = {None: []}

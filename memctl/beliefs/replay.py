@@ -30,15 +30,15 @@ from .belief import (
     stated_in,
 )
 from .confidence import DEFAULT
-from .page_read import Entered, Mark
+from .page_read import BeliefEntry, LastWritten
 
-__all__ = ["Replayed", "Told", "Weigh", "is_ours", "replayed"]
+__all__ = ["Judge", "ReplayInput", "Replayed", "TrustedFact", "is_ours", "replay_beliefs"]
 
-Weigh = Callable[[Fact, Fact], Stance]
+Judge = Callable[[Fact, Fact], Stance]
 _NEAR = 0.8  # of the stems of both: the same said again, not a belief of its own
 
 
-class Told(NamedTuple):
+class TrustedFact(NamedTuple):
     """A trusted fact as evidence. `names` are the keys of those it names; `day` is when it was written down."""
 
     ref: str
@@ -52,40 +52,40 @@ class Replayed(NamedTuple):
     """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know."""
 
     beliefs: tuple[Belief, ...]
-    withdrawn: tuple[Entered, ...]
-    marks: Mapping[str, Mark]
+    withdrawn: tuple[BeliefEntry, ...]
+    marks: Mapping[str, LastWritten]
     notes: tuple[str, ...]
 
 
-def replayed(
-    entries: Sequence[Entered],
-    marks: Mapping[str, Mark],
-    told: Iterable[Told],
-    *,
-    places: Mapping[str, Place],
-    forgotten: Iterable[str] = (),
-    names_of: Callable[[Fact], frozenset[str]],
-    weigh: Weigh,
-    since: date | None,
-    today: date,
-    rule: str = "beta",
-    unread: Mapping[str, int] | None = None,
-) -> Replayed:
-    """The beliefs that the entries on the page and the facts of the window make.
+class ReplayInput(NamedTuple):
+    """What a replay knows beside the page.
 
-    `told` are all trusted facts from `since` on; evidence older than that stays as it stands on the page. `places` says
-    where every cited id is now; ids without a place are gone. `forgotten` are those that count no more
-    all the same, or were forgotten on purpose. `unread` are the lines of heads that do not parse: neither here nor gone.
+    `facts` are all trusted facts of the window; evidence older than that stays as it stands on the page. `places` says
+    where every cited id is now; ids without a place are gone. `forgotten` are those that count no more all the same, or
+    were forgotten on purpose. `names_of` gives the keys of those a fact names. `unread` are the lines of heads that do not
+    parse: neither here nor gone.
     """
-    run = _Run(dict(marks), {t.ref: t for t in told}, places, frozenset(forgotten), names_of, weigh, since, today)
-    run.take_entries(entries, unread or {})
+
+    facts: Sequence[TrustedFact]
+    places: Mapping[str, Place]
+    forgotten: Set[str]
+    names_of: Callable[[Fact], frozenset[str]]
+    judge: Judge
+    today: date
+    unread: Mapping[str, int] = {}
+
+
+def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
+    """The beliefs that the entries on the page and the facts of the window make; `written` is what reflect last wrote."""
+    run = _Run(written, given)
+    run.take_entries(entries)
     for _, day in groupby(sorted(run.told.values(), key=lambda t: (t.day, t.ref)), key=lambda t: t.day):
         run.hear(list(day))
     for fact in run.told.values():
         run.link(fact)
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
     for belief in beliefs:
-        renumber(belief, places, rule)
+        renumber(belief, given.places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
@@ -93,7 +93,11 @@ def replayed(
 
 
 def is_ours(
-    entry: Entered, mark: Mark | None, told: Mapping[str, Told], places: Mapping[str, Place], forgotten: Set[str]
+    entry: BeliefEntry,
+    mark: LastWritten | None,
+    told: Mapping[str, TrustedFact],
+    places: Mapping[str, Place],
+    forgotten: Set[str],
 ) -> bool:
     """True if nothing in the entry is a person's, and all of it can be found again, or is gone for good."""
     stated = stated_in(entry)
@@ -114,31 +118,29 @@ def is_ours(
 class _Run:
     """The state of one replay."""
 
-    def __init__(
-        self, marks: dict[str, Mark], told: dict[str, Told], places: Mapping[str, Place], forgotten: frozenset[str],
-        names_of: Callable[[Fact], frozenset[str]], weigh: Weigh, since: date | None, today: date,
-    ) -> None:  # fmt: skip
-        self.marks, self.told, self.places, self.forgotten = marks, told, places, forgotten
-        self.names_of, self.judge, self.since, self.today = names_of, weigh, since, today
+    def __init__(self, written: Mapping[str, LastWritten], given: ReplayInput) -> None:
+        self.marks, self.told = written, {fact.ref: fact for fact in given.facts}
+        self.places, self.forgotten = given.places, given.forgotten
+        self.names_of, self.today, self.unread, self._judge = given.names_of, given.today, given.unread, given.judge
         self.beliefs: list[Belief] = []
-        self.derivable: dict[str, Entered] = {}
-        self.taken_out: dict[str, Mark] = {}
+        self.derivable: dict[str, BeliefEntry] = {}
+        self.taken_out: dict[str, LastWritten] = {}
         self.notes: list[str] = []
         self._by_id: dict[str, Belief] = {}
         self._by_stem: dict[tuple[str, str], list[Belief]] = defaultdict(list)
         self._stems: dict[str, frozenset[str]] = {}
         self._verdicts: dict[tuple[str, str], Stance] = {}
         self._settled: set[str] = set()
-        self._ends: dict[str, list[Told]] = defaultdict(list)  # what says that it replaces a belief, by its id
-        for fact in told.values():
+        self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
+        for fact in self.told.values():
             for ref in fact.fact.supersedes:
                 self._ends[ref].append(fact)
 
     # -- what stands on the page --------------------------------------------------------------------------------------
 
-    def take_entries(self, entries: Sequence[Entered], unread: Mapping[str, int]) -> None:
+    def take_entries(self, entries: Sequence[BeliefEntry]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
-        seen: dict[str, Entered] = {}
+        seen: dict[str, BeliefEntry] = {}
         for entry in entries:
             ref = entry.ref or own_id(entry)
             if ref in seen:
@@ -154,15 +156,15 @@ class _Run:
         for ref, mark in self.marks.items():
             stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
             if ref not in seen and not (stated and stated in self.forgotten):
-                self.taken_out[ref] = mark if ref in unread else Mark(None, mark.codes)
-                if ref in unread:
+                self.taken_out[ref] = mark if ref in self.unread else LastWritten(None, mark.codes)
+                if ref in self.unread:
                     self.notes.append(
-                        f"line {unread[ref]}: ^{ref} does not read as a belief; mend the line, or take the belief out"
+                        f"line {self.unread[ref]}: ^{ref} does not read as a belief; mend the line, or take the belief out"
                     )
                 # What was said again of such a belief does not bring it back under another id.
                 self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
 
-    def _kept(self, ref: str, entry: Entered) -> Belief:
+    def _kept(self, ref: str, entry: BeliefEntry) -> Belief:
         mark = self.marks.get(ref)
         stated = stated_in(entry)
         days = [b.day for _, b in entry.bullets]
@@ -190,7 +192,7 @@ class _Run:
             belief.items.append(Bullet(self.today, "set", 1.0, entry.fact.confidence, reason="by hand"))
         return belief
 
-    def _kept_bullet(self, belief: Belief, bullet: Bullet, mark: Mark | None) -> Bullet | None:
+    def _kept_bullet(self, belief: Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
         """The bullet as it stays, with its line found again; None if it is ours to find again, or forgotten."""
         ref = bullet.ref
         if ref is None:
@@ -234,7 +236,7 @@ class _Run:
 
     # -- what is told -------------------------------------------------------------------------------------------------
 
-    def hear(self, day: Sequence[Told]) -> None:
+    def hear(self, day: Sequence[TrustedFact]) -> None:
         """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
 
         So what ends an older belief ends it for the whole day, and what is no opinion speaks to those of the same day.
@@ -248,22 +250,22 @@ class _Run:
         for told in others:
             self._weigh(told)
 
-    def _reverse(self, facts: Iterable[Told], applies: Callable[[Belief, Told], bool]) -> None:
+    def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[Belief, TrustedFact], bool]) -> None:
         for told in facts:
             for belief in self._related(told):
                 if applies(belief, told) and (verdict := self._verdict(belief, told)).reversal:
                     self._end(belief, told, verdict.reason)
 
-    def _verdict(self, belief: Belief, told: Told) -> Stance:
+    def _verdict(self, belief: Belief, told: TrustedFact) -> Stance:
         """What the fact says of the belief; what it says by its id (`for=`) is not judged by its words too."""
         pair = belief.ref, told.ref
         if pair not in self._verdicts:
             named = {*told.fact.supports, *told.fact.refutes, *told.fact.supersedes}
             spoken = not named & {belief.ref, belief.stated}
-            self._verdicts[pair] = self.judge(belief.fact, told.fact) if spoken else Stance("neither", 0.0, "")
+            self._verdicts[pair] = self._judge(belief.fact, told.fact) if spoken else Stance("neither", 0.0, "")
         return self._verdicts[pair]
 
-    def _weigh(self, told: Told) -> None:
+    def _weigh(self, told: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
         heard = False
         for belief in self._related(told):
@@ -281,7 +283,7 @@ class _Run:
         if told.fact.kind is Kind.OPINION and not heard:
             self._state(told)
 
-    def _related(self, told: Told) -> list[Belief]:
+    def _related(self, told: TrustedFact) -> list[Belief]:
         """Beliefs about somebody that the fact names, with a word in common, stated no later and not over."""
         stems = self._stems_of(told.fact.text)
         met = {
@@ -292,18 +294,18 @@ class _Run:
         }
         return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
 
-    def _is_open(self, belief: Belief, told: Told) -> bool:
+    def _is_open(self, belief: Belief, told: TrustedFact) -> bool:
         if belief.over is not None and belief.over <= told.day:
             return False
         if told.fact.kind is not Kind.OPINION:
             return belief.day <= told.day
         return (belief.day, belief.stated or "") < (told.day, told.ref)
 
-    def _says_again(self, belief: Belief, told: Told) -> bool:
+    def _says_again(self, belief: Belief, told: TrustedFact) -> bool:
         mine, theirs = self._stems_of(belief.fact.text), self._stems_of(told.fact.text)
         return len(mine & theirs) >= _NEAR * max(len(mine), len(theirs), 1)
 
-    def _state(self, told: Told) -> None:
+    def _state(self, told: TrustedFact) -> None:
         ref = belief_id(told.ref)
         if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
             return
@@ -317,7 +319,7 @@ class _Run:
         belief.machine.add(told.ref)
         self._add(belief)
 
-    def link(self, told: Told) -> None:
+    def link(self, told: TrustedFact) -> None:
         """Explicit evidence; it may speak to a belief that is stated later."""
         for verdict, refs in (("for", told.fact.supports), ("against", told.fact.refutes)):
             for belief in filter(None, map(self._by_id.get, refs)):
@@ -330,7 +332,7 @@ class _Run:
         belief.items.append(bullet)
         belief.machine.add(bullet.ref or "")
 
-    def _end(self, belief: Belief, told: Told, reason: str) -> None:
+    def _end(self, belief: Belief, told: TrustedFact, reason: str) -> None:
         before = len(belief.items)
         self._note(belief, Bullet(told.day, "superseded", citation=told.citation, reason=reason, ref=told.ref))
         if len(belief.items) > before:

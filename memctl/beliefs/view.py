@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
@@ -10,20 +9,18 @@ from ..entities.names_of_lines import KnownNames
 from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..hits import Hit
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.reflect import placed
 from ..index.reread import reread
-from ..index.sync import freshen, silent
+from ..index.sync import freshen
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
 from ..notes.files import read_page
-from ..notes.workspace import Workspace
 from ..recall.entry_hits import hit_of
 from ..truth.judge import judge
 from .belief import Belief, Place, as_written
 from .confidence import Ledger
-from .page_read import read_entries, read_marks
+from .page_read import read_entries, read_last_written
 
 __all__ = ["BeliefView", "Reasons", "beliefs", "show_belief", "why"]
 
@@ -54,76 +51,58 @@ class Reasons:
     beliefs: tuple[BeliefView, ...]
 
 
-def beliefs(
-    workspace: Workspace,
-    today: date,
-    *,
-    about: str | None = None,
-    as_of: date | None = None,
-    rule: str = "beta",
-    tell: Callable[[str], None] = silent,
-) -> tuple[BeliefView, ...]:
+def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None = None) -> tuple[BeliefView, ...]:
     """Every belief on bank/opinions.md, the firmest first; those about one name only, with `about`."""
 
-    def job(index: Index) -> tuple[BeliefView, ...]:
-        freshen(workspace, index, tell)
-        found = _views(workspace, index, today, as_of, rule)
+    def job(memory: OpenMemory) -> tuple[BeliefView, ...]:
+        freshen(memory.workspace, memory.index, memory.tell)
+        found = _views(memory, as_of)
         if about is not None:
-            known = KnownNames(index)
+            known = KnownNames(memory.index)
             wanted = entity_key(known.known_as(about.removeprefix("@")))
             found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
         return tuple(sorted(found, key=lambda v: (v.over is not None, -v.standing.confidence, v.ref)))
 
-    return with_index(workspace, job)
+    return memory.run(job)
 
 
-def _views(workspace: Workspace, index: Index, today: date, as_of: date | None, rule: str) -> list[BeliefView]:
+def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
+    workspace = memory.workspace
     if not (workspace.root / OPINIONS).exists():
         return []
     text = read_page(workspace, OPINIONS).text
     entries, _ = read_entries(text)
-    marks = read_marks(text)
-    refs = {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref}
-    lines = placed(index, refs)
+    written = read_last_written(text)
+    lines = placed(memory.index, {bullet.ref for entry in entries for _, bullet in entry.bullets if bullet.ref})
     seen = reread(workspace, lines)
     places = {
-        e.ref: Place(Citation(e.path, seen[e.id].line, seen[e.id].end_line), e.origin) for e in reversed(lines) if e.id in seen
-    }  # fmt: skip
-    found = []
-    for entry in entries:
-        belief = as_written(entry, marks.get(entry.ref or ""), places, today=today, as_of=as_of, rule=rule)
-        if belief:
-            found.append(_view(belief, places))
-    return found
+        line.ref: Place(Citation(line.path, seen[line.id].line, seen[line.id].end_line), line.origin)
+        for line in reversed(lines)
+        if line.id in seen
+    }
+    found = (
+        as_written(entry, written.get(entry.ref or ""), places, today=memory.today, as_of=as_of) for entry in entries
+    )
+    return [_view(belief, places) for belief in found if belief]
 
 
 def _view(belief: Belief, places: dict[str, Place]) -> BeliefView:
     assert belief.entry is not None
-    span = belief.entry.span
     evidence = tuple(
         bullet._replace(citation=places[bullet.ref].citation) if bullet.ref in places else bullet
         for bullet in belief.items
     )
-    return BeliefView(
-        belief.ref, belief.fact.text, belief.fact.entities, belief.standing, Citation(OPINIONS, span.line, span.end_line),
-        evidence, belief.over,
-    )  # fmt: skip
+    place = Citation(OPINIONS, *belief.entry.span)
+    fact = belief.fact
+    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, belief.over)
 
 
-def show_belief(
-    workspace: Workspace,
-    reference: str,
-    today: date,
-    *,
-    as_of: date | None = None,
-    rule: str = "beta",
-    tell: Callable[[str], None] = silent,
-) -> BeliefView:
+def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> BeliefView:
     """The belief with this id, or that the fact with this id states, or whose text holds these words.
 
     NothingFound if there is none, Usage if the words fit several.
     """
-    found = beliefs(workspace, today, as_of=as_of, rule=rule, tell=tell)
+    found = beliefs(memory, as_of=as_of)
     bare = reference.strip().removeprefix("^")
     by_id = [
         view
@@ -134,44 +113,38 @@ def show_belief(
     fitting = by_id or [view for view in found if words and words in view.text.casefold()]
     if not fitting:
         when = f" as of {as_of}" if as_of else ""
-        raise NothingFound(f"no belief is called {reference!r}{when}", "`memctl belief list` has them all")
+        raise NothingFound(f"no belief matches {reference!r}{when}", "`memctl belief list` shows all of them")
     if len(fitting) > 1 and not by_id:
-        raise Usage(
-            f"{reference!r} fits {len(fitting)} beliefs: " + ", ".join(f"^{v.ref}" for v in fitting[:5]), "give the id"
-        )
+        ids = ", ".join(f"^{view.ref}" for view in fitting[:5])
+        raise Usage(f"{reference!r} matches {len(fitting)} beliefs: {ids}", "give the id")
     return fitting[0]
 
 
-def why(
-    workspace: Workspace,
-    reference: str,
-    today: date,
-    *,
-    as_of: date | None = None,
-    tell: Callable[[str], None] = silent,
-) -> Reasons:
+def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Reasons:
     """Why an id is held: a belief with its whole chain, or a fact with what it replaced, what replaced it, what it proves."""
     bare = reference.strip().removeprefix("^")
 
-    def job(index: Index) -> Reasons:
-        freshen(workspace, index, tell)
-        views = _views(workspace, index, today, as_of, "beta")
-        speaks = tuple(view for view in views if view.ref == bare or any(b.ref == bare for b in view.evidence))
+    def job(memory: OpenMemory) -> Reasons:
+        index, day = memory.index, as_of or memory.today
+        freshen(memory.workspace, index, memory.tell)
+        speaks = tuple(
+            view for view in _views(memory, as_of) if view.ref == bare or any(b.ref == bare for b in view.evidence)
+        )
         entries = placed(index, [bare])
-        verdict = judge(index, entries, as_of or today, as_of)
-        seen = reread(workspace, verdict.entries.values())
+        verdict = judge(index, entries, day, as_of)
+        seen = reread(memory.workspace, verdict.entries.values())
         known = KnownNames(index)
 
         def shown(ids: set[int]) -> tuple[Hit, ...]:
             wanted = [verdict.entries[i] for i in sorted(ids) if i in verdict.entries and i in seen]
-            return tuple(hit_of(index, e, seen[e.id], verdict, as_of or today, known) for e in wanted)
+            return tuple(hit_of(index, e, seen[e.id], verdict, day, known) for e in wanted)
 
         own = {e.id for e in entries if e.id in verdict.entries}
         after = {s.replaced_by for i, s in verdict.standings.items() if i in own and s.replaced_by is not None}
         before = {i for i, s in verdict.standings.items() if s.replaced_by in own}
         return Reasons(shown(own), shown(after), shown(before - own), speaks)
 
-    reasons = with_index(workspace, job)
+    reasons = memory.run(job)
     if not reasons.hits and not reasons.beliefs:
         raise NothingFound(f"nothing has the id {reference!r}", "`memctl recall` prints ids")
     return reasons

@@ -8,13 +8,16 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..errors import MemctlError, Usage
 from ..notes.workspace import Workspace, current_folder, find_workspace
 from .output import Output
+
+if TYPE_CHECKING:
+    from ..memory import Memory
 
 __all__ = ["Call", "command", "run"]
 
@@ -41,6 +44,13 @@ class Call:
         if self.found is None:
             self.found = find_workspace(self.named, os.environ, current_folder())
         return self.found
+
+    @property
+    def memory(self) -> "Memory":
+        """The memory in that workspace, as of now; its notes go to the terminal."""
+        from ..memory import Memory
+
+        return Memory(self.workspace, lambda: self.now, tell=self.out.note)
 
 
 _COMMON: dict[str, Any] = {

@@ -35,7 +35,9 @@ def conflicts(
     from ..conflicts.listing import conflicts as run
 
     with call.out.progress("comparing") as progress:
-        found = run(call.workspace, call.today, about, call.out.note, progress)
+        memory = call.memory
+        memory.progress = progress
+        found = run(memory, about)
     if call.out.json:
         listed = [
             {"rule": c.rule, "reason": c.reason, "about": list(c.about), "sides": [hit_json(hit) for hit in c.sides]}
@@ -96,8 +98,7 @@ def resolve(
     if len(named) != 2 or (over is None and not both):
         raise Usage("resolve takes two references", "memctl resolve REF --over REF, or memctl resolve REF REF --both")
     done = run(
-        call.workspace, named[0], named[1], call.today, both=both, since=_day(since, call.today), because=because,
-        dry_run=dry_run, tell=call.out.note,
+        call.memory, named[0], named[1], both=both, since=_day(since, call.today), because=because, dry_run=dry_run
     )  # fmt: skip
     print_retained(call, done, dry_run)
 

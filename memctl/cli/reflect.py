@@ -21,9 +21,6 @@ __all__ = ["register"]
 AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="WHEN", help="Answer as of that day, from what was known by then.")
 ]
-Rule = Annotated[
-    str, typer.Option("--opinion-rule", metavar="RULE", help="beta, or hindsight for comparison.")
-]  # fmt: skip
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 
 
@@ -53,23 +50,18 @@ def reflect(
         typer.Option("--accept", metavar="N", min=1, help="Apply proposal N to memory.md, and nothing else."),
     ] = None,
     refuse: Annotated[int | None, typer.Option("--refuse", metavar="N", min=1, help="Never propose N again.")] = None,
-    rule: Rule = "beta",
 ) -> None:
     """Turn facts into entity pages, beliefs with evidence, and lessons, each line cited. Quiet if nothing changed."""
     from ..reflect.reflect import reflect as run
 
     if dry_run and apply:
         raise Usage("--dry-run and --apply together", "choose one")
-    if _rule(rule) != "beta" and not dry_run:
-        raise Usage(
-            "--opinion-rule is for comparison", "add --dry-run; the pages are always written by the Beta ledger"
-        )
     if accept is not None or refuse is not None:
         _decide(call, accept, refuse, dry_run)
         return
     with call.out.progress("reflecting") as progress:
         done = run(
-            call.workspace, today=call.today, since=_since(since, call.today), dry_run=dry_run, propose=propose_core, rule=rule,
+            call.workspace, today=call.today, since=_since(since, call.today), dry_run=dry_run, propose=propose_core,
             progress=progress,
         )  # fmt: skip
     _print_reflected(call, done, dry_run)
@@ -105,14 +97,6 @@ def _since(written: str | None, today: date) -> date | None:
     if period is None or period.first is None:
         raise Usage(f"--since {written!r} is not understood", "write 7d, 2025-11-27 or 2025-11")
     return period.first
-
-
-def _rule(name: str) -> str:
-    from ..beliefs.confidence import RULES
-
-    if name not in RULES:
-        raise Usage(f"--opinion-rule {name!r} is unknown", " or ".join(RULES))
-    return name
 
 
 def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
@@ -160,14 +144,11 @@ def belief_list(
         str | None, typer.Option("--about", "-a", metavar="NAME", help="Only those about that name.")
     ] = None,
     as_of: AsOf = None,
-    rule: Rule = "beta",
 ) -> int:
     """Every belief, the firmest first, with its trend. Exit code 1 if there are none."""
     from ..beliefs.view import beliefs
 
-    found = beliefs(
-        call.workspace, call.today, about=about, as_of=_day(as_of, call.today), rule=_rule(rule), tell=call.out.note
-    )
+    found = beliefs(call.memory, about=about, as_of=_day(as_of, call.today))
     if call.out.json:
         call.out.raw_json({"schema": 1, "beliefs": [belief_json(view) for view in found]})
         return 0 if found else 1
@@ -185,19 +166,11 @@ def belief_show(
         typer.Argument(metavar="ID", help="The id of a belief or of the line that stated it, or words of it."),
     ],
     as_of: AsOf = None,
-    rule: Rule = "beta",
 ) -> None:
     """One belief with its whole evidence."""
     from ..beliefs.view import show_belief
 
-    view = show_belief(
-        call.workspace,
-        " ".join(reference),
-        call.today,
-        as_of=_day(as_of, call.today),
-        rule=_rule(rule),
-        tell=call.out.note,
-    )
+    view = show_belief(call.memory, " ".join(reference), as_of=_day(as_of, call.today))
     if call.out.json:
         call.out.raw_json({"schema": 1, **belief_json(view)})
         return
@@ -212,7 +185,7 @@ def why(
     """Why something is held: what it replaced, what replaced it, the evidence that it rests on or belongs to."""
     from ..beliefs.view import why as run
 
-    reasons = run(call.workspace, reference, call.today, as_of=_day(as_of, call.today), tell=call.out.note)
+    reasons = run(call.memory, reference, as_of=_day(as_of, call.today))
     if call.out.json:
         call.out.raw_json(_reasons_json(reasons))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
@@ -11,8 +11,8 @@ from ..conflicts.disagreement import Statement, disagreement
 from ..entities.names_of_lines import KnownNames
 from ..facts import Fact, is_trusted
 from ..hits import Hit
-from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.conflicts import (
     Told,
     bearers,
@@ -25,12 +25,11 @@ from ..index.queries.conflicts import (
 )
 from ..index.queries.entries import Stored, by_ids, keys_of, slot_ids
 from ..index.reread import reread
-from ..index.sync import Progress, freshen, silent
+from ..index.sync import freshen
 from ..language.analyzer import terms
 from ..language.names import entity_key
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from ..notes.workspace import Workspace
 from ..recall.entry_hits import hit_of
 from ..stance.stance import Stance, stance
 from ..truth.judge import Judgement, judge
@@ -58,56 +57,47 @@ class Conflict:
         return f"{self.rule}{reason}: {' and '.join(str(hit.source) for hit in self.sides)}"
 
 
-def conflicts(
-    workspace: Workspace,
-    today: date,
-    about: str | None = None,
-    tell: Callable[[str], None] = silent,
-    progress: Progress = lambda done, total: None,
-) -> tuple[Conflict, ...]:
-    """Every pair of facts that disagree today, the newest first; with `about`, those about the bearer of that name.
+def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
+    """Every pair of facts that disagree today, the newest first; with `about`, those about the entity of that name.
 
     Left out: what is superseded, expired or retracted, copies in managed blocks, observations, pairs that a line names
-    as compatible, and pairs of which neither side is trusted. `tell` hears where there was too much to compare.
+    as compatible, and pairs of which neither side is trusted. A note says where there was too much to compare.
     """
 
-    def job(index: Index) -> tuple[Conflict, ...]:
-        freshen(workspace, index, tell)
-        with index.reading():
-            return conflicts_in(workspace, index, today, about, tell, progress)
+    def job(memory: OpenMemory) -> tuple[Conflict, ...]:
+        freshen(memory.workspace, memory.index, memory.tell)
+        with memory.index.reading():
+            return conflicts_in(memory, about)
 
-    return with_index(workspace, job)
+    return memory.run(job)
 
 
-def conflicts_in(
-    workspace: Workspace,
-    index: Index,
-    today: date,
-    about: str | None = None,
-    tell: Callable[[str], None] = silent,
-    progress: Progress = lambda done, total: None,
-) -> tuple[Conflict, ...]:
-    """The same from an index as it stands."""
+def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
+    """The same from the open index as it is."""
+    index = memory.index
     keys = keys_of(index, about.removeprefix("@")) if about is not None else None
     groups = bearers(index) if keys is None else {keys[0]: set(keys)}
-    pairs = _slot_pairs(index, today, keys)
+    pairs = _slot_pairs(memory, keys)
     cut: list[str] = []
     for done, (name, group) in enumerate(sorted(groups.items())):
         pairs += [Pair(one, other, "") for one, other in _worth(index, name, group, cut)]
-        progress(done + 1, len(groups))
+        memory.progress(done + 1, len(groups))
     if cut:
         more = f" and {len(cut) - 3} more" if len(cut) > 3 else ""
-        tell(f"too many lines are alike to compare them all; the likeliest were, about {', '.join(cut[:3])}{more}")
+        memory.tell(
+            f"too many lines are alike to compare them all; the likeliest were, about {', '.join(cut[:3])}{more}"
+        )
     if keys and not any(facts_about(index, group, 1) for group in groups.values()):
-        tell(f"no fact names {about}")
-    return tuple(_found(workspace, index, today, list(dict.fromkeys(pairs))))
+        memory.tell(f"no fact names {about}")
+    return tuple(_found(memory, list(dict.fromkeys(pairs))))
 
 
-def conflicts_since(workspace: Workspace, index: Index, today: date, since: date) -> tuple[Conflict, ...]:
+def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
     """Those pairs of which one side was told from `since` on, about names with no more than 2,000 lines.
 
     All that is looked at are those facts, and the lines about the same names: each pair as in a small workspace.
     """
+    index = memory.index
     fresh = by_ids(index, said_since(index, since))
     groups: dict[str, tuple[str, ...]] = {}
     of: dict[str, list[int]] = {}
@@ -123,20 +113,25 @@ def conflicts_since(workspace: Workspace, index: Index, today: date, since: date
         for first in (keys_of(index, entry.names.split("\n", 1)[0])[0],)
         if first in small
     }
-    pairs = [pair for pair in _varied_pairs(index, today, slots) if {pair.first, pair.second} & fresh.keys()]
+    pairs = [pair for pair in _varied_pairs(memory, slots) if {pair.first, pair.second} & fresh.keys()]
     for name, keys in sorted(small.items()):
         pairs += [Pair(one, other, "") for one, other in _worth_with(index, keys, set(of[name]))]
-    return tuple(_found(workspace, index, today, list(dict.fromkeys(pairs))))
+    return tuple(_found(memory, list(dict.fromkeys(pairs))))
 
 
 # -- which pairs ------------------------------------------------------------------------------------------------------
 
 
-def _varied_pairs(index: Index, today: date, slots: Mapping[tuple[str, str], Sequence[str]]) -> list[Pair]:
+def _varied_pairs(memory: OpenMemory, slots: Mapping[tuple[str, str], Sequence[str]]) -> list[Pair]:
     """Pairs in some slots, (key, bearer) with all name keys of the bearer."""
-    ids = chain.from_iterable(slot_ids(index, key, names) for (key, _), names in slots.items())
-    verdict = judge(index, by_ids(index, ids).values(), today)
-    return in_slots(verdict.claims.values(), verdict.standings, today)
+    ids = chain.from_iterable(slot_ids(memory.index, key, names) for (key, _), names in slots.items())
+    return _unsettled(memory, ids)
+
+
+def _unsettled(memory: OpenMemory, ids: Iterable[int]) -> list[Pair]:
+    """Pairs within the slots of these facts that the order of versions does not settle."""
+    verdict = judge(memory.index, by_ids(memory.index, ids).values(), memory.today)
+    return in_slots(verdict.claims.values(), verdict.standings, memory.today)
 
 
 def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[tuple[int, int]]:
@@ -159,19 +154,17 @@ def _counting(pairs: Iterable[tuple[Told, Told]]) -> Iterator[tuple[int, int]]:
             yield one.id, other.id
 
 
-def _slot_pairs(index: Index, today: date, names: Sequence[str] | None) -> list[Pair]:
+def _slot_pairs(memory: OpenMemory, names: Sequence[str] | None) -> list[Pair]:
     """Pairs in the slots that have more than one value."""
     values: dict[tuple[str, str], set[int]] = {}
     members: dict[tuple[str, str], list[int]] = {}
     first: dict[str, str] = {}
-    for key, name, entry, same in slots_filled(index, names):
+    for key, name, entry, same in slots_filled(memory.index, names):
         if name not in first:
-            first[name] = keys_of(index, name)[0] if name else ""
+            first[name] = keys_of(memory.index, name)[0] if name else ""
         values.setdefault((key, first[name]), set()).add(same)
         members.setdefault((key, first[name]), []).append(entry)
-    varied = chain.from_iterable(members[slot] for slot, found in values.items() if len(found) > 1)
-    verdict = judge(index, by_ids(index, varied).values(), today)
-    return in_slots(verdict.claims.values(), verdict.standings, today)
+    return _unsettled(memory, chain.from_iterable(members[slot] for slot, found in values.items() if len(found) > 1))
 
 
 def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iterator[tuple[int, int]]:
@@ -195,7 +188,8 @@ def _together(one: Told, other: Told) -> bool:
 # -- which of them disagree -------------------------------------------------------------------------------------------
 
 
-def _found(workspace: Workspace, index: Index, today: date, pairs: Sequence[Pair]) -> list[Conflict]:
+def _found(memory: OpenMemory, pairs: Sequence[Pair]) -> list[Conflict]:
+    index, today = memory.index, memory.today
     entries = by_ids(index, chain.from_iterable((pair.first, pair.second) for pair in pairs))
     verdict = judge(index, entries.values(), today)
     pairs = [pair for pair in pairs if _stands(pair, entries, verdict, today)]
@@ -206,7 +200,7 @@ def _found(workspace: Workspace, index: Index, today: date, pairs: Sequence[Pair
         for pair, one, other in ((pair, entries[pair.first], entries[pair.second]) for pair in pairs)
         if not _linked(one, other, compatible) and not _is_evidence(one.ref, other.ref, ledger)
     ]
-    close = _Close(workspace, index, {i: entries[i] for pair in pairs for i in pair[:2]}, verdict, today)
+    close = _Comparison(memory, {i: entries[i] for pair in pairs for i in pair[:2]}, verdict)
     found: dict[tuple[int, ...], Conflict] = {}
     for pair in pairs:
         twins = tuple(sorted(entries[i].content_key for i in pair[:2]))
@@ -241,15 +235,13 @@ def _is_evidence(one: str, other: str, ledger: Mapping[str, set[str]]) -> bool:
     return any("stated" in first and "weighed" in second for first, second in pairs)
 
 
-class _Close:
+class _Comparison:
     """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
 
-    def __init__(
-        self, workspace: Workspace, index: Index, entries: Mapping[int, Stored], verdict: Judgement, today: date
-    ) -> None:
-        self._index, self._entries, self._verdict, self._today = index, entries, verdict, today
-        self._seen = reread(workspace, entries.values())
-        self._known = KnownNames(index)
+    def __init__(self, memory: OpenMemory, entries: Mapping[int, Stored], verdict: Judgement) -> None:
+        self._index, self._entries, self._verdict, self._today = memory.index, entries, verdict, memory.today
+        self._seen = reread(memory.workspace, entries.values())
+        self._known = KnownNames(memory.index)
         self._facts: dict[int, Fact | None] = {}
         self._names: dict[str, frozenset[str]] = {}
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
 from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
-from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.conflicts import at_place, side_by_side
 from ..index.queries.entries import Stored, by_ids, by_refs, citing
 from ..index.reread import Seen, reread
-from ..index.sync import silent, sync
 from ..markdown.grammar import one_line, parse
 from ..markdown.lines import Role, content_of
-from ..notes.workspace import Workspace
 from ..retain.retain import Retained, retain
 from ..truth.judge import period_of
 
@@ -26,33 +23,31 @@ _OVER = ("corrects", "supersedes")
 
 
 def resolve(
-    workspace: Workspace,
+    memory: OpenMemory,
     chosen: str,
     other: str,
-    today: date,
     *,
     both: bool = False,
     since: date | None = None,
     because: str | None = None,
     dry_run: bool = False,
-    tell: Callable[[str], None] = silent,
 ) -> Retained:
     """Add a line to today's log that lets `chosen` stand over `other`; each is an id or a citation.
 
     The line repeats what was chosen and corrects the other, which was then never true; with `since` it supersedes it
-    from that day on. With `both`, it says that the two hold side by side. `because` is kept as one line. `tell` hears
-    of a line that settled the two before. NothingFound for a reference that leads nowhere, Usage for two that are one
+    from that day on. With `both`, it says that the two hold side by side. `because` is kept as one line. A note
+    names a line that settled the two before. NothingFound for a reference that leads nowhere, Usage for two that are one
     and for a `since` before the other line began.
     """
     if both and since:
         raise Usage("--both and --from together", "lines that hold side by side do not end each other")
 
-    def job(index: Index) -> tuple[tuple[Stored, Fact], tuple[Stored, Fact], list[Stored]]:
-        sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
-        one, two = _find(workspace, index, chosen), _find(workspace, index, other)
-        return one, two, _settled(index, one[0], two[0])
+    def job(memory: OpenMemory) -> tuple[tuple[Stored, Fact], tuple[Stored, Fact], list[Stored]]:
+        memory.synced()
+        one, two = _find(memory, chosen), _find(memory, other)
+        return one, two, _settled(memory.index, one[0], two[0])
 
-    (winner, said), (loser, denied), before = with_index(workspace, job)
+    (winner, said), (loser, denied), before = memory.run(job)
     if winner.ref == loser.ref or winner.content_key == loser.content_key:
         raise Usage(f"^{winner.ref} and ^{loser.ref} say the same", "name the two lines that disagree")
     began = period_of(loser).first
@@ -62,10 +57,10 @@ def resolve(
             "a later day, or no --from: the other line was then never true",
         )
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
-    done = retain(workspace, [replace(line, why=one_line(because or "") or None)], today, dry_run=dry_run)
+    done = retain(memory.workspace, [replace(line, why=one_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:
         last = max(before, key=lambda entry: (entry.day or "", entry.path, entry.line))
-        tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")
+        memory.tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")
     return done
 
 
@@ -98,8 +93,9 @@ def _side_by_side(one: Stored, said: Fact, other: Stored, denied: Fact) -> Fact:
     return Fact(Kind.OBSERVATION, text, names, supports=(one.ref, other.ref), private=private)
 
 
-def _find(workspace: Workspace, index: Index, reference: str) -> tuple[Stored, Fact]:
+def _find(memory: OpenMemory, reference: str) -> tuple[Stored, Fact]:
     """The fact that an id or a citation names, as it stands on disk."""
+    index, workspace = memory.index, memory.workspace
     bare = reference.strip().removeprefix("^")
     citation = Citation.parse(bare)
     path = workspace.contain(citation.path) if citation else ""
@@ -109,7 +105,7 @@ def _find(workspace: Workspace, index: Index, reference: str) -> tuple[Stored, F
     found = [(entry, fact) for entry in entries if entry.id in seen and (fact := _fact(entry, seen[entry.id]))]
     if not found:
         cure = "name an id or a citation as `memctl conflicts` prints it"
-        raise NothingFound(f"no fact is called {reference!r}", cure)
+        raise NothingFound(f"no fact matches {reference!r}", cure)
     return found[0]
 
 

@@ -10,9 +10,17 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..beliefs.belief import Belief, Place
-from ..beliefs.page_read import LEDGER, Entered, Mark, edit_lines, marks_body, read_entries, read_marks
+from ..beliefs.page_read import (
+    LEDGER,
+    BeliefEntry,
+    LastWritten,
+    edit_lines,
+    last_written_body,
+    read_entries,
+    read_last_written,
+)
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import replayed
+from ..beliefs.replay import ReplayInput, replay_beliefs
 from ..facts import Fact, Span
 from ..ids import digest
 from ..index.row import Row
@@ -217,7 +225,7 @@ def without_evidence(
     entries = [entry for entry in read_entries(text)[0] if _concerns(entry, gone, chosen)]
     if not entries:
         return Unsaid(text)
-    marks = read_marks(text)
+    marks = read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, told)]
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     made = mark + edit_lines(text.removeprefix("\ufeff"), [(e.span.line, e.end, ()) for e in copies])
@@ -227,13 +235,11 @@ def without_evidence(
         why = f"{OPINIONS}: the block `{LEDGER}` was edited by hand; other evidence stays until reflect can write"
         return Unsaid(made, tuple(filter(None, taken)), (), (why,))
     if len(kept) < len(marks):
-        made = splice(made, LEDGER, marks_body(kept))
+        made = splice(made, LEDGER, last_written_body(kept))
     standing, page = read_entries(made)
-    replay = replayed(
-        standing, kept, (), places={ref: place for ref, place in places.items() if ref not in gone.refs},
-        forgotten=gone.refs, names_of=names_of, weigh=_never, since=date.max, today=today,
-        unread=unread_heads(page, standing, kept),
-    )  # fmt: skip
+    there = {ref: place for ref, place in places.items() if ref not in gone.refs}
+    unread = unread_heads(page, standing, kept)
+    replay = replay_beliefs(standing, kept, ReplayInput((), there, gone.refs, names_of, _never, today, unread))
     changed = {entry.ref for entry in entries} - taken - {entry.ref for entry in replay.withdrawn}
     beliefs = tuple(belief for belief in replay.beliefs if belief.entry and belief.entry.ref in changed)
     known = {ref: mark for ref, mark in kept.items() if ref not in {entry.ref for entry in replay.withdrawn}}
@@ -245,7 +251,7 @@ def without_evidence(
     return Unsaid(made, tuple(removed), tuple(belief.ref for belief in beliefs), tuple(left))
 
 
-def _concerns(entry: Entered, gone: Gone, chosen: Collection[str]) -> bool:
+def _concerns(entry: BeliefEntry, gone: Gone, chosen: Collection[str]) -> bool:
     return entry.ref in chosen or any(bullet.ref in gone.refs for _, bullet in entry.bullets)
 
 
@@ -254,7 +260,7 @@ def _lost_its_source(belief: Belief, gone: Gone) -> bool:
     return any(bullet.verdict == "stated" and bullet.ref in gone.refs for _, bullet in bullets)
 
 
-def _is_copy(entry: Entered, mark: Mark | None, gone: Gone, told: Mapping[str, Fact]) -> bool:
+def _is_copy(entry: BeliefEntry, mark: LastWritten | None, gone: Gone, told: Mapping[str, Fact]) -> bool:
     """True for a belief that says what a line that is gone said, word for word, and in which nobody wrote since."""
     bullets = [bullet for _, bullet in entry.bullets]
     stated = [bullet.ref or "" for bullet in bullets if bullet.verdict == "stated"]
@@ -267,7 +273,7 @@ def _is_copy(entry: Entered, mark: Mark | None, gone: Gone, told: Mapping[str, F
     return same and not own_lines and not by_hand and not recoded and not _is_renumbered(entry, mark)
 
 
-def _is_renumbered(entry: Entered, mark: Mark | None) -> bool:
+def _is_renumbered(entry: BeliefEntry, mark: LastWritten | None) -> bool:
     """True if the number in the head is neither what reflect wrote nor what follows from the evidence."""
     shown = [b.number if b.after is None else b.after for _, b in entry.bullets]
     expected = {f"{number:.2f}" for number in shown[-1:] if number is not None} | ({mark.head} if mark else set())

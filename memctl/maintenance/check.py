@@ -6,15 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import date, datetime, time
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..beliefs.page_read import read_entries, read_marks
+from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
 from ..conflicts.listing import Conflict, conflicts
 from ..errors import MemctlError, PageUnreadable
 from ..facts import Citation
+from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
 from ..language.names import entity_key, link_target
@@ -78,7 +79,7 @@ def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
     findings += _twice(pages)
     findings += _shared_aliases(pages)
     findings += _aliases(workspace)
-    findings += (_conflict(pair) for pair in conflicts(workspace, today))
+    findings += (_conflict(pair) for pair in conflicts(OpenMemory(workspace, lambda: datetime.combine(today, time()))))
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
 
 
@@ -207,7 +208,7 @@ def _blocks(path: str, page: Page) -> Iterator[Finding]:
     if path == OPINIONS:
         text = "\n".join(page.lines)
         entries, parsed = read_entries(text)
-        for ref, line in unread_heads(parsed, entries, read_marks(text)).items():
+        for ref, line in unread_heads(parsed, entries, read_last_written(text)).items():
             yield Finding(path, line, 1, "belief", f"^{ref} does not read as a belief", "mend the line")
 
 

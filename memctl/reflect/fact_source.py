@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..beliefs.belief import Place
-from ..beliefs.replay import Told
+from ..beliefs.replay import TrustedFact
 from ..entities.names_of_lines import KnownNames
 from ..entities.similar import Names
 from ..facts import Citation, Fact, is_trusted
@@ -87,13 +87,13 @@ class Gathering:
         found = {entry.id: entry for entry in facts_between(self._index, since, self._today)}
         return list((found | {entry.id: entry for entry in naming(self._index, names, self._today)}).values())
 
-    def told(self, window: Sequence[Stored]) -> list[Told]:
+    def told(self, window: Sequence[Stored]) -> list[TrustedFact]:
         """Those facts that may move beliefs; what a correction took back is none."""
-        found: dict[str, Told] = {}
+        found: dict[str, TrustedFact] = {}
         for hit in self.hits(window):
             if hit.fact and hit.day and not hit.retracted:
                 names = frozenset(map(entity_key, hit.entities))
-                told = Told(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
+                told = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
                 found.setdefault(hit.ref, told)
         return list(found.values())
 

@@ -11,11 +11,11 @@ from functools import partial
 from typing import NamedTuple
 
 from ..beliefs.belief import Belief
-from ..beliefs.judge import weigher
 from ..beliefs.merge import settled
-from ..beliefs.page_read import Entered, Mark, read_entries, read_marks
+from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import Replayed, Told, is_ours, replayed
+from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
+from ..beliefs.stance_judge import stance_judge
 from ..entities.rename import page_path
 from ..errors import MemctlError
 from ..facts import Citation
@@ -138,7 +138,7 @@ class Planner:
 
     # -- beliefs ------------------------------------------------------------------------------------------------------
 
-    def beliefs(self, rule: str) -> Replayed:
+    def beliefs(self) -> Replayed:
         """Plan bank/opinions.md."""
         read = self._read(OPINIONS)
         before, text = read or (None, "")
@@ -149,17 +149,18 @@ class Planner:
             read, text = (read, merged) if merged else (None, sides[0].text)
             was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
         entries, page = read_entries(text)
-        marks = read_marks(text)
+        marks = read_last_written(text)
         cited = {b.ref for entry in entries for _, b in entry.bullets if b.ref}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._gathering.places(cited | {fact.ref for fact in told})
         if self._since and (reopened := self._reopened(entries, marks, forgotten)):
             told = self._gathering.told(self._gathering.window(self._since, reopened))
             places, forgotten = self._gathering.places(cited | {fact.ref for fact in told})
-        replay = replayed(
-            entries, marks, told, places=places, forgotten=forgotten, names_of=self._gathering.names_of,
-            weigh=weigher(self._workspace, self._gathering.known), since=self._since, today=self._today, rule=rule, unread=unread_heads(page, entries, marks),
-        )  # fmt: skip
+        judge = stance_judge(self._workspace, self._gathering.known)
+        given = ReplayInput(
+            told, places, forgotten, self._gathering.names_of, judge, self._today, unread_heads(page, entries, marks)
+        )
+        replay = replay_beliefs(entries, marks, given)
         self.plan.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if read is not None and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
@@ -169,7 +170,7 @@ class Planner:
             self.plan.moved = [] if written.problem else _moved(replay, was)
         return replay
 
-    def _merged(self, text: str, told: Sequence[Told], sides: Sequence[str]) -> str | None:
+    def _merged(self, text: str, told: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
         """The page without the conflicts of a merge, None (and a word about it) if a person has a part in them."""
         by_ref = {fact.ref: fact for fact in told}
         refs = {bullet.ref for side in sides for entry in read_entries(side)[0] for _, bullet in entry.bullets}
@@ -183,7 +184,9 @@ class Planner:
             )
         return merged
 
-    def _reopened(self, entries: Iterable[Entered], marks: Mapping[str, Mark], forgotten: Set[str]) -> set[str]:
+    def _reopened(
+        self, entries: Iterable[BeliefEntry], marks: Mapping[str, LastWritten], forgotten: Set[str]
+    ) -> set[str]:
         """The names of beliefs whose statement or end counts no more: older facts may then speak otherwise."""
         found: set[str] = set()
         for entry in entries:

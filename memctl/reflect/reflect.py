@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime, time
 
 from ..conflicts.listing import conflicts_in, conflicts_since
 from ..errors import CannotWrite, LockBusy, PageChanged, PageUnreadable
 from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..markdown.blocks import live_blocks
 from ..markdown.diff import diff
@@ -54,7 +55,6 @@ def reflect(
     since: date | None = None,
     dry_run: bool = False,
     propose: bool = False,
-    rule: str = "beta",
     names: Collection[str] = (),
     tasks: Collection[str] = (),
     progress: Progress | None = None,
@@ -72,7 +72,7 @@ def reflect(
         _freshen(workspace, index)
         with index.reading():
             planner = Planner(workspace, index, today, since, new, names, tasks)
-            replay = planner.beliefs(rule)
+            replay = planner.beliefs()
             planner.entities(replay, progress or (lambda done, total: None))
             planner.lessons()
             if propose:
@@ -95,15 +95,14 @@ def reflect(
                 break
         if report.pages and not dry_run:  # whoever asks next finds a fresh index, and so does the count below
             with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
-    report.conflicts = with_index(workspace, lambda index: _conflicts(workspace, index, today, since))
+    memory = OpenMemory(workspace, lambda: datetime.combine(today, time()))
+    report.conflicts = memory.run(lambda memory: _conflicts(memory, since))
     return report
 
 
-def _conflicts(workspace: Workspace, index: Index, today: date, since: date | None) -> int:
+def _conflicts(memory: OpenMemory, since: date | None) -> int:
     """How many pairs of facts disagree: all of them, or those of which one was told in the window."""
-    if since is None:
-        return len(conflicts_in(workspace, index, today))
-    return len(conflicts_since(workspace, index, today, since))
+    return len(conflicts_in(memory) if since is None else conflicts_since(memory, since))
 
 
 def _moves_lines(edit: Edit) -> bool:

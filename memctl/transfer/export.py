@@ -112,7 +112,7 @@ def export_beliefs(
     Without the private ones if `public`. `confidence` is what followed from the evidence up to there, `now` what the
     belief stands at.
     """
-    found = beliefs(memory.workspace, memory.today, about=about, as_of=as_of, tell=memory.tell)
+    found = beliefs(memory, about=about, as_of=as_of)
     hidden = memory.run(lambda memory: private_entries(memory.index)) if public else Private()
     for view in found:
         if (view.place.path, view.place.line) in hidden.places:

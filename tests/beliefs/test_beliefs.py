@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, RULES, Evidence, in_order, ledger, replay, shown
+from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
 
 DAY = date(2025, 11, 27)
 SLACK = 1e-12  # of floating point
@@ -28,7 +28,6 @@ ITEMS = MOVING | st.builds(
     Evidence, DAYS, REFS, st.sampled_from(["stated", "set"]), st.floats(0, 1), SOURCES, st.booleans()
 )
 CHAINS = st.lists(ITEMS, max_size=30)
-EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 
 
 def stated(value: float = 0.8, day: int = 0, *, guessed: bool = False, ref: str = "s") -> Evidence:
@@ -141,51 +140,43 @@ def test_an_anchor_forgets(value: float, before: list[Evidence], after: list[Evi
 
 
 @pytest.mark.parametrize("verdict", ["superseded", "For", ""])
-@EVERY_RULE
-def test_unknown_words_are_errors(verdict: str, rule: str) -> None:
-    """A verdict or a rule that does not exist is named."""
+def test_unknown_words_are_errors(verdict: str) -> None:
+    """A verdict that does not exist is named."""
     with pytest.raises(ValueError, match=f"verdict: {verdict}$"):
-        replay([Evidence(DAY, "x", verdict, 1)], rule)
-    with pytest.raises(ValueError, match="rule: bayes"):
-        ledger([stated()], "bayes")
-    with pytest.raises(ValueError, match="rule: bayes"):
-        ledger([], "bayes")
+        replay([Evidence(DAY, "x", verdict, 1)])
 
 
 # -- what holds for every chain ---------------------------------------------------------------------------------------
 
 
-@EVERY_RULE
 @settings(max_examples=500)
 @given(items=CHAINS)
-def test_confidence_stays_within_bounds(items: list[Evidence], rule: str) -> None:
+def test_confidence_stays_within_bounds(items: list[Evidence]) -> None:
     """[.02, .98] after each item; the ledger is the last step."""
-    confidences = replay(items, rule)
+    confidences = replay(items)
     assert len(confidences) == len(items)
     assert all(LOWEST <= confidence <= HIGHEST for confidence in confidences)
-    found = ledger(items, rule)
+    found = ledger(items)
     assert [found.confidence] == (confidences[-1:] or [DEFAULT])
     assert 0 < found.deviation < 0.3
     assert min(found.weight_for, found.weight_against) >= 0
 
 
-@EVERY_RULE
 @settings(max_examples=500)
 @given(items=CHAINS, cut=st.integers(0, 30))
-def test_replay_is_incremental(items: list[Evidence], cut: int, rule: str) -> None:
+def test_replay_is_incremental(items: list[Evidence], cut: int) -> None:
     """The first n confidences come from the first n items."""
-    assert replay(items, rule)[:cut] == replay(in_order(items)[:cut], rule)
+    assert replay(items)[:cut] == replay(in_order(items)[:cut])
 
 
-@EVERY_RULE
 @settings(max_examples=500)
 @given(data=st.data(), items=CHAINS)
-def test_arrival_order_changes_nothing(data: st.DataObject, items: list[Evidence], rule: str) -> None:
+def test_arrival_order_changes_nothing(data: st.DataObject, items: list[Evidence]) -> None:
     """Not the chain, not one confidence, not the flags; dates and refs that tie neither."""
     shuffled = data.draw(st.permutations(items))
     assert in_order(shuffled) == in_order(items)
-    assert replay(iter(shuffled), rule) == replay(items, rule)
-    assert ledger(iter(shuffled), rule) == ledger(items, rule)
+    assert replay(iter(shuffled)) == replay(items)
+    assert ledger(iter(shuffled)) == ledger(items)
 
 
 @given(CHAINS, st.integers(-300, 3_000))
@@ -255,14 +246,13 @@ def test_many_days_outweigh_one_loud_day() -> None:
     assert patient < loud < ledger(base).confidence
 
 
-@EVERY_RULE
 @given(value=st.floats(allow_nan=False), verdict=st.sampled_from(["stated", "set", "for", "against"]))
 @example(value=math.inf, verdict="for")
 @example(value=-7.0, verdict="set")
-def test_numbers_outside_count_as_the_nearest_end(value: float, verdict: str, rule: str) -> None:
+def test_numbers_outside_count_as_the_nearest_end(value: float, verdict: str) -> None:
     """A hand may write anything."""
     item = Evidence(DAY, "x", verdict, value)
-    assert replay([item], rule) == replay([item._replace(value=min(1.0, max(0.0, value)))], rule)
+    assert replay([item]) == replay([item._replace(value=min(1.0, max(0.0, value)))])
 
 
 # -- deviation, contested, trend --------------------------------------------------------------------------------------
@@ -387,7 +377,7 @@ def test_an_anchor_is_no_trend() -> None:
     assert ledger([*votes("---"), stated(0.2, 9)]).trend == "falling"  # evidence stands before the statement
 
 
-# -- spelling and the rule to compare ---------------------------------------------------------------------------------
+# -- spelling ---------------------------------------------------------------------------------------------------------
 
 
 @given(st.floats(allow_nan=False))
@@ -400,21 +390,3 @@ def test_shown(confidence: float) -> None:
     assert len(text) == 4 and text not in ("0.00", "1.00")
     assert abs(float(text) - min(HIGHEST, max(LOWEST, confidence))) <= 0.005 + SLACK
     assert shown(float(text)) == text
-
-
-def test_hindsight_steps() -> None:
-    """+.1, -.1 when weak, -.2; clipped to [0,1] on the way, so that a step down from 1 shows .8."""
-    chain = [stated(0.7), *votes("+"), *votes("-", 0.5, start=2), *votes("-", start=3)]
-    assert replay(chain, "hindsight") == pytest.approx([0.7, 0.8, 0.7, 0.5])
-    assert replay([stated(0.7), *votes("+" * 9 + "-")], "hindsight")[-2:] == pytest.approx([0.98, 0.8])
-    assert replay([stated(0.7), *votes("-----+")], "hindsight")[-2:] == pytest.approx([0.02, 0.1])
-    assert ledger([], "hindsight") == ledger([])
-    restated = [stated(0.5), stated(0.2, 1), Evidence(DAY + timedelta(2), "x", "set", 0.3), stated(0.9, 3)]
-    assert replay(restated, "hindsight") == pytest.approx([0.5, 0.6, 0.3, 0.4])
-
-
-def test_hindsight_depends_on_order_and_beta_does_not() -> None:
-    """The same six observations on other days: why Beta is the default."""
-    early, late = ([stated(0.5), *votes(pattern)] for pattern in ("---+++", "+++---"))
-    assert replay(early)[-1] == pytest.approx(replay(late)[-1])
-    assert abs(replay(early, "hindsight")[-1] - replay(late, "hindsight")[-1]) > 0.09

@@ -24,9 +24,18 @@ from strategies import IDS, facts, growth, pages, texts
 
 from memctl.beliefs.belief import Place, as_written
 from memctl.beliefs.merge import settled
-from memctl.beliefs.page_read import LEDGER, Entered, Mark, edit_lines, head_with, marks_body, read_entries, read_marks
+from memctl.beliefs.page_read import (
+    LEDGER,
+    BeliefEntry,
+    LastWritten,
+    edit_lines,
+    head_with,
+    last_written_body,
+    read_entries,
+    read_last_written,
+)
 from memctl.beliefs.page_write import write_opinions
-from memctl.beliefs.replay import Replayed, Told, is_ours, replayed
+from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from memctl.facts import Citation, Fact, Kind
 from memctl.markdown.blocks import live_blocks, splice
 from memctl.markdown.grammar import parse, render
@@ -141,20 +150,20 @@ def test_lines_are_replaced_and_no_other_byte(case: tuple[str, list[tuple[int, i
 CODES = st.sampled_from(["s", "s0.80", "s1.00", "+4", "+2", "-1", "-4", "x", "!"])
 MARKS = st.dictionaries(
     IDS,
-    st.builds(Mark, st.none() | st.sampled_from(["0.02", "0.86"]), st.dictionaries(IDS, CODES, max_size=5)),
+    st.builds(LastWritten, st.none() | st.sampled_from(["0.02", "0.86"]), st.dictionaries(IDS, CODES, max_size=5)),
     max_size=5,
 )
 
 
 @given(MARKS, pages(max_lines=6))
-def test_marks_are_read_back(marks: dict[str, Mark], text: str) -> None:
+def test_marks_are_read_back(marks: dict[str, LastWritten], text: str) -> None:
     """From any page that takes a block, and they do not show on a rendered one."""
     try:
-        page = splice(text, LEDGER, marks_body(marks))
+        page = splice(text, LEDGER, last_written_body(marks))
     except ValueError:
         assume(False)
         return
-    assert read_marks(page) == marks
+    assert read_last_written(page) == marks
     shown = [entry for entry in parse_page(page, True).entries if entry.block == LEDGER and entry.fact]
     assert shown == []
 
@@ -162,7 +171,7 @@ def test_marks_are_read_back(marks: dict[str, Mark], text: str) -> None:
 @given(texts(20))
 def test_a_damaged_ledger_is_no_error(text: str) -> None:
     """What is not a mark is passed over."""
-    read_marks(f"<!-- memctl:begin evidence sha=0 -->\n{text}\n<!-- memctl:end evidence -->\n")
+    read_last_written(f"<!-- memctl:begin evidence sha=0 -->\n{text}\n<!-- memctl:end evidence -->\n")
 
 
 # -- entries ----------------------------------------------------------------------------------------------------------
@@ -212,7 +221,7 @@ def test_what_stands_in_a_block_or_a_fence_is_no_entry() -> None:
 # -- histories without files ------------------------------------------------------------------------------------------
 
 
-def weigh(belief: Fact, fact: Fact) -> Stance:
+def judge(belief: Fact, fact: Fact) -> Stance:
     """What the sign in front of the fact says about every belief with the same last word."""
     if belief.text.split()[-1] != fact.text.split()[-1]:
         return Stance("neither", 0.0, "")
@@ -227,35 +236,41 @@ def weigh(belief: Fact, fact: Fact) -> Stance:
     }.get(sign, Stance("neither", 0.0, ""))
 
 
-def told(number: int, day: int, line: str) -> Told:
+def told(number: int, day: int, line: str) -> TrustedFact:
     """A fact of the log, as reflect is given it."""
     fact = parse(line)
     assert isinstance(fact, Fact), line
     when = date(2025, 11, 1) + timedelta(day)
     place = Citation(f"memory/{when}.md", number + 3, number + 3)
-    return Told(f"f-{number:08}", fact, when, place, frozenset(name.casefold() for name in fact.entities))
+    return TrustedFact(f"f-{number:08}", fact, when, place, frozenset(name.casefold() for name in fact.entities))
 
 
-def run(text: str, facts: Iterable[Told], since: int | None = None, everything: Iterable[Told] = ()) -> str:
+def run(
+    text: str, facts: Iterable[TrustedFact], since: int | None = None, everything: Iterable[TrustedFact] = ()
+) -> str:
     """One reflect over bank/opinions.md; `everything` are the lines that exist, where more do than are told."""
     given = list(facts)
     entries, _ = read_entries(text)
     return write_opinions(text, replay(text, given, since, everything)).text if given or entries else text
 
 
-def replay(text: str, facts: Sequence[Told], since: int | None = None, everything: Iterable[Told] = ()) -> Replayed:
+def replay(
+    text: str, facts: Sequence[TrustedFact], since: int | None = None, everything: Iterable[TrustedFact] = ()
+) -> Replayed:
     """What one reflect makes of the page and the facts."""
     window = [t for t in facts if since is None or t.day >= date(2025, 11, 1) + timedelta(since)]
     places = {t.ref: Place(t.citation, t.fact.source or "owner") for t in (*facts, *everything)}
-    return replayed(
-        read_entries(text)[0], read_marks(text), window, places=places, weigh=weigh, today=TODAY,
-        names_of=lambda fact: frozenset(name.casefold() for name in fact.entities),
-        since=None if since is None else date(2025, 11, 1) + timedelta(since),
-    )  # fmt: skip
+    given = ReplayInput(window, places, frozenset(), names_of, judge, TODAY)
+    return replay_beliefs(read_entries(text)[0], read_last_written(text), given)
+
+
+def names_of(fact: Fact) -> frozenset[str]:
+    """The keys of those a fact names."""
+    return frozenset(name.casefold() for name in fact.entities)
 
 
 @st.composite
-def tellings(draw: st.DrawFn) -> list[Told]:
+def tellings(draw: st.DrawFn) -> list[TrustedFact]:
     """A history: up to twelve facts of five days about two names, speaking for, against and about each other's ids."""
     made = []
     for number in range(draw(st.integers(1, 12))):
@@ -274,7 +289,7 @@ def tellings(draw: st.DrawFn) -> list[Told]:
 
 @given(tellings(), st.randoms(use_true_random=False))
 @settings(max_examples=MANY)
-def test_facts_in_any_order_in_any_number_of_runs(history: list[Told], random) -> None:  # type: ignore[no-untyped-def]
+def test_facts_in_any_order_in_any_number_of_runs(history: list[TrustedFact], random) -> None:  # type: ignore[no-untyped-def]
     """The page is that of one run over all of them, to the byte; a further run changes nothing."""
     expected = run("", history)
     assert run(expected, history) == expected
@@ -290,7 +305,7 @@ def test_facts_in_any_order_in_any_number_of_runs(history: list[Told], random) -
 
 @given(tellings())
 @settings(max_examples=MANY)
-def test_a_window_for_every_day_is_the_whole(history: list[Told]) -> None:
+def test_a_window_for_every_day_is_the_whole(history: list[TrustedFact]) -> None:
     """Where links point to what was there, and every day is reflected upon when it is over."""
     days = {t.ref: t.day for t in history}
     assume(
@@ -308,12 +323,12 @@ def test_a_window_for_every_day_is_the_whole(history: list[Told]) -> None:
 
 
 @given(tellings())
-def test_every_number_on_the_page_follows_from_what_stands_above_it(history: list[Told]) -> None:
+def test_every_number_on_the_page_follows_from_what_stands_above_it(history: list[TrustedFact]) -> None:
     """Each is within bounds, and the last one of a chain is the head's."""
     text = run("", history)
     places = {t.ref: Place(t.citation, t.fact.source or "owner") for t in history}
     for entry in read_entries(text)[0]:
-        belief = as_written(entry, read_marks(text).get(entry.ref or ""), places, today=TODAY)
+        belief = as_written(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
         assert belief is not None
         assert f"{entry.fact.confidence:.2f}" == belief.number
         assert [b.after for _, b in entry.bullets] == [b.after for b in belief.items]
@@ -324,7 +339,7 @@ def test_every_number_on_the_page_follows_from_what_stands_above_it(history: lis
 
 @given(tellings(), tellings(), pages(max_lines=8))
 @settings(max_examples=MANY)
-def test_bytes_outside_the_entries_stay(history: list[Told], more: list[Told], text: str) -> None:
+def test_bytes_outside_the_entries_stay(history: list[TrustedFact], more: list[TrustedFact], text: str) -> None:
     """On any page: each line that is in no entry keeps every byte, and what cannot be written is not."""
     before = run(text, history)
     kept = outside(text)
@@ -335,7 +350,7 @@ def test_bytes_outside_the_entries_stay(history: list[Told], more: list[Told], t
     assert is_subsequence(kept, outside(after))
 
 
-def replace_ref(fact: Told, number: int) -> Told:
+def replace_ref(fact: TrustedFact, number: int) -> TrustedFact:
     """The same fact as another line."""
     return fact._replace(ref=f"f-9{number:07}")
 
@@ -365,7 +380,7 @@ class Edit(NamedTuple):
     holds: Callable[[str], bool]
 
 
-def entry_of(text: str, ref: str) -> Entered | None:
+def entry_of(text: str, ref: str) -> BeliefEntry | None:
     """The belief with this id."""
     return next((entry for entry in read_entries(text)[0] if entry.ref == ref), None)
 
@@ -423,7 +438,7 @@ def by_hand(draw: st.DrawFn, text: str) -> Edit:
 @given(st.data(), tellings(), tellings(), st.booleans())
 @settings(max_examples=MANY)
 def test_an_edit_by_hand_is_respected(
-    data: st.DataObject, history: list[Told], more: list[Told], windowed: bool
+    data: st.DataObject, history: list[TrustedFact], more: list[TrustedFact], windowed: bool
 ) -> None:
     """On the next run and on all others, whatever is told meanwhile; and a run that has nothing to do does nothing."""
     text = run("", history)
@@ -454,7 +469,7 @@ def git_merged(base: str, ours: str, theirs: str) -> str:
     return done.stdout.decode()
 
 
-def settle(merged: str, ours: str, theirs: str, facts: Sequence[Told]) -> str | None:
+def settle(merged: str, ours: str, theirs: str, facts: Sequence[TrustedFact]) -> str | None:
     """The page without its conflicts, given all facts; None where a person has a part in them."""
     by_ref = {fact.ref: fact for fact in facts}
     places = {fact.ref: Place(fact.citation, "owner") for fact in facts}
@@ -467,7 +482,7 @@ git_wanted = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 @git_wanted
 @given(tellings(), tellings(), tellings())
 @settings(max_examples=MANY // 4, deadline=None)
-def test_two_machines(common: list[Told], here: list[Told], there: list[Told]) -> None:
+def test_two_machines(common: list[TrustedFact], here: list[TrustedFact], there: list[TrustedFact]) -> None:
     """Each reflects on its own facts; after a merge in git, the page is that of all facts, whatever git made of it."""
     here, there = ([replace_ref(t, 100 * n + k) for k, t in enumerate(more)] for n, more in ((1, here), (2, there)))
     base = run("", common)
@@ -485,7 +500,7 @@ def test_two_machines(common: list[Told], here: list[Told], there: list[Told]) -
 @given(st.data(), tellings(), tellings(), tellings())
 @settings(max_examples=MANY // 4, deadline=None)
 def test_two_machines_and_a_person(
-    data: st.DataObject, common: list[Told], here: list[Told], there: list[Told]
+    data: st.DataObject, common: list[TrustedFact], here: list[TrustedFact], there: list[TrustedFact]
 ) -> None:
     """What was edited by hand on one of them before it reflected holds after the merge, or the conflict stays."""
     here, there = ([replace_ref(t, 100 * n + k) for k, t in enumerate(more)] for n, more in ((1, here), (2, there)))
@@ -546,13 +561,8 @@ def test_the_last_belief_takes_its_blank_line_with_it() -> None:
     for page in ("# Mine\n\nWords.\n", "# Mine\n\nWords.\n\n\n", "\ufeff# Mine\r\n", "# Mine"):
         text = run(page, [told(1, 1, "O: one"), told(2, 2, "O: two")])
         assert text != page
-        done = write_opinions(
-            text,
-            replayed(
-                read_entries(text)[0], read_marks(text), [], places={}, forgotten={"f-00000001", "f-00000002"}, weigh=weigh,
-                names_of=lambda fact: frozenset(), since=None, today=TODAY,
-            ),
-        ).text  # fmt: skip
+        gone = ReplayInput((), {}, frozenset({"f-00000001", "f-00000002"}), names_of, judge, TODAY)
+        done = write_opinions(text, replay_beliefs(read_entries(text)[0], read_last_written(text), gone)).text
         assert done in (page, page + "\n")
 
 

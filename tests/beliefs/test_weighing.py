@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from face_helpers import call
+from face_helpers import call, memory_on
 
 from memctl.beliefs.view import beliefs
 from memctl.notes.workspace import find_workspace
@@ -26,7 +26,7 @@ def _tell(root: Path, belief: str, fact: str) -> None:
 def _confidence(root: Path) -> float:
     workspace = find_workspace(str(root), {}, root)
     reflect(workspace, today=TODAY)
-    (view,) = beliefs(workspace, TODAY)
+    (view,) = beliefs(memory_on(workspace, TODAY))
     return round(view.standing.confidence, 2)
 
 

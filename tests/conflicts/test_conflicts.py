@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, ask, call, fixture_copy, snapshot, write_pages
+from face_helpers import TODAY, ask, call, fixture_copy, memory_on, snapshot, write_pages
 
 from memctl.conflicts.listing import Conflict, conflicts
 from memctl.conflicts.resolve import resolve
@@ -30,7 +30,7 @@ def told(root: Path, *lines: str) -> Workspace:
 
 def found(workspace: Workspace, about: str | None = None) -> list[Conflict]:
     """What disagrees today."""
-    return list(conflicts(workspace, TODAY, about))
+    return list(conflicts(memory_on(workspace, TODAY), about))
 
 
 def pairs(workspace: Workspace) -> set[frozenset[str]]:
@@ -361,7 +361,7 @@ def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str,
     workspace = told(tmp_path, *pair)
     assert pairs(workspace) == AB
     before = snapshot(tmp_path)
-    resolve(workspace, chosen, "bb" if chosen == "aa" else "aa", TODAY, because="asked again")
+    resolve(memory_on(workspace, TODAY), chosen, "bb" if chosen == "aa" else "aa", because="asked again")
     after = snapshot(tmp_path)
     assert {path: after[path] for path in before} == before
     assert set(after) - set(before) == {"memory/2025-11-30.md"}
@@ -371,7 +371,7 @@ def test_what_is_resolved_is_never_listed_again(tmp_path: Path, pair: tuple[str,
 
 def test_recall_follows_what_was_resolved(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    resolve(workspace, "bb", "aa", TODAY, because="she said so")
+    resolve(memory_on(workspace, TODAY), "bb", "aa", because="she said so")
     hits = ask(workspace, "fish").hits
     assert hits[0].content == "Does not eat fish."
     (lost,) = (hit for hit in hits if hit.content == "Eats fish.")
@@ -383,18 +383,18 @@ def test_the_slot_holds_what_was_resolved_and_its_history_stays(tmp_path: Path) 
     lines = "11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Leipzig. ^bb"
     workspace = told(tmp_path, *lines)
     assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["bb"]
-    resolve(workspace, "aa", "bb", TODAY)
+    resolve(memory_on(workspace, TODAY), "aa", "bb")
     (now,) = get_fact(workspace, "city", "A", TODAY)
     assert now.content == "Lives in Berlin."
     assert str(now.valid.first) == "2025-11-03"  # it was true all the time
     workspace = told(tmp_path / "later", *lines, "11-20 W @A: Lives in Porto. ^cc")
-    resolve(workspace, "aa", "bb", TODAY)
+    resolve(memory_on(workspace, TODAY), "aa", "bb")
     assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["cc"]
 
 
 def test_the_loser_was_true_until_then(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    resolve(workspace, "bb", "aa", TODAY, since=date(2025, 11, 10))
+    resolve(memory_on(workspace, TODAY), "bb", "aa", since=date(2025, 11, 10))
     assert found(workspace) == []
     (lost,) = (hit for hit in ask(workspace, "fish").hits if hit.content == "Eats fish.")
     assert not lost.retracted
@@ -403,7 +403,7 @@ def test_the_loser_was_true_until_then(tmp_path: Path) -> None:
 
 def test_two_lines_may_hold_side_by_side(tmp_path: Path) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
-    resolve(workspace, "nets-11", "memory/2025-11-18.md#L15", TODAY, both=True, because="one is Bosun's")
+    resolve(memory_on(workspace, TODAY), "nets-11", "memory/2025-11-18.md#L15", both=True, because="one is Bosun's")
     assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
     shutil.rmtree(workspace.memory)
     assert [conflict.sides[0].ref for conflict in found(workspace)] == ["sex-bill"]
@@ -413,7 +413,7 @@ def test_two_lines_may_hold_side_by_side(tmp_path: Path) -> None:
 
 def test_choosing_what_came_from_outside_makes_it_the_owners(tmp_path: Path) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
-    resolve(workspace, "sex-dna", "sex-bill", TODAY)
+    resolve(memory_on(workspace, TODAY), "sex-dna", "sex-bill")
     line = next(hit for hit in ask(workspace, "bird male DNA").hits if hit.content.startswith("The bird is a male"))
     assert line.day == "2025-11-30"
     assert line.origin == "owner"
@@ -423,9 +423,9 @@ def test_choosing_what_came_from_outside_makes_it_the_owners(tmp_path: Path) -> 
 
 def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    first = resolve(workspace, "bb", "aa", TODAY)
+    first = resolve(memory_on(workspace, TODAY), "bb", "aa")
     once = snapshot(tmp_path)
-    again = resolve(workspace, "bb", "aa", TODAY)
+    again = resolve(memory_on(workspace, TODAY), "bb", "aa")
     assert snapshot(tmp_path) == once
     assert again.kept[0].already and again.kept[0].citation == first.kept[0].citation
 
@@ -441,7 +441,7 @@ def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:
 )
 def test_a_reason_is_kept_as_one_line(tmp_path: Path, because: str, why: str | None) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
-    done = resolve(workspace, "bb", "aa", TODAY, because=because)
+    done = resolve(memory_on(workspace, TODAY), "bb", "aa", because=because)
     assert done.kept[0].fact.why == why
     assert found(workspace) == []
 
@@ -450,17 +450,17 @@ def test_a_reason_is_kept_as_one_line(tmp_path: Path, because: str, why: str | N
 def test_a_pair_settled_before_is_said_to_be(tmp_path: Path, options: dict[str, object]) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
     heard: list[str] = []
-    first = resolve(workspace, "bb", "aa", TODAY, tell=heard.append, **options).kept[0]  # type: ignore[arg-type]
-    resolve(workspace, "bb", "aa", TODAY, tell=heard.append, **options)  # type: ignore[arg-type]
+    first = resolve(memory_on(workspace, TODAY, heard.append), "bb", "aa", **options).kept[0]  # type: ignore[arg-type]
+    resolve(memory_on(workspace, TODAY, heard.append), "bb", "aa", **options)  # type: ignore[arg-type]
     assert heard == []  # the same line again is no second one, and said to be there already
-    resolve(workspace, "aa", "bb", TODAY, because="she eats it again", tell=heard.append)
+    resolve(memory_on(workspace, TODAY, heard.append), "aa", "bb", because="she eats it again")
     assert heard == [f"settled before: {first.citation} ^{first.ref}"]
 
 
 def test_a_dry_run_writes_nothing_and_says_what_it_would(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
     before = snapshot(tmp_path)
-    done = resolve(workspace, "^bb", "memory/2025-10-30.md#L3", TODAY, dry_run=True)
+    done = resolve(memory_on(workspace, TODAY), "^bb", "memory/2025-10-30.md#L3", dry_run=True)
     assert snapshot(tmp_path) == before
     assert "+- W(t=2025-11-16..,corrects=aa) @A: Does not eat fish." in done.diff
 
@@ -485,7 +485,7 @@ def test_what_cannot_be_resolved(
     workspace = told(tmp_path, "10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb")
     before = snapshot(tmp_path)
     with pytest.raises(error):
-        resolve(workspace, chosen, other, TODAY, **options)  # type: ignore[arg-type]
+        resolve(memory_on(workspace, TODAY), chosen, other, **options)  # type: ignore[arg-type]
     assert snapshot(tmp_path) == before
 
 
@@ -547,9 +547,9 @@ def test_an_entity_with_thousands_of_lines_takes_seconds(tmp_path: Path) -> None
     ]
     workspace = write_pages(tmp_path, {"memory/2025-11-01.md": "".join(lines)})
     heard: list[str] = []
-    conflicts(workspace, TODAY, "Nobody")  # the index is made here
+    conflicts(memory_on(workspace, TODAY), "Nobody")  # the index is made here
     start = time.perf_counter()
-    listed = conflicts(workspace, TODAY, None, heard.append)
+    listed = conflicts(memory_on(workspace, TODAY, heard.append))
     assert time.perf_counter() - start < 30  # some 3 s
     assert len(listed) > 1000
     assert heard == ["too many lines are alike to compare them all; the likeliest were, about hub"]

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import rebuilt, rows, strays
 
-from memctl.beliefs.page_read import read_marks
+from memctl.beliefs.page_read import read_last_written
 from memctl.cli.app import load
 from memctl.errors import CannotWrite, NothingFound, PageChanged, PageUnreadable, Usage
 from memctl.forget import forget as verb
@@ -167,7 +167,7 @@ def test_a_belief_whose_head_has_a_slip_of_the_pen_outlives_forgetting(tmp_path:
     assert (
         "^walk" not in left
         and "O(c=0,80) @Peter" in left
-        and read_marks(left)["o-concise"] == read_marks(right)["o-concise"]
+        and read_last_written(left)["o-concise"] == read_last_written(right)["o-concise"]
     )
     path.write_text(left.replace("O(c=0,80) @Peter", "O(c=0.80) @Peter"), "utf-8")
     assert "bank/opinions.md" not in reflect(workspace, today=TODAY).pages

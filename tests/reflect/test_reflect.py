@@ -19,7 +19,7 @@ from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
 from strategies import pages
 
 from memctl.beliefs.confidence import Evidence, replay
-from memctl.beliefs.page_read import LEDGER, Entered, read_entries
+from memctl.beliefs.page_read import LEDGER, BeliefEntry, read_entries
 from memctl.errors import CannotWrite
 from memctl.markdown.blocks import body_of, edited, live_blocks, splice
 from memctl.markdown.escape import sources
@@ -91,7 +91,7 @@ def log(root: Path, day: str, *lines: str) -> None:
     write(root, "## Retain\n\n" + "".join(f"- {line}\n" for line in lines), f"memory/{day}.md")
 
 
-def belief(root: Path, ref: str) -> Entered:
+def belief(root: Path, ref: str) -> BeliefEntry:
     """The belief with this id."""
     (found,) = (entry for entry in read_entries(read(root))[0] if entry.ref == ref)
     return found
@@ -1055,8 +1055,6 @@ def test_usage(root: Path) -> None:
     for words in (
         ["--since", "yesteryear"],
         ["--dry-run", "--apply"],
-        ["--opinion-rule", "mean"],
-        ["--opinion-rule", "hindsight"],
         ["x"],
     ):
         done = run(root, *words)

@@ -20,7 +20,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from memctl.beliefs.belief import Place, as_written
-from memctl.beliefs.page_read import read_entries, read_marks
+from memctl.beliefs.page_read import read_entries, read_last_written
 from memctl.index.rows import rows_of
 from memctl.language.names import spell
 from memctl.markdown.blocks import body_of, live_blocks
@@ -181,7 +181,7 @@ def check_numbers(made: Workspace) -> None:
     text = page.read_text("utf-8") if page.exists() else ""
     places = {ref: Place(citation, origin) for ref, (citation, origin) in lines_of(made).items()}
     for entry in read_entries(text)[0]:
-        belief = as_written(entry, read_marks(text).get(entry.ref or ""), places, today=TODAY)
+        belief = as_written(entry, read_last_written(text).get(entry.ref or ""), places, today=TODAY)
         assert belief is not None and entry.fact.confidence is not None
         assert f"{entry.fact.confidence:.2f}" == belief.number, entry
         numbers = [bullet.after for _, bullet in entry.bullets if bullet.after is not None]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from face_helpers import ask, call, write_pages
 
-from memctl.beliefs.page_read import read_marks
+from memctl.beliefs.page_read import read_last_written
 from memctl.reflect.reflect import reflect
 
 OPINIONS, TODAY = "bank/opinions.md", date(2025, 11, 30)
@@ -29,7 +29,7 @@ def test_a_head_with_a_slip_of_the_pen_is_reported_and_not_taken_for_deleted(tmp
     report = reflect(workspace, today=TODAY)
     assert any("^o-concise does not read as a belief" in note for note in report.notes)
     assert page.read_text(encoding="utf-8") == wrong
-    assert read_marks(wrong)["o-concise"].head == "0.80"
+    assert read_last_written(wrong)["o-concise"].head == "0.80"
     page.write_text(right, encoding="utf-8")
     assert not reflect(workspace, today=TODAY).notes
     assert page.read_text(encoding="utf-8") == right

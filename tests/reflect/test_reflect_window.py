@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from face_helpers import TODAY, fixture_copy, write_pages
+from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -49,14 +49,14 @@ def test_pairs_with_a_fact_of_the_window_are_those_of_all_pairs(texts: list[list
 def all_conflicts(workspace: Workspace, today: date) -> tuple[Conflict, ...]:
     """Those of a fresh index, however long it takes to be fresh."""
     with_index(workspace, lambda index: sync(workspace, index))
-    return with_index(workspace, lambda index: conflicts_in(workspace, index, today))
+    return memory_on(workspace, today).run(conflicts_in)
 
 
 @pytest.mark.parametrize("since", [date(2025, 11, 17), date(2025, 11, 18), date(2025, 11, 19), date(2020, 1, 1)])
 def test_conflicts_of_the_window_are_those_that_its_facts_have_a_part_in(tmp_path: Path, since: date) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
     every = all_conflicts(workspace, TODAY)
-    some = with_index(workspace, lambda index: conflicts_since(workspace, index, TODAY, since))
+    some = memory_on(workspace, TODAY).run(lambda memory: conflicts_since(memory, since))
     fresh = with_index(workspace, lambda index: {e.ref for e in by_ids(index, said_since(index, since)).values()})
     assert [str(one) for one in some] == [str(one) for one in every if {hit.ref for hit in one.sides} & fresh]
     assert since > date(2025, 11, 18) or some

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
 
 from ..language.names import is_han, stem_word
+from ..language.words import languages, toml
 
 __all__ = ["Classes", "classes", "shipped"]
 
@@ -17,7 +17,7 @@ _Phrase = tuple[str, ...]
 
 
 class Classes:
-    """Classes of lines by the words that give them away, from lists such as `words/exempt.toml`."""
+    """Classes of lines by the words that give them away, from lists such as `language/data/<language>/exempt.toml`."""
 
     def __init__(self, lists: Mapping[str, str]) -> None:
         self._phrases: dict[str, list[tuple[_Phrase, str]]] = {}
@@ -60,9 +60,10 @@ def _words(text: str) -> list[str]:
 
 def shipped() -> dict[str, str]:
     """The lists that come with memctl, by class: commas between words, `=word` as it stands."""
-    import tomllib
-
-    lists: dict[str, str] = tomllib.loads((pkgutil.get_data("memctl.language", "data/exempt.toml") or b"").decode())
+    lists: dict[str, str] = {}
+    for language in languages():
+        for name, listed in toml(language, "exempt").items():
+            lists[name] = f"{lists[name]},{listed}" if name in lists else listed
     return lists
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pkgutil
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from ..language.names import is_han
+from ..language.words import toml
 
 __all__ = ["fold", "language_of", "pairs", "rx", "starts"]
 
@@ -45,12 +45,12 @@ def starts(language: str, name: str) -> re.Pattern[str]:
 @lru_cache(maxsize=32)
 def pairs(language: str, name: str) -> list[tuple[str, str]]:
     """The lines `pattern => words` of an entry, patterns with their blocks filled in."""
-    lines = (line.partition(" => ") for line in _lists(language).get(name, "").split("\n") if " => " in line)
+    lines = (line.partition(" => ") for line in toml(language, "extract").get(name, "").split("\n") if " => " in line)
     return [(_MACRO.sub(lambda m: f"(?:{_pattern(language, m[1])})", left), right.strip()) for left, _, right in lines]
 
 
 def _pattern(language: str, name: str) -> str:
-    lines = (line.strip("\n") for line in _lists(language).get(name, "").split("\n"))
+    lines = (line.strip("\n") for line in toml(language, "extract").get(name, "").split("\n"))
     parts = [_MACRO.sub(lambda m: f"(?:{_pattern(language, m[1])})", line) for line in lines if line.strip()]
     # Capital letters are meant where they are written, though words may come in any case.
     cased = [re.sub(r"(?<!\(\?-i:)\[(?:A-ZА-Я|A-Z|А-Я)\]", lambda m: f"(?-i:{m[0]})", part) for part in parts]
@@ -66,13 +66,3 @@ def _unique_groups(pattern: str) -> str:
         return f"(?P<{match[1]}{seen[match[1]] if seen[match[1]] > 1 else ''}>"
 
     return re.sub(r"\(\?P<([a-z]+)>", numbered, pattern)
-
-
-@cache
-def _lists(language: str) -> dict[str, str]:
-    import tomllib
-
-    lists: dict[str, str] = tomllib.loads(
-        (pkgutil.get_data("memctl.language", f"data/extract-{language}.toml") or b"").decode()
-    )
-    return lists

@@ -1,7 +1,7 @@
 """Traditional Chinese characters and the simplified ones that search takes them for, one to one.
 
 The pairs are the kSimplifiedVariant field of the Unihan database (Unicode 14.0), the first variant where it lists
-several, without the upper planes: © 2021 Unicode, Inc., used under the Unicode License in `words/UNICODE-LICENSE.txt`.
+several, without the upper planes: © 2021 Unicode, Inc., used under the Unicode License in `data/UNICODE-LICENSE.txt`.
 Written variants that it does not count as traditional are added by hand. Some pairs fold two words into one (后 and
 後): both sides fold alike, so a search finds a little more, never less.
 """

@@ -1,6 +1,6 @@
 """The word lists of stance: the shipped ones and a user's own, as one index of phrases.
 
-The lists are data files (`words/en.toml`, `ru.toml`, `zh.toml`). A section is a string of words with commas between;
+The lists are data files (`language/data/<language>/stance.toml`). A section is a string of words with commas between;
 in GROUPED sections each line is `name: words`, and the lines of `scales` have two ends: `name: words | words`. Equal
 names in several languages are one thing, so a Russian line can speak for an English belief. `not_on` bars words from a
 scale or a section with which they share but their stem: an author accepts nothing.
@@ -8,7 +8,6 @@ scale or a section with which they share but their stem: an author accepts nothi
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property, lru_cache
@@ -17,6 +16,7 @@ from typing import NamedTuple
 from ..language.analyzer import terms
 from ..language.names import is_han
 from ..language.stopwords import TERMS
+from ..language.words import toml, words
 
 __all__ = ["LANGUAGES", "Lexicon", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
 
@@ -111,7 +111,7 @@ class Lexicon:
     @cached_property
     def common(self) -> frozenset[str]:
         """Chinese words without a role, so that no part of one is taken for a word of the lists."""
-        return frozenset(_data("zh_common")["words"].split())
+        return frozenset(words("zh", "common")[""])
 
     def relation(self, found: tuple[Token, ...], at: int) -> tuple[int, tuple[Role, ...]]:
         """How many tokens the longest relation ("lives in") at `at` takes, and its names."""
@@ -244,19 +244,7 @@ def shipped() -> Lexicon:
 
 def lexicon(*extra: Mapping[str, str]) -> Lexicon:
     """The shipped lists and `extra` ones: section -> words, in the form of the data files."""
-    return Lexicon([*map(_shipped, LANGUAGES), *extra])
-
-
-@cache
-def _shipped(language: str) -> Mapping[str, str]:
-    return _data(language)
-
-
-def _data(name: str) -> dict[str, str]:
-    import tomllib
-
-    lists: dict[str, str] = tomllib.loads((pkgutil.get_data("memctl.language", f"data/{name}.toml") or b"").decode())
-    return lists
+    return Lexicon([*(toml(language, "stance") for language in LANGUAGES), *extra])
 
 
 # -- tokens -----------------------------------------------------------------------------------------------------------

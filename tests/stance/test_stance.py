@@ -346,9 +346,9 @@ def test_an_empty_lexicon_still_compares_words() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_lists_are_broad(language: str) -> None:
     """Hundreds of words on scales in each language, no word on both ends of one scale."""
-    from memctl.stance import lexicon as stance_words
+    from memctl.language.words import toml
 
-    scales = stance_words._shipped(language)["scales"]
+    scales = toml(language, "stance")["scales"]
     sides = [line.partition(":")[2].partition("|") for line in scales.strip().splitlines()]
     ends = [({w.strip() for w in one.split(",")}, {w.strip() for w in other.split(",")}) for one, _, other in sides]
     assert sum(len(one) + len(other) for one, other in ends) > 1000

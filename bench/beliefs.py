@@ -20,7 +20,7 @@ import argparse
 import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -28,7 +28,9 @@ from typing import NamedTuple
 
 from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
 from memctl.beliefs.page_read import read_entries
+from memctl.index.open_memory import OpenMemory
 from memctl.maintenance.init import init
+from memctl.notes.workspace import Workspace
 
 EVENTS, CHECKPOINTS = 100, (5, 10, 20, 50, 100)
 SHAPES = ("stable", "drifting", "reversed", "noisy", "liar, untrusted")
@@ -330,13 +332,18 @@ def through_markdown(history: History) -> list[float]:
             new += [(event.evidence.day, _line(event.evidence)) for event in events[written:]]
             _append(workspace.root / "memory", new)
             today = events[-1].evidence.day
-            reflect(workspace, today=today, since=since)
+            reflect(_memory_at(workspace, today), since=since)
             entries, _ = read_entries((workspace.root / "bank/opinions.md").read_text("utf-8"))
             (confidence,) = (entry.fact.confidence for entry in entries)
             assert confidence is not None
             found.append(confidence)
             written, since = len(events), today
     return found
+
+
+def _memory_at(workspace: Workspace, day: date) -> OpenMemory:
+    moment = datetime(day.year, day.month, day.day, 12)
+    return OpenMemory(workspace, lambda: moment)
 
 
 def _statement(item: Evidence) -> str:

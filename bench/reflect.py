@@ -22,7 +22,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,6 +31,7 @@ from unittest.mock import patch
 from generate import LAST_DAY, _cast, _page, _vocabulary, make_workspace
 
 from memctl.index.heal import with_index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.sync import sync
 from memctl.language.names import slug
 from memctl.notes.workspace import Workspace
@@ -90,12 +91,14 @@ def measure(workspace: Workspace, facts: int, a_day: int, whole: bool, new: bool
     make_workspace(workspace.root, facts)
     names = _make_window(workspace, a_day, new)
     indexed = _timed(lambda: with_index(workspace, lambda index: sync(workspace, index, parallel=True)))
-    first = _timed(lambda: reflect(workspace, today=LAST_DAY, since=None if whole else LAST_DAY - timedelta(days=7)))
+    first = _timed(
+        lambda: reflect(_memory_at(workspace, LAST_DAY), since=None if whole else LAST_DAY - timedelta(days=7))
+    )
     today = LAST_DAY + timedelta(days=1)
     _tell(workspace, 0, a_day, new)
     start, began = time.perf_counter(), time.process_time()
     with _timed_parts() as parts:
-        done = reflect(workspace, today=today, since=today - timedelta(days=7))
+        done = reflect(_memory_at(workspace, today), since=today - timedelta(days=7))
     nightly, cpu = time.perf_counter() - start, time.process_time() - began
     pages = [workspace.root / f"bank/{name}.md" for name in SHARED]
     size = sum(page.stat().st_size for page in pages if page.exists()) / 1024
@@ -103,6 +106,11 @@ def measure(workspace: Workspace, facts: int, a_day: int, whole: bool, new: bool
         f"{facts:,}", f"{a_day * DAYS:,}", f"{_lines_about(workspace, names):,}", f"{indexed:.1f}", f"{first:.1f}", f"{nightly:.2f}",
         f"{cpu:.2f}", *(f"{parts[part]:.2f}" for part in ("plan", "lessons", "sync", "count")), str(len(done.pages)), f"{size:,.0f}",
     )  # fmt: skip
+
+
+def _memory_at(workspace: Workspace, day: date) -> OpenMemory:
+    moment = datetime(day.year, day.month, day.day, 12)
+    return OpenMemory(workspace, lambda: moment)
 
 
 def _make_window(workspace: Workspace, a_day: int, new: bool) -> list[str]:

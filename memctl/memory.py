@@ -81,7 +81,7 @@ class Memory(OpenMemory):
         facts = [
             read_fact(each, kind=kind, about=names, values=values) if isinstance(each, str) else each for each in given
         ]
-        return retain(self.workspace, facts, day or self.today, dry_run=dry_run, allow_secrets=allow_secrets)
+        return retain(self, facts, day or self.today, dry_run=dry_run, allow_secrets=allow_secrets)
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,
@@ -113,10 +113,7 @@ class Memory(OpenMemory):
         from .reflect.reflect import reflect
 
         first = first_day("--since", since, self.today)
-        return reflect(
-            self.workspace, today=self.today, since=first, dry_run=dry_run, propose=propose, names=names,
-            tasks=tasks, progress=self.progress,
-        )  # fmt: skip
+        return reflect(self, since=first, dry_run=dry_run, propose=propose, names=names, tasks=tasks)
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
@@ -203,25 +200,25 @@ class Memory(OpenMemory):
         """Add other names to the page of an entity, or `remove` them."""
         from .entities.rename import alias
 
-        return alias(self.workspace, name, aliases, remove=remove, dry_run=dry_run)
+        return alias(self, name, aliases, remove=remove, dry_run=dry_run)
 
     def merge(self, name: str, into: str, *, undo: bool = False, dry_run: bool = False) -> Named:
         """Make `name` another name of `into`, or `undo` that."""
         from .entities.rename import merge
 
-        return merge(self.workspace, name, into, undo=undo, dry_run=dry_run)
+        return merge(self, name, into, undo=undo, dry_run=dry_run)
 
     def accept_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Apply a proposal of bank/proposals.md to memory.md; the diff."""
         from .reflect.proposal_answers import accept
 
-        return accept(self.workspace, number, self.today, dry_run)
+        return accept(self, number, dry_run)
 
     def refuse_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Never propose that again; the diff of bank/proposals.md."""
         from .reflect.proposal_answers import refuse
 
-        return refuse(self.workspace, number, self.today, dry_run)
+        return refuse(self, number, dry_run)
 
     def forget(self, *, apply: bool = False, suggest: bool = False, **selectors: Any) -> Forgetting:
         """Replace lines by tombstones and take every copy of them out; without `apply` nothing changes.
@@ -234,11 +231,7 @@ class Memory(OpenMemory):
         from .forget.rules import Asked
 
         asked = Asked(**selectors)
-        return (
-            look(self.workspace, asked, self.today)
-            if suggest
-            else forget(self.workspace, asked, self.today, apply=apply)
-        )
+        return look(self, asked) if suggest else forget(self, asked, apply=apply)
 
     # -- agents -------------------------------------------------------------------------------------------------------
 

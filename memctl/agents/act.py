@@ -109,10 +109,11 @@ class _Actor:
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def _save_fact(self, command: Command) -> Result:
+        from ..index.open_memory import OpenMemory
         from ..retain.retain import retain
 
         fact, notes = _fact(command.values)
-        kept = retain(self._workspace, [fact], self._today, dry_run=self._may.dry_run)
+        kept = retain(OpenMemory(self._workspace), [fact], self._today, dry_run=self._may.dry_run)
         (one,) = kept.kept
         done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
         notes += list(kept.warnings)

@@ -145,6 +145,7 @@ def retain(
     dry_run: DryRun = False,
 ) -> None:
     """Write a fact down in today's log. When it answers, the fact is on disk."""
+    from ..index.open_memory import OpenMemory
     from ..retain.retain import read_fact
     from ..retain.retain import retain as run
     from .printing import print_retained
@@ -161,7 +162,9 @@ def retain(
         raise Usage("nothing to retain on stdin", "pipe in one fact a line")
     facts = [read_fact(line, kind=kind, about=about or (), values=values) for line in lines]
     print_retained(
-        call, run(call.workspace, facts, _day(day, call.today), dry_run=dry_run, allow_secrets=allow_secrets), dry_run
+        call,
+        run(OpenMemory(call.workspace), facts, _day(day, call.today), dry_run=dry_run, allow_secrets=allow_secrets),
+        dry_run,
     )
 
 
@@ -342,12 +345,13 @@ def fact_set(
     dry_run: DryRun = False,
 ) -> None:
     """Fill a slot: retains a world fact with that key; older values become history."""
+    from ..index.open_memory import OpenMemory
     from ..retain.retain import read_fact, retain
     from .printing import print_retained
 
     values = {"key": [key]} | ({"t": [when]} if when else {})
     made = read_fact(" ".join(text), about=[about] if about else (), values=values)
-    print_retained(call, retain(call.workspace, [made], call.today, dry_run=dry_run), dry_run)
+    print_retained(call, retain(OpenMemory(call.workspace), [made], call.today, dry_run=dry_run), dry_run)
 
 
 def _as_of(written: str | None, today: date) -> date | None:

@@ -30,8 +30,9 @@ def alias(
 ) -> None:
     """Give an entity other names. They stand under `aliases` in the front matter of its page."""
     from ..entities.rename import alias as run
+    from ..index.open_memory import OpenMemory
 
-    _print_named(call, run(call.workspace, name, aliases, remove=remove, dry_run=dry_run), dry_run)
+    _print_named(call, run(OpenMemory(call.workspace), name, aliases, remove=remove, dry_run=dry_run), dry_run)
 
 
 def merge(
@@ -43,8 +44,9 @@ def merge(
 ) -> None:
     """Make one of two entities: INTO gets the names of NAME, and NAME's page says so. Nothing is lost; --undo parts them."""
     from ..entities.rename import merge as run
+    from ..index.open_memory import OpenMemory
 
-    _print_named(call, run(call.workspace, name, into, undo=undo, dry_run=dry_run), dry_run)
+    _print_named(call, run(OpenMemory(call.workspace), name, into, undo=undo, dry_run=dry_run), dry_run)
 
 
 def _print_named(call: Call, done: "Named", dry_run: bool) -> None:

@@ -63,6 +63,7 @@ def forget(
     from ..forget.forget import forget as run
     from ..forget.forget import suggest as look
     from ..forget.rules import Asked
+    from ..index.open_memory import OpenMemory
 
     if apply and (dry_run or suggest):
         raise Usage(f"--apply and {'--dry-run' if dry_run else '--suggest'} together", "choose one")
@@ -75,9 +76,10 @@ def forget(
         unused,
         include_exempt,
     )
+    memory = OpenMemory(call.workspace, lambda: call.now)
     if suggest:
-        return _print_suggested(call, look(call.workspace, asked, call.today))
-    return _print_forgotten(call, run(call.workspace, asked, call.today, apply=apply), apply)
+        return _print_suggested(call, look(memory, asked))
+    return _print_forgotten(call, run(memory, asked, apply=apply), apply)
 
 
 def _source(written: str | None) -> str | None:

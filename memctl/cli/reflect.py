@@ -52,6 +52,7 @@ def reflect(
     refuse: Annotated[int | None, typer.Option("--refuse", metavar="N", min=1, help="Never propose N again.")] = None,
 ) -> None:
     """Turn facts into entity pages, beliefs with evidence, and lessons, each line cited. Quiet if nothing changed."""
+    from ..index.open_memory import OpenMemory
     from ..reflect.reflect import reflect as run
 
     if dry_run and apply:
@@ -60,21 +61,21 @@ def reflect(
         _decide(call, accept, refuse, dry_run)
         return
     with call.out.progress("reflecting") as progress:
-        done = run(
-            call.workspace, today=call.today, since=_since(since, call.today), dry_run=dry_run, propose=propose_core,
-            progress=progress,
-        )  # fmt: skip
+        memory = OpenMemory(call.workspace, lambda: call.now, progress=progress)
+        first = _since(since, call.today)
+        done = run(memory, since=first, dry_run=dry_run, propose=propose_core)
     _print_reflected(call, done, dry_run)
 
 
 def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -> None:
+    from ..index.open_memory import OpenMemory
     from ..reflect import proposal_answers as proposals
 
     if accept is not None and refuse is not None:
         raise Usage("--accept and --refuse together", "one after the other")
     number = accept if accept is not None else refuse or 0
     job = proposals.accept if accept is not None else proposals.refuse
-    change = job(call.workspace, number, call.today, dry_run)
+    change = job(OpenMemory(call.workspace, lambda: call.now), number, dry_run)
     if call.out.json:
         call.out.raw_json({"schema": 1, "number": number, "applied": not dry_run, "diff": change})
     elif dry_run and change:

@@ -57,7 +57,7 @@ def resolve(
             "a later day, or no --from: the other line was then never true",
         )
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
-    done = retain(memory.workspace, [replace(line, why=one_line(because or "") or None)], memory.today, dry_run=dry_run)
+    done = retain(memory, [replace(line, why=one_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:
         last = max(before, key=lambda entry: (entry.day or "", entry.path, entry.line))
         memory.tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")

@@ -10,8 +10,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..errors import LockBusy, NothingFound, PageUnreadable, Refused, Usage
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Entity, Filter, by_ids, match, resolve
 from ..index.row import EntityPage
 from ..index.rows import rows_of
@@ -23,7 +22,6 @@ from ..markdown.diff import diff
 from ..markdown.front_edit import front_values, with_names, with_value
 from ..notes.files import read_page
 from ..notes.replace import replace, writing_alone
-from ..notes.workspace import Workspace
 
 __all__ = ["ENTITIES", "MERGED_INTO", "Named", "alias", "merge", "page_path"]
 
@@ -74,7 +72,7 @@ class _Edit(NamedTuple):
 
 
 def alias(
-    workspace: Workspace, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False
+    memory: OpenMemory, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False
 ) -> Named:
     """Give an entity other names, or take them away; a page is made for one that has none.
 
@@ -86,10 +84,10 @@ def alias(
     def plan(desk: _Desk) -> tuple[Named, list[_Edit]]:
         return _taken(desk, _name(name), wanted) if remove else _given(desk, _name(name), wanted)
 
-    return _done(workspace, plan, dry_run)
+    return _done(memory, plan, dry_run)
 
 
-def merge(workspace: Workspace, name: str, into: str, *, undo: bool = False, dry_run: bool = False) -> Named:
+def merge(memory: OpenMemory, name: str, into: str, *, undo: bool = False, dry_run: bool = False) -> Named:
     """Make `name` another name of `into`; with `undo`, somebody of its own again.
 
     The names of the one, its own first, are added to the aliases of the other, and its page, if it has one, says
@@ -99,7 +97,7 @@ def merge(workspace: Workspace, name: str, into: str, *, undo: bool = False, dry
     def plan(desk: _Desk) -> tuple[Named, list[_Edit]]:
         return (_parted if undo else _merged)(desk, _name(name), _name(into))
 
-    return _done(workspace, plan, dry_run)
+    return _done(memory, plan, dry_run)
 
 
 def page_path(name: str, taken: Iterable[str]) -> str:
@@ -137,8 +135,8 @@ def _name(written: str) -> str:
 class _Desk:
     """The workspace and its fresh index: finds the pages that names belong to."""
 
-    def __init__(self, workspace: Workspace, index: Index) -> None:
-        self._workspace, self._index = workspace, index
+    def __init__(self, memory: OpenMemory) -> None:
+        self._workspace, self._index = memory.workspace, memory.index
 
     def page(self, path: str) -> _Page:
         """An entity page; PageUnreadable if its front matter cannot be edited."""
@@ -212,17 +210,17 @@ def _edited(page: _Page, edit: Callable[[str], str]) -> _Edit:
         raise _unreadable(page.path, error) from error
 
 
-def _done(workspace: Workspace, plan: Callable[[_Desk], tuple[Named, list[_Edit]]], dry_run: bool) -> Named:
+def _done(memory: OpenMemory, plan: Callable[[_Desk], tuple[Named, list[_Edit]]], dry_run: bool) -> Named:
     """Plan on a fresh index, then write page by page; what was cut off half-way is completed by the same call."""
 
-    def job(index: Index) -> tuple[Named, list[_Edit]]:
-        state = sync(workspace, index)
+    def job(at: OpenMemory) -> tuple[Named, list[_Edit]]:
+        state = sync(at.workspace, at.index)
         if state.stale:
-            raise state.obstacle or LockBusy(str(workspace.memory), 10.0)
-        return plan(_Desk(workspace, index))
+            raise state.obstacle or LockBusy(str(at.workspace.memory), 10.0)
+        return plan(_Desk(at))
 
-    with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
-        named, edits = with_index(workspace, job)
+    with nullcontext() if dry_run else writing_alone(memory.workspace, "reflect"):
+        named, edits = memory.run(job)
         for page, after in edits:
             before = "" if page.data is None else page.text
             if after == before:
@@ -230,7 +228,7 @@ def _done(workspace: Workspace, plan: Callable[[_Desk], tuple[Named, list[_Edit]
             named.pages = (*named.pages, page.path)
             named.diff += diff(page.path, before, after)
             if not dry_run:
-                replace(workspace, page.path, page.data, after.encode("utf-8", "surrogateescape"))
+                replace(memory.workspace, page.path, page.data, after.encode("utf-8", "surrogateescape"))
     return named
 
 

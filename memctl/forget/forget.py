@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Stored
 from ..index.queries.forget import drop_broken, expunge, is_unclean, mark_unclean
 from ..index.sync import sync
@@ -59,21 +58,21 @@ class Forgetting:
     warnings: list[str] = field(default_factory=list)
 
 
-def suggest(workspace: Workspace, asked: Asked, today: date) -> Forgetting:
+def suggest(memory: OpenMemory, asked: Asked) -> Forgetting:
     """What could be forgotten, with the reason and the text of each line. Changes nothing."""
     _check(asked, suggest=True)
 
-    def job(index: Index) -> Selection:
-        freshly(workspace, index)
-        with index.reading():
-            return suggested(workspace, index, asked, today)
+    def job(at: OpenMemory) -> Selection:
+        freshly(at)
+        with at.index.reading():
+            return suggested(at, asked)
 
-    found = with_index(workspace, job)
+    found = memory.run(job)
     lines = [_line(one, one.content) for one in found.chosen]
     return Forgetting(lines, left=found.left, exempt=dict(found.exempt), already=_places(found.already))
 
 
-def forget(workspace: Workspace, asked: Asked, today: date, *, apply: bool = False) -> Forgetting:
+def forget(memory: OpenMemory, asked: Asked, *, apply: bool = False) -> Forgetting:
     """Forget what all selectors mean; without `apply`, only show how.
 
     Usage without a selector, NothingFound for an id that no line has, PageChanged where somebody keeps saving a page:
@@ -82,12 +81,12 @@ def forget(workspace: Workspace, asked: Asked, today: date, *, apply: bool = Fal
     _check(asked)
     report = Forgetting()
     if not apply:
-        planned = with_index(workspace, lambda index: plan(workspace, index, asked, today))
+        planned = memory.run(lambda at: plan(at, asked))
         _tell(report, planned)
         report.diff = "".join(diff(edit.path, text_of(edit.before), edit.after) for edit in planned.edits)
     else:
-        _apply(workspace, asked, today, report)
-    if report.lines and _is_under_git(workspace):
+        _apply(memory, asked, report)
+    if report.lines and _is_under_git(memory.workspace):
         report.warnings.append("git keeps what was committed: its history still holds the text")
     return report
 
@@ -115,27 +114,27 @@ def _is_under_git(workspace: Workspace) -> bool:
 # -- doing it ---------------------------------------------------------------------------------------------------------
 
 
-def _apply(workspace: Workspace, asked: Asked, today: date, report: Forgetting) -> None:
+def _apply(memory: OpenMemory, asked: Asked, report: Forgetting) -> None:
     names: set[str] = set()
     tasks: set[str] = set()
     try:
-        with writing_alone(workspace, "reflect"):
+        with writing_alone(memory.workspace, "reflect"):
             for _ in range(_ROUNDS):
-                planned = with_index(workspace, lambda index: plan(workspace, index, asked, today))
+                planned = memory.run(lambda at: plan(at, asked))
                 names |= planned.names
                 tasks |= planned.tasks
                 if planned.edits:
-                    with_index(workspace, mark_unclean)
-                changed = _write(workspace, planned.edits)
+                    memory.run(lambda at: mark_unclean(at.index))
+                changed = _write(memory.workspace, planned.edits)
                 _tell(report, planned, changed)
                 if not changed:
                     break
             else:
                 raise PageChanged(changed[0])
         if names or tasks:
-            _reflect(workspace, today, names, tasks, report)
+            _reflect(memory, names, tasks, report)
     finally:
-        _expunge(workspace, report)
+        _expunge(memory, report)
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
@@ -165,20 +164,21 @@ def _tell(report: Forgetting, done: Plan, not_written: Iterable[str] = ()) -> No
     report.already = _places(entry for entry in done.selection.already if entry.ref not in known)
 
 
-def _reflect(workspace: Workspace, today: date, names: set[str], tasks: set[str], report: Forgetting) -> None:
+def _reflect(memory: OpenMemory, names: set[str], tasks: set[str], report: Forgetting) -> None:
     """Let reflect write anew what lost a line. Trouble there is a warning: what was to be forgotten is."""
     from ..reflect.reflect import reflect
 
     try:
-        done = reflect(workspace, today=today, since=today + timedelta(days=1), names=names, tasks=tasks)
+        done = reflect(memory, since=memory.today + timedelta(days=1), names=names, tasks=tasks)
     except MemctlError as error:
         report.warnings.append(f"forgotten, but the pages are not written anew: {error.what}; run `memctl reflect`")
         return
     report.scrubbed = list(dict.fromkeys([*report.scrubbed, *done.pages]))
 
 
-def _expunge(workspace: Workspace, report: Forgetting) -> None:
-    def job(index: Index) -> str | None:
+def _expunge(memory: OpenMemory, report: Forgetting) -> None:
+    def job(at: OpenMemory) -> str | None:
+        workspace, index = at.workspace, at.index
         cleaning = bool(report.lines) or is_unclean(index)
         stale = sync(workspace, index).stale
         if stale or not cleaning:
@@ -189,9 +189,9 @@ def _expunge(workspace: Workspace, report: Forgetting) -> None:
             mark_unclean(index)  # so that the next call looks at the vectors again
         return why or (f"vectors: {left}" if left else None)
 
-    drop_broken(workspace)
+    drop_broken(memory.workspace)
     try:
-        why = with_index(workspace, job)
+        why = memory.run(job)
     except MemctlError as error:
         why = error.what
     if why:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
 from ..errors import LockBusy, MemctlError
 from ..facts import Kind
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs
 from ..index.queries.forget import copies_on, linked_to, same_words
 from ..index.queries.reflect import pages_of_names
@@ -20,7 +19,6 @@ from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
 from ..markdown.tombstones import read_tombstone
 from ..notes.files import read_page
-from ..notes.workspace import Workspace
 from ..reflect.fact_source import Gathering
 from .erase import Gone, Target, Unsaid, bury_soundly, cited, gone_with, without_copies, without_evidence
 from .rules import Asked
@@ -53,11 +51,11 @@ class Plan:
     tasks: frozenset[str] = frozenset()
 
 
-def plan(workspace: Workspace, index: Index, asked: Asked, today: date) -> Plan:
+def plan(memory: OpenMemory, asked: Asked) -> Plan:
     """The plan of one call. Reads pages and the index, writes nothing but the index, which it brings up to date."""
-    freshly(workspace, index)
-    with index.reading():
-        planner = _Planner(workspace, index, today, select(workspace, index, asked, today))
+    freshly(memory)
+    with memory.index.reading():
+        planner = _Planner(memory, select(memory, asked))
         if planner.plan.selection.chosen:
             planner.bury()
             planner.unsay()
@@ -69,9 +67,9 @@ def plan(workspace: Workspace, index: Index, asked: Asked, today: date) -> Plan:
 class _Planner:
     """Plans one call of forget, page by page."""
 
-    def __init__(self, workspace: Workspace, index: Index, today: date, selection: Selection) -> None:
-        self._workspace, self._index, self._today = workspace, index, today
-        self._gathering = Gathering(workspace, index, today)
+    def __init__(self, memory: OpenMemory, selection: Selection) -> None:
+        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._gathering = Gathering(memory)
         self._texts: dict[str, tuple[bytes, str]] = {}
         self._graves: set[str] = set()
         self._gone = Gone(frozenset(), {})
@@ -216,11 +214,11 @@ def _is_belief(one: Chosen) -> bool:
     return one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value
 
 
-def freshly(workspace: Workspace, index: Index) -> None:
+def freshly(memory: OpenMemory) -> None:
     """Bring the index up to date. What is not in it could not be chosen, so a stale one is an error."""
-    state = sync(workspace, index, parallel=True)
-    if state.stale and not index.frozen:
-        raise state.obstacle or LockBusy(str(workspace.memory), 10.0)
+    state = sync(memory.workspace, memory.index, parallel=True)
+    if state.stale and not memory.index.frozen:
+        raise state.obstacle or LockBusy(str(memory.workspace.memory), 10.0)
 
 
 def text_of(data: bytes) -> str:

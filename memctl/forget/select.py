@@ -13,6 +13,7 @@ from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, NothingFound, Usage
 from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Entity, Filter, Stored, by_refs, resolve
 from ..index.queries.forget import (
     MAY_GO,
@@ -78,8 +79,9 @@ class Selection:
     left: list[str] = field(default_factory=list)
 
 
-def select(workspace: Workspace, index: Index, asked: Asked, today: date) -> Selection:
+def select(memory: OpenMemory, asked: Asked) -> Selection:
     """The lines that all selectors mean. Usage for a name that several bear, NothingFound for an id that nothing has."""
+    workspace, index, today = memory.workspace, memory.index, memory.today
     found = Selection()
     ids = _known_ids(index, asked, found)
     if asked.ids and not ids:
@@ -106,8 +108,9 @@ def select(workspace: Workspace, index: Index, asked: Asked, today: date) -> Sel
     return found
 
 
-def suggested(workspace: Workspace, index: Index, asked: Asked, today: date) -> Selection:
+def suggested(memory: OpenMemory, asked: Asked) -> Selection:
     """What could be forgotten, with the reason each; the selectors narrow it. Nothing that is exempt."""
+    workspace, index, today = memory.workspace, memory.index, memory.today
     found = Selection()
     ids = _known_ids(index, asked, found)
     base, whom = _conditions(index, asked, ids)

@@ -324,7 +324,7 @@ class _Run:
         diffs: list[tuple[date, str]] = []
         for day in sorted({each.day for each in chosen}):
             facts = [each.fact for each in chosen if each.day == day]
-            done = retain(self.memory.workspace, facts, day, dry_run=not apply)
+            done = retain(self.memory, facts, day, dry_run=not apply)
             if apply:
                 kept += done.kept
             elif done.diff:

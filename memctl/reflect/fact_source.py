@@ -13,7 +13,7 @@ from ..entities.names_of_lines import KnownNames
 from ..entities.similar import Names
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Entity, Stored, all_entities, by_ids, keys_of
 from ..index.queries.reflect import (
     Light,
@@ -29,7 +29,6 @@ from ..index.queries.reflect import (
 )
 from ..index.reread import reread
 from ..language.names import entity_key, mentions
-from ..notes.workspace import Workspace
 from ..recall.entry_hits import hit_of
 from ..truth.judge import Judgement, judge
 from ..truth.validity import Standing
@@ -62,9 +61,9 @@ class Durable(NamedTuple):
 class Gathering:
     """Facts of one index on one day. Nothing in it depends on what reflect wrote before."""
 
-    def __init__(self, workspace: Workspace, index: Index, today: date) -> None:
-        self._workspace, self._index, self._today = workspace, index, today
-        self.known = KnownNames(index)
+    def __init__(self, memory: OpenMemory) -> None:
+        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
         self._standings: dict[int, Standing] = {}
         self._replacing: dict[int, Stored] = {}

@@ -19,7 +19,7 @@ from ..beliefs.stance_judge import stance_judge
 from ..entities.rename import page_path
 from ..errors import MemctlError
 from ..facts import Citation
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import keys_of, resolve
 from ..index.queries.reflect import merged_pages, named_since, pages_of_names, tasks_between
 from ..index.rows import rows_of, task_key
@@ -42,7 +42,6 @@ __all__ = ["Edit", "Moved", "Plan", "Planner", "decoded", "in_conflict"]
 
 _WORLD, _EXPERIENCE, _LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _TITLES = {_WORLD: "World", _EXPERIENCE: "Experience", _LESSONS: "Lessons", OPINIONS: "Opinions"}
-Progress = Callable[[int, int], None]
 
 
 class Moved(NamedTuple):
@@ -80,12 +79,13 @@ class Planner:
     """
 
     def __init__(
-        self, workspace: Workspace, index: Index, today: date, since: date | None, new: set[str],
+        self, memory: OpenMemory, since: date | None, new: set[str],
         names: Collection[str] = (), tasks: Collection[str] = (),
     ) -> None:  # fmt: skip
         self._named, self._tasks = names, tasks
-        self._workspace, self._index, self._today, self._since = workspace, index, today, since
-        self._gathering = Gathering(workspace, index, today)
+        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._since, self._progress = since, memory.progress
+        self._gathering = Gathering(memory)
         self._window = self._gathering.window(since, new if since else ())
         self._around = self._gathering.around(self._window, since, new) if since else ()
         self.plan = Plan()
@@ -198,7 +198,7 @@ class Planner:
 
     # -- entities, world, experience ----------------------------------------------------------------------------------
 
-    def entities(self, replay: Replayed, progress: Progress) -> None:
+    def entities(self, replay: Replayed) -> None:
         """Plan the pages of the entities that the window names, and their sections of world.md and experience.md."""
         held: dict[str, list[Held]] = defaultdict(list)
         for belief in replay.beliefs:
@@ -224,7 +224,7 @@ class Planner:
                 near = tuple(self._gathering.spelled(o) for o in others if self._gathering.known.known_as(o) != bearer)
                 text = entity_body(about._replace(maybe_same=near, pages=pages), paths[name])
                 self._block(paths[name], "summary", _new_page(name, paths[name]) or "", partial(_replaced_by, text))
-            progress(done, len(names))
+            self._progress(done, len(names))
         for path in merged_pages(self._index):
             self._block(path, "summary", "", partial(_replaced_by, ""))
         whole = self._since is None

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from datetime import date
 from typing import NamedTuple
 
 from ..errors import NothingFound, Refused
 from ..facts import is_trusted
-from ..index.heal import with_index
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Stored, by_refs
-from ..index.sync import freshen, silent
 from ..markdown.diff import diff
 from ..markdown.evidence_line import OPINIONS
 from ..notes.files import read_page
@@ -36,7 +33,7 @@ class _Text(NamedTuple):
     text: str
 
 
-def accept(workspace: Workspace, number: int, today: date, dry_run: bool = False) -> str:
+def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     """Write proposal `number`, as bank/proposals.md shows it now, into memory.md; returns the diff, empty if it is there.
 
     NothingFound if no such proposal is shown, Refused if its fact no longer holds, is gone, private or not trusted, or
@@ -46,21 +43,23 @@ def accept(workspace: Workspace, number: int, today: date, dry_run: bool = False
     def edit(proposal: Proposal, page: _Text) -> tuple[_Text, str]:
         if proposal.ref in refused_in(page.text):
             raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
-        reason = with_index(workspace, lambda index: _stale(workspace, index, proposal, today))
+        reason = memory.run(lambda at: _stale(at, proposal))
         if reason:
             raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
-        core = _read(workspace, CORE)
+        core = _read(memory.workspace, CORE)
         return core, accepted(core.text, proposal)
 
-    return _done(workspace, number, edit, dry_run)
+    return _done(memory.workspace, number, edit, dry_run)
 
 
-def refuse(workspace: Workspace, number: int, today: date, dry_run: bool = False) -> str:
+def refuse(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     """Note in bank/proposals.md that proposal `number` is never to be made again; returns the diff, empty if it says so.
 
     NothingFound if no such proposal is shown.
     """
-    return _done(workspace, number, lambda proposal, page: (page, refused(page.text, proposal, today)), dry_run)
+    return _done(
+        memory.workspace, number, lambda proposal, page: (page, refused(page.text, proposal, memory.today)), dry_run
+    )
 
 
 def _done(
@@ -85,14 +84,14 @@ def _read(workspace: Workspace, path: str) -> _Text:
     return _Text(path, data, data.decode("utf-8", "surrogateescape"))
 
 
-def _stale(workspace: Workspace, index: Index, proposal: Proposal, today: date) -> str:
+def _stale(memory: OpenMemory, proposal: Proposal) -> str:
     """Why the fact behind a proposal may not be accepted any more; empty if it may."""
-    freshen(workspace, index, silent)
-    entries = [entry for entry in by_refs(index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
+    memory.synced()
+    entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
     if not entries:
         return f"^{proposal.ref} is gone"
-    verdict = judge(index, entries, today, whole=False)
-    reasons = [_over(entry, verdict.standings[entry.id].holds(today)) for entry in entries]
+    verdict = judge(memory.index, entries, memory.today, whole=False)
+    reasons = [_over(entry, verdict.standings[entry.id].holds(memory.today)) for entry in entries]
     # Of twins, one that holds is enough.
     return "" if "" in reasons else f"^{proposal.ref} {reasons[0]}"
 

@@ -8,12 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import date, datetime, time
+from datetime import date
 
 from ..conflicts.listing import conflicts_in, conflicts_since
 from ..errors import CannotWrite, LockBusy, PageChanged, PageUnreadable
-from ..index.heal import with_index
-from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..markdown.blocks import live_blocks
@@ -22,7 +20,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
 from ..notes.replace import replace, writing_alone
 from ..notes.workspace import Workspace
-from .plan import Edit, Moved, Plan, Planner, Progress, decoded, in_conflict
+from .plan import Edit, Moved, Plan, Planner, decoded, in_conflict
 
 __all__ = ["Moved", "Reflected", "reflect"]
 
@@ -49,31 +47,29 @@ class Reflected:
 
 
 def reflect(
-    workspace: Workspace,
+    memory: OpenMemory,
     *,
-    today: date,
     since: date | None = None,
     dry_run: bool = False,
     propose: bool = False,
     names: Collection[str] = (),
     tasks: Collection[str] = (),
-    progress: Progress | None = None,
 ) -> Reflected:
     """Bring the pages of bank/ up to date with the facts written down from `since` on (None: with all).
 
     `names` and `tasks` (as index/rows.py `task_key` folds them) are written anew whatever the window holds about them.
     LockBusy while another reflect runs. A page that somebody saves meanwhile is left as they saved it, and said.
     """
-    report = Reflected()
+    workspace, report = memory.workspace, Reflected()
     new: set[str] = set()
     since = None if in_conflict(workspace) else since  # what the other machine wrote may be older than the window
 
-    def job(index: Index) -> Plan:
-        _freshen(workspace, index)
-        with index.reading():
-            planner = Planner(workspace, index, today, since, new, names, tasks)
+    def job(at: OpenMemory) -> Plan:
+        _freshen(at)
+        with at.index.reading():
+            planner = Planner(at, since, new, names, tasks)
             replay = planner.beliefs()
-            planner.entities(replay, progress or (lambda done, total: None))
+            planner.entities(replay)
             planner.lessons()
             if propose:
                 planner.proposals(replay)
@@ -81,7 +77,7 @@ def reflect(
 
     with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
         for _ in range(1 if dry_run else _ROUNDS):
-            planned = with_index(workspace, job)
+            planned = memory.run(job)
             _tell(report, planned)
             new.update(planned.new)
             if not planned.edits:
@@ -94,9 +90,8 @@ def reflect(
             ):
                 break
         if report.pages and not dry_run:  # whoever asks next finds a fresh index, and so does the count below
-            with_index(workspace, lambda index: sync(workspace, index, wait=1.0))
-    memory = OpenMemory(workspace, lambda: datetime.combine(today, time()))
-    report.conflicts = memory.run(lambda memory: _conflicts(memory, since))
+            memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
+    report.conflicts = memory.run(lambda at: _conflicts(at, since))
     return report
 
 
@@ -145,8 +140,8 @@ def _write(workspace: Workspace, plan: Plan, report: Reflected) -> bool:
     return written > 0
 
 
-def _freshen(workspace: Workspace, index: Index) -> None:
+def _freshen(memory: OpenMemory) -> None:
     """Bring the index up to date; what keeps it from that is an error here: pages must not say what was so yesterday."""
-    state = sync(workspace, index, wait=10.0)
+    state = sync(memory.workspace, memory.index, wait=10.0)
     if state.stale:
-        raise state.obstacle or LockBusy(str(workspace.memory), 10.0)
+        raise state.obstacle or LockBusy(str(memory.workspace.memory), 10.0)

@@ -1,4 +1,4 @@
-"""Retain: write facts down in the log of a day. When it returns, they are on disk; only then is the index told."""
+"""Retain: write facts down in the log of a day. When it returns, they are on disk; the index follows."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from ..errors import MemctlError, Refused, Usage
-from ..facts import Citation, Fact, Kind, Span
-from ..index.heal import with_index
+from ..facts import Citation, Fact, Kind
+from ..index.open_memory import OpenMemory
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
-from ..markdown.additions import addition, clean, spans_of
+from ..markdown.additions import Addition, addition, clean, spans_of
 from ..markdown.diff import diff
 from ..markdown.grammar import Problem, parse, render, with_attributes
 from ..markdown.page import parse_page
@@ -78,55 +78,58 @@ def _kind(word: str) -> Kind:
     except ValueError:
         found = Kind.NOTE
     if found is Kind.NOTE:
-        raise Usage(f"--kind {word!r} is no kind of fact", "world, experience, opinion or observation (or W, B, O, S)")
+        raise Usage(
+            f"--kind {word!r} is not a kind of fact", "world, experience, opinion or observation (or W, B, O, S)"
+        )
     return found
 
 
 def retain(
-    workspace: Workspace, facts: Sequence[Fact], day: date, *, dry_run: bool = False, allow_secrets: bool = False
+    memory: OpenMemory, facts: Sequence[Fact], day: date, *, dry_run: bool = False, allow_secrets: bool = False
 ) -> Retained:
-    """Append facts to the log of `day`. What stands there already, on any page of that day, is named and not repeated."""
+    """Append facts to the log of `day`. What stands on a page of that day already is named and not repeated."""
+    workspace = memory.workspace
     if not allow_secrets:
         _refuse_secrets(facts)
     path = workspace.contain(f"memory/{day}.md")
-    elsewhere = _told_elsewhere(workspace, path, day)
-    here = [fact for fact in facts if replace(fact, block_id=None) not in elsewhere]
-    before, added, places = _append(workspace, path, here, day, dry_run)
+    elsewhere = _kept_elsewhere(workspace, path, day)
+    bare = [replace(fact, block_id=None) for fact in facts]
+    here = [fact for fact, key in zip(facts, bare, strict=True) if key not in elsewhere]
+    before, added = "", Addition("", ())
+    if here:
+        before, added = _append(workspace, path, here, day, dry_run)
     if not dry_run:
-        there = (elsewhere.get(replace(fact, block_id=None)) for fact in facts)
-        for other in sorted({kept.citation.path for kept in there if kept}):
+        for other in sorted({elsewhere[key].citation.path for key in bare if key in elsewhere}):
             confirm(workspace, other)
-    refs = _refs(path, before + added)
-    standing = {
-        replace(fact, block_id=None): Kept(Citation(path, s.line, s.end_line), refs[s.line], fact, old)
-        for fact, (s, old) in zip(here, places, strict=True)
-    } | elsewhere
-    kept = tuple(standing[replace(fact, block_id=None)] for fact in facts)
-    change = diff(path, before, before + added) if dry_run else ""
-    return Retained(kept, change, () if dry_run or not added else _tell_index(workspace))
+    refs = _refs(path, before + added.text)
+    known = dict(elsewhere)
+    for fact, (span, already) in zip(here, added.places, strict=True):
+        kept = Kept(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
+        known[replace(fact, block_id=None)] = kept
+    change = diff(path, before, before + added.text) if dry_run else ""
+    warnings = _update_index(memory) if added.text and not dry_run else ()
+    return Retained(tuple(known[key] for key in bare), change, warnings)
 
 
-def _append(
-    workspace: Workspace, path: str, facts: Sequence[Fact], day: date, dry_run: bool
-) -> tuple[str, str, Sequence[tuple[Span, bool]]]:
-    found: list[Sequence[tuple[Span, bool]]] = [()]
+def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, dry_run: bool) -> tuple[str, Addition]:
+    """The page as it was, and what was added to it."""
+    made = Addition("", ())
 
     def compose(text: str) -> str:
+        nonlocal made
         made = addition(text, facts, day)
-        found[0] = made.places
         return made.text
 
-    if not facts:
-        return "", "", ()
     if dry_run:
         before = read_page(workspace, path).text if (workspace.root / path).exists() else ""
-        return before, in_style(compose(before), before), found[0]
-    done = append(workspace, path, compose)
-    return done.before, done.added, found[0]
+        added = in_style(compose(before), before)
+    else:
+        before, added = append(workspace, path, compose)
+    return before, replace(made, text=added)
 
 
 def _refs(path: str, text: str) -> dict[int, str]:
-    """The id of the entry on each line, as the index will know it: twins on a page have ids of their own."""
+    """The id of the entry on each line, as the index has it: twins on a page have different ids."""
     return {row.line: row.ref for row in rows_of(path, text).rows}
 
 
@@ -134,13 +137,15 @@ def _refuse_secrets(facts: Sequence[Fact]) -> None:
     for fact in facts:
         found = find_secrets(render(fact))
         if found:
-            raise Refused(f"this looks like a {found[0].name}", "take it out, or say --allow-secrets if it is none")
+            raise Refused(
+                f"this looks like a {found[0].name}", "remove it, or add --allow-secrets if it is not a secret"
+            )
 
 
-def _told_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Kept]:
+def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Kept]:
     """The facts on the other pages of the same day (`memory/2025-11-27-standup.md`).
 
-    Not those of slots: which value is the newest, the order of lines on one page must say.
+    Without those of slots: the order of lines on one page says which value is the newest.
     """
     found: dict[Fact, Kept] = {}
     for page in sorted((workspace.root / "memory").glob(f"{day}-*.md")):
@@ -156,10 +161,10 @@ def _told_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Ke
     return found
 
 
-def _tell_index(workspace: Workspace) -> tuple[str, ...]:
-    """Bring the index up to date, a little: the facts are kept already, so trouble here is only worth a warning."""
+def _update_index(memory: OpenMemory) -> tuple[str, ...]:
+    """Bring the index up to date within a second. The facts are kept already, so trouble here is a warning."""
     try:
-        stale = with_index(workspace, lambda index: sync(workspace, index, wait=0.5, seconds=1.0).stale)
-    except Exception as error:  # whatever it is, it must not make a kept fact look like a lost one
+        stale = memory.run(lambda at: sync(at.workspace, at.index, wait=0.5, seconds=1.0).stale)
+    except Exception as error:  # of any kind: the fact is on disk
         stale = str(error)
     return (f"kept, but not indexed yet: {stale}",) if stale else ()

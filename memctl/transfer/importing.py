@@ -343,7 +343,7 @@ class _Import:
 
     def _retain(self, day: date, facts: list[Fact]) -> None:
         options = self._options
-        made = retain(self._workspace, facts, day, dry_run=options.dry_run, allow_secrets=options.allow_secrets)
+        made = retain(self._memory, facts, day, dry_run=options.dry_run, allow_secrets=options.allow_secrets)
         new = sum(not kept.already for kept in made.kept)
         self.done.known += len(made.kept) - new
         self.done.kept += new

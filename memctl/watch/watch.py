@@ -253,10 +253,11 @@ class _Watcher:
             self._due = _next(self._reflect_at, now)
         if self._due is None or self._reflect_at is None or now < self._due or time.monotonic() < self._reflect_retry:
             return
+        from ..index.open_memory import OpenMemory
         from ..reflect.reflect import reflect
 
         try:
-            done = reflect(self._workspace, today=now.date(), since=now.date() - timedelta(days=7))
+            done = reflect(OpenMemory(self._workspace, lambda: now), since=now.date() - timedelta(days=7))
         except MemctlError as error:
             self._reflect_retry = time.monotonic() + HEAL_SECONDS
             yield from self._trouble("reflect", f"reflect: {error.what}; trying again in a minute")

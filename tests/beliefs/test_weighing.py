@@ -25,7 +25,7 @@ def _tell(root: Path, belief: str, fact: str) -> None:
 
 def _confidence(root: Path) -> float:
     workspace = find_workspace(str(root), {}, root)
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     (view,) = beliefs(memory_on(workspace, TODAY))
     return round(view.standing.confidence, 2)
 

@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from store_helpers import AS_ANYBODY, DAY, LOG, PAGES, is_two_lines, make_workspace, memctl, synced
 
 from memctl.errors import CannotWrite, NothingFound, OutsideWorkspace, Usage
@@ -234,7 +235,7 @@ def test_check_through_the_command_line(workspace: Workspace) -> None:
 
 def test_a_slot_has_a_value_and_a_history(workspace: Workspace) -> None:
     for day, town in ((1, "Porto"), (5, "Lisbon"), (9, "Faro")):
-        retain(workspace, [read_fact(f"W(key=base) @Peter: Lives in {town}")], date(2025, 11, day))
+        retain(memory_on(workspace), [read_fact(f"W(key=base) @Peter: Lives in {town}")], date(2025, 11, day))
     assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY)] == ["Lives in Faro"]
     assert [hit.content for hit in get_fact(workspace, "base", "@Pete", DAY)] == ["Lives in Faro"]
     assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY, as_of=date(2025, 11, 6))] == [
@@ -262,7 +263,7 @@ def raise_cure(act) -> None:
 
 
 def test_a_slot_that_ended(workspace: Workspace) -> None:
-    retain(workspace, [read_fact("W(key=car,until=2025-11-20) @Peter: Drives a Saab")], date(2025, 11, 1))
+    retain(memory_on(workspace), [read_fact("W(key=car,until=2025-11-20) @Peter: Drives a Saab")], date(2025, 11, 1))
     with pytest.raises(NothingFound, match="nothing holds for 'car' now"):
         get_fact(workspace, "car", "Peter", DAY)
     assert len(history(workspace, "car", "Peter", DAY)) == 1
@@ -304,7 +305,7 @@ def test_what_reflect_writes_is_no_mention(tmp_path: Path) -> None:
     space = Workspace(tmp_path)
     before = [(line.name, line.mentions) for line in list_entities(space)]
     assert before == [("HiddenName", 3), ("Pat", 3), ("Bob", 2), ("Own", 1)]
-    assert reflect(space, today=DAY).pages
+    assert reflect(memory_on(space, DAY)).pages
     assert [(line.name, line.mentions) for line in list_entities(space)] == before
 
 

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, ask, call, contents, snapshot, write_pages
+from face_helpers import TODAY, ask, call, contents, memory_on, snapshot, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.cli.app import load
 from memctl.entities import rename as naming
-from memctl.entities.rename import alias, merge, page_path
+from memctl.entities.rename import page_path
 from memctl.errors import MemctlError, NothingFound, PageChanged, PageUnreadable, Refused, Usage
 from memctl.index.rows import rows_of
 from memctl.language.names import entity_key
@@ -53,7 +53,7 @@ def test_an_alias_is_a_line_of_front_matter(tmp_path: Path) -> None:
     """The list grows where it stands; the name works at once, and can be taken away again."""
     space = workspace(tmp_path)
     before = snapshot(tmp_path)
-    done = alias(space, "alex petrov", ["Лёша", "@Sparks", "Петров"])
+    done = memory_on(space).alias("alex petrov", ["Лёша", "@Sparks", "Петров"])
     text = (tmp_path / "bank/entities/Alex-Petrov.md").read_text("utf-8")
     assert text == PETROV.replace("彼得罗夫]", "彼得罗夫, Лёша, Sparks]")
     assert (done.entity, done.added, done.pages) == (
@@ -63,26 +63,26 @@ def test_an_alias_is_a_line_of_front_matter(tmp_path: Path) -> None:
     )
     assert done.notes == ["Петров is a name of Alex Petrov already"]
     assert "Lives in Lisbon." in contents(ask(space, "@Sparks"))
-    assert alias(space, "Sparks", ["ЛЁША", "sparks"], remove=True).removed == ("Лёша", "Sparks")
+    assert memory_on(space).alias("Sparks", ["ЛЁША", "sparks"], remove=True).removed == ("Лёша", "Sparks")
     assert snapshot(tmp_path) == before
 
 
 def test_a_page_is_made_for_a_new_name(tmp_path: Path) -> None:
     """With the name as its heading; a name that no file can have stands among the aliases."""
     space = workspace(tmp_path)
-    assert alias(space, "Чаячья коса", ["Gull Spit"]).path == "bank/entities/Чаячья-коса.md"
+    assert memory_on(space).alias("Чаячья коса", ["Gull Spit"]).path == "bank/entities/Чаячья-коса.md"
     assert (tmp_path / "bank/entities/Чаячья-коса.md").read_text("utf-8") == (
         "---\naliases: [Gull Spit]\n---\n\n# Чаячья коса\n"
     )
     assert aliases(space, "чаячья КОСА") == ("Gull Spit",)
-    alias(space, "[[C#]]".strip("[]"), ["C Sharp"])
+    memory_on(space).alias("[[C#]]".strip("[]"), ["C Sharp"])
     assert show_entity(space, "C#", TODAY).line.path == show_entity(space, "c sharp", TODAY).line.path
 
 
 def test_names_that_share_a_slug_get_pages_of_their_own(tmp_path: Path) -> None:
     """On a disk that knows no case too; and none is called as Windows forbids."""
     space = workspace(tmp_path)
-    paths = {name: alias(space, name, [f"{name} 1"]).path for name in ("C", "C#", "c?", "Con", "NUL")}
+    paths = {name: memory_on(space).alias(name, [f"{name} 1"]).path for name in ("C", "C#", "c?", "Con", "NUL")}
     assert len({path.casefold() for path in paths.values()}) == 5
     assert not {"con.md", "nul.md"} & {path.rpartition("/")[2].casefold() for path in paths.values()}
     for name, path in paths.items():
@@ -96,16 +96,16 @@ def test_a_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
     space = workspace(tmp_path)
     before = snapshot(tmp_path)
     with pytest.raises(Refused, match="Петров is already a name of Alex Petrov"):
-        alias(space, "Bosun", ["Sparks", "Петров"])
+        memory_on(space).alias("Bosun", ["Sparks", "Петров"])
     with pytest.raises(Refused, match="Bosun is already a name of Bosun"):
-        alias(space, "Newcomer", ["Bosun"])
+        memory_on(space).alias("Newcomer", ["Bosun"])
     with pytest.raises(NothingFound, match="no alias of Bosun"):
-        alias(space, "Bosun", ["Петров"], remove=True)
+        memory_on(space).alias("Bosun", ["Петров"], remove=True)
     with pytest.raises(NothingFound) as error:
-        alias(space, "Bosun", ["bosun"], remove=True)
+        memory_on(space).alias("Bosun", ["bosun"], remove=True)
     assert "rename the page" in error.value.cure
     with pytest.raises(NothingFound, match="no alias of Nobody"):
-        alias(space, "Nobody", ["Petrov"], remove=True)
+        memory_on(space).alias("Nobody", ["Petrov"], remove=True)
     assert snapshot(tmp_path) == before
 
 
@@ -113,11 +113,11 @@ def test_a_name_that_fits_two_is_refused(tmp_path: Path) -> None:
     """A first name finds people when reading; when writing, it must be said who is meant."""
     space = workspace(tmp_path)
     with pytest.raises(Usage, match="nobody is called just 'Alex', but Alex Petrov"):
-        alias(space, "Alex", ["Sparks"])
+        memory_on(space).alias("Alex", ["Sparks"])
     twin = PETROV.replace("Alex Petrov", "Petrov Junior").replace("彼得罗夫", "x")
     space = workspace(tmp_path, **{"bank/entities/Petrov-Junior.md": twin})
     with pytest.raises(Usage, match="may be Alex Petrov or Petrov Junior"):
-        alias(space, "Петров", ["Sparks"])
+        memory_on(space).alias("Петров", ["Sparks"])
 
 
 @pytest.mark.parametrize("name", ["", " ", "@", "a\nb", "a\x1bb", "x" * 201, "[[ ]]"])
@@ -125,9 +125,9 @@ def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
     """On either side."""
     space = workspace(tmp_path)
     for job in (
-        lambda: alias(space, "Bosun", [name]),
-        lambda: alias(space, name, ["x"]),
-        lambda: merge(space, name, "x"),
+        lambda: memory_on(space).alias("Bosun", [name]),
+        lambda: memory_on(space).alias(name, ["x"]),
+        lambda: memory_on(space).merge(name, "x"),
     ):
         with pytest.raises(MemctlError, match="no name"):
             job()
@@ -136,7 +136,7 @@ def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
 def test_a_secret_is_no_name(tmp_path: Path) -> None:
     """Names end in files, as facts do."""
     with pytest.raises(Refused, match="looks like"):
-        alias(workspace(tmp_path), "Bosun", ["ghp_9XkQ2mV7tRb4Ls8wYc3Zn6Jd1Hf5Gp0AeUoi"])
+        memory_on(workspace(tmp_path)).alias("Bosun", ["ghp_9XkQ2mV7tRb4Ls8wYc3Zn6Jd1Hf5Gp0AeUoi"])
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,10 @@ def test_front_matter_that_is_no_yaml_is_refused(tmp_path: Path, front: str) -> 
     """Exit code 13, and the page is whole."""
     space = workspace(tmp_path, **{"bank/entities/Bosun.md": f"---\n{front}\n---\n# Bosun\n"})
     before = snapshot(tmp_path)
-    for job in (lambda: alias(space, "Bosun", ["Sparks"]), lambda: merge(space, "Alex Petrov", "Bosun")):
+    for job in (
+        lambda: memory_on(space).alias("Bosun", ["Sparks"]),
+        lambda: memory_on(space).merge("Alex Petrov", "Bosun"),
+    ):
         with pytest.raises(PageUnreadable) as error:
             job()
         assert error.value.exit_code == 13 and "bank/entities/Bosun.md" in error.value.what
@@ -160,7 +163,7 @@ def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:
     """Both names find the same lines and the same slots; undone, the pages are as before, byte for byte."""
     space = workspace(tmp_path)
     before = snapshot(tmp_path)
-    done = merge(space, "Bosun", "Alex Petrov")
+    done = memory_on(space).merge("Bosun", "Alex Petrov")
     after = snapshot(tmp_path)
     assert after["bank/entities/Alex-Petrov.md"].decode() == PETROV.replace("彼得罗夫]", "彼得罗夫, Bosun]")
     assert after["bank/entities/Bosun.md"].decode() == BOSUN.replace("once\r\n", "once\r\nmerged_into: Alex Petrov\r\n")
@@ -172,8 +175,8 @@ def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:
         )
         assert [hit.content for hit in get_fact(space, "city", name, TODAY)] == ["Lives in Lisbon."]
     assert show_entity(space, "bosun", TODAY).line.path == "bank/entities/Alex-Petrov.md"
-    assert merge(space, "Bosun", "Alex Petrov").pages == ()
-    merge(space, "bosun", "Петров", undo=True)
+    assert memory_on(space).merge("Bosun", "Alex Petrov").pages == ()
+    memory_on(space).merge("bosun", "Петров", undo=True)
     assert snapshot(tmp_path) == before
     assert [hit.content for hit in get_fact(space, "city", "Bosun", TODAY)] == ["Lives in Porto."]
 
@@ -182,40 +185,40 @@ def test_names_without_pages_merge_too(tmp_path: Path) -> None:
     """A name that is only mentioned becomes an alias; a page is made for whom it is merged into."""
     space = workspace(tmp_path, **{"bank/entities/Bosun.md": ""})
     before = snapshot(tmp_path)
-    assert merge(space, "Bosun", "Alex Petrov").pages == ("bank/entities/Alex-Petrov.md",)
+    assert memory_on(space).merge("Bosun", "Alex Petrov").pages == ("bank/entities/Alex-Petrov.md",)
     assert names(space) == {"Alex Petrov"}
-    merge(space, "Bosun", "Alex Petrov", undo=True)
+    memory_on(space).merge("Bosun", "Alex Petrov", undo=True)
     assert snapshot(tmp_path) == before
-    merge(space, "Bosun", "Boatswain")
+    memory_on(space).merge("Bosun", "Boatswain")
     assert aliases(space, "Boatswain") == ("Bosun",)
     with pytest.raises(NothingFound, match="not merged"):
-        merge(space, "Sparks", "Boatswain", undo=True)
+        memory_on(space).merge("Sparks", "Boatswain", undo=True)
     with pytest.raises(NothingFound, match="not merged"):
-        merge(space, "Bosun", "Nobody", undo=True)
+        memory_on(space).merge("Bosun", "Nobody", undo=True)
 
 
 def test_chains_and_cycles_are_refused(tmp_path: Path) -> None:
     """Each with the way out."""
     space = workspace(tmp_path, **{"bank/entities/Sparks.md": "# Sparks\n"})
-    merge(space, "Bosun", "Sparks")
+    memory_on(space).merge("Bosun", "Sparks")
     with pytest.raises(Refused, match="Bosun is merged into Sparks") as error:
-        merge(space, "Sparks", "Alex Petrov")
+        memory_on(space).merge("Sparks", "Alex Petrov")
     assert '"Bosun" "Sparks" --undo' in error.value.cure
     with pytest.raises(Refused, match="Bosun is merged into Sparks"):
-        merge(space, "Sparks", "Bosun")
+        memory_on(space).merge("Sparks", "Bosun")
     with pytest.raises(Usage, match="Bosun is merged into Sparks"):
-        merge(space, "Bosun", "Alex Petrov")
-    alias(space, "Sparks", ["Spark"])
+        memory_on(space).merge("Bosun", "Alex Petrov")
+    memory_on(space).alias("Sparks", ["Spark"])
     with pytest.raises(Usage, match="Spark is an alias of Sparks"):
-        merge(space, "Spark", "Alex Petrov")
-    alias(space, "Sparks", ["Spark"], remove=True)
+        memory_on(space).merge("Spark", "Alex Petrov")
+    memory_on(space).alias("Sparks", ["Spark"], remove=True)
     with pytest.raises(Usage, match="one name"):
-        merge(space, "sparks", "Sparks")
+        memory_on(space).merge("sparks", "Sparks")
     with pytest.raises(Usage, match="Bosun is merged into Sparks"):
-        merge(space, "Bosun", "Alex Petrov", undo=True)
+        memory_on(space).merge("Bosun", "Alex Petrov", undo=True)
     with pytest.raises(Refused, match="has a page"):
-        alias(space, "Sparks", ["Bosun"], remove=True)
-    merge(space, "Alex Petrov", "Sparks")
+        memory_on(space).alias("Sparks", ["Bosun"], remove=True)
+    memory_on(space).merge("Alex Petrov", "Sparks")
     assert names(space) == {"Sparks"}
     assert aliases(space, "Sparks") == ("Alex Petrov", "Bosun", "Петров", "彼得罗夫")
 
@@ -227,11 +230,11 @@ def test_what_stood_there_before_a_merge_stays(tmp_path: Path) -> None:
         tmp_path,
         **{"bank/entities/Alex-Petrov.md": shared, "bank/entities/Bosun.md": "---\naliases: [Bo, Bos]\n---\n# Bosun\n"},
     )
-    merge(space, "Bosun", "Alex Petrov")
+    memory_on(space).merge("Bosun", "Alex Petrov")
     page = tmp_path / "bank/entities/Alex-Petrov.md"
     assert "[Петров, Bo, Bosun, Bos]" in page.read_text("utf-8")
     page.write_text(page.read_text("utf-8").replace("Bos]", "Bos, Sparks]") + "More.\n", "utf-8")
-    merge(space, "Bosun", "Alex Petrov", undo=True)
+    memory_on(space).merge("Bosun", "Alex Petrov", undo=True)
     assert page.read_text("utf-8") == shared.replace("Bo]", "Bo, Sparks]") + "More.\n"
 
 
@@ -240,11 +243,11 @@ def test_a_merge_cut_off_half_way_is_completed(tmp_path: Path, monkeypatch: pyte
     """Only one of the two pages was written: the same call again writes the other."""
     space = workspace(tmp_path)
     before = snapshot(tmp_path)
-    merge(space, "Bosun", "Alex Petrov")
+    memory_on(space).merge("Bosun", "Alex Petrov")
     whole = snapshot(tmp_path)
-    merge(space, "Bosun", "Alex Petrov", undo=True)
+    memory_on(space).merge("Bosun", "Alex Petrov", undo=True)
     if undo:
-        merge(space, "Bosun", "Alex Petrov")
+        memory_on(space).merge("Bosun", "Alex Petrov")
     written: list[str] = []
     real = naming.replace
 
@@ -256,10 +259,10 @@ def test_a_merge_cut_off_half_way_is_completed(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(naming, "replace", once)
     with pytest.raises(PageChanged):
-        merge(space, "Bosun", "Alex Petrov", undo=undo)
+        memory_on(space).merge("Bosun", "Alex Petrov", undo=undo)
     monkeypatch.setattr(naming, "replace", real)
     assert snapshot(tmp_path) not in (before, whole)
-    merge(space, "Bosun", "Alex Petrov", undo=undo)
+    memory_on(space).merge("Bosun", "Alex Petrov", undo=undo)
     assert snapshot(tmp_path) == (before if undo else whole)
 
 
@@ -267,11 +270,13 @@ def test_a_dry_run_shows_the_diff(tmp_path: Path) -> None:
     """Of both pages, and of one that would be made; nothing is written, not even a lock."""
     space = workspace(tmp_path)
     before = snapshot(tmp_path)
-    done = merge(space, "Bosun", "Alex Petrov", dry_run=True)
+    done = memory_on(space).merge("Bosun", "Alex Petrov", dry_run=True)
     assert "+aliases: [Петров, 彼得罗夫, Bosun] # both used\n" in done.diff
     assert "+merged_into: Alex Petrov" in done.diff and "+++ b/bank/entities/Bosun.md" in done.diff
-    assert "--- /dev/null\n+++ b/bank/entities/Sparks.md" in alias(space, "Sparks", ["Spark"], dry_run=True).diff
-    assert alias(space, "Alex Petrov", ["Петров"], dry_run=True).diff == ""
+    assert (
+        "--- /dev/null\n+++ b/bank/entities/Sparks.md" in memory_on(space).alias("Sparks", ["Spark"], dry_run=True).diff
+    )
+    assert memory_on(space).alias("Alex Petrov", ["Петров"], dry_run=True).diff == ""
     assert snapshot(tmp_path) == before
     assert not list((tmp_path / ".memory").glob("reflect*"))
 
@@ -288,7 +293,7 @@ def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(naming, "replace", late)
     with pytest.raises(PageChanged):
-        alias(space, "Bosun", ["Bo"])
+        memory_on(space).alias("Bosun", ["Bo"])
     assert page.read_text("utf-8") == "# Bosun\n\nMine.\n"
 
 
@@ -320,8 +325,8 @@ def test_other_pages_with_the_word_do_not_matter(tmp_path: Path) -> None:
     """`merged_into` in a text, in a log, in front matter that is no YAML."""
     odd = {"bank/entities/Odd.md": "---\nmerged_into: [\n---\n# Odd\n", "bank/x.md": "---\nmerged_into: Bosun\n---\n"}
     space = workspace(tmp_path, **odd, **{"bank/entities/Sparks.md": "# Sparks\n\nmerged_into: Alex Petrov\n"})
-    merge(space, "Bosun", "Alex Petrov")
-    merge(space, "Bosun", "Alex Petrov", undo=True)
+    memory_on(space).merge("Bosun", "Alex Petrov")
+    memory_on(space).merge("Bosun", "Alex Petrov", undo=True)
     assert names(space) == {"Alex Petrov", "Bosun", "Sparks", "Odd"}
 
 
@@ -355,11 +360,11 @@ def test_undo_gives_both_pages_back_byte_for_byte(
     pages = {"Alpha": one.replace(b"P", b"A") + b"# Alpha\n" + body, "Beta": other + body}
     for name, data in pages.items():
         (root / f"bank/entities/{name}.md").write_bytes(data)
-    merge(space, "Alpha", "Beta")
+    memory_on(space).merge("Alpha", "Beta")
     texts = {name: (root / f"bank/entities/{name}.md").read_bytes() for name in pages}
     assert all(data.endswith(body) for data in texts.values())
     beta = rows_of("bank/entities/Beta.md", texts["Beta"].decode("utf-8", "replace")).entity
     assert beta and "alpha" in map(entity_key, beta.aliases)
     assert rows_of("bank/entities/Alpha.md", texts["Alpha"].decode("utf-8", "replace")).entity is None
-    merge(space, "Alpha", "Beta", undo=True)
+    memory_on(space).merge("Alpha", "Beta", undo=True)
     assert {name: (root / f"bank/entities/{name}.md").read_bytes() for name in pages} == pages

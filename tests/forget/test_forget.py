@@ -12,7 +12,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, TODAY, Done, ask, call, contents, fixture_copy, snapshot, write_pages
+from face_helpers import NOW, TODAY, Done, ask, call, contents, fixture_copy, memory_on, snapshot, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import rebuilt, rows, strays
@@ -46,12 +46,12 @@ def told(done: Forgetting) -> list[str]:
 
 def chosen(workspace: Workspace, **selectors: object) -> list[str]:
     """What selectors mean, without doing it."""
-    return told(forget(workspace, Asked(**selectors), TODAY))  # type: ignore[arg-type]
+    return told(forget(memory_on(workspace), Asked(**selectors)))  # type: ignore[arg-type]
 
 
 def gone(workspace: Workspace, **selectors: object) -> Forgetting:
     """Forget what selectors mean."""
-    return forget(workspace, Asked(**selectors), TODAY, apply=True)  # type: ignore[arg-type]
+    return forget(memory_on(workspace), Asked(**selectors), apply=True)  # type: ignore[arg-type]
 
 
 def page(workspace: Workspace, path: str) -> str:
@@ -127,7 +127,7 @@ def test_by_id(workspace: Workspace) -> None:
 @pytest.mark.parametrize("name", ["Peter", "@Pete", "Пётр", "[[Peter]]", "peter"])
 def test_about_somebody_under_any_name(workspace: Workspace, name: str) -> None:
     """Marked, plainly mentioned, inflected; notes of the logs too. A page of their own is exempt."""
-    found = forget(workspace, Asked(about=(name,)), TODAY)
+    found = forget(memory_on(workspace), Asked(about=(name,)))
     assert told(found) == ["memory/2025-10-01.md#L4", "memory/2025-10-01.md#L5", f"{NEW}#L3", f"{NEW}#L11"]
     assert found.exempt == {"a note outside the logs": 1}
     assert "bank/entities/Peter.md#L6" in chosen(workspace, about=(name,), include_exempt=True)
@@ -144,9 +144,9 @@ def test_a_word_that_is_nobodys_name_means_no_line(tmp_path: Path) -> None:
     """With a page, plain mentions count too; a suggestion reads the name in the same way."""
     log = "- W(until=2025-01-01): Nobody came to the party.\n- W(until=2025-01-01) @Nobody: Came late.\n- W: Ask [[nobody]].\n"
     workspace = write_pages(tmp_path, {NEW: f"# Nobody\n\n## Retain\n\n{log}"})
-    found = forget(workspace, Asked(about=("Nobody",)), TODAY)
+    found = forget(memory_on(workspace), Asked(about=("Nobody",)))
     assert (told(found), found.left) == ([f"{NEW}#L6", f"{NEW}#L7"], [])
-    assert told(suggest(workspace, Asked(about=("Nobody",), expired=True), TODAY)) == [f"{NEW}#L6"]
+    assert told(suggest(memory_on(workspace), Asked(about=("Nobody",), expired=True))) == [f"{NEW}#L6"]
     write_pages(tmp_path, {"bank/entities/Nobody.md": "# Nobody\n"})
     assert chosen(workspace, about=("Nobody",)) == [f"{NEW}#L5", f"{NEW}#L6", f"{NEW}#L7"]
 
@@ -158,7 +158,7 @@ def test_a_belief_whose_head_has_a_slip_of_the_pen_outlives_forgetting(tmp_path:
         "- W(for=canals) @Peter: Walked along one ^walk\n"
     )
     workspace = write_pages(tmp_path, {NEW: f"## Retain\n\n{log}"})
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     path = workspace.root / "bank/opinions.md"
     right = path.read_text("utf-8")
     path.write_text(right.replace("O(c=0.80) @Peter", "O(c=0,80) @Peter"), "utf-8")
@@ -170,13 +170,13 @@ def test_a_belief_whose_head_has_a_slip_of_the_pen_outlives_forgetting(tmp_path:
         and read_last_written(left)["o-concise"] == read_last_written(right)["o-concise"]
     )
     path.write_text(left.replace("O(c=0,80) @Peter", "O(c=0.80) @Peter"), "utf-8")
-    assert "bank/opinions.md" not in reflect(workspace, today=TODAY).pages
+    assert "bank/opinions.md" not in reflect(memory_on(workspace, TODAY)).pages
 
 
 def test_headings_and_code_about_somebody_are_named(workspace: Workspace) -> None:
     """They hold a page together, so a person has to edit them."""
     (workspace.root / "bank/plan.md").write_text("# Plan for Пётр\n\n```\nname = Peter\n```\n\nNothing yet.\n")
-    left = forget(workspace, Asked(about=("Peter",)), TODAY).left
+    left = forget(memory_on(workspace), Asked(about=("Peter",))).left
     assert [text.split(" ^")[0] for text in left] == [
         "bank/entities/Peter.md#L2", "bank/entities/Peter.md#L4", "bank/plan.md#L1", "bank/plan.md#L3",
     ]  # fmt: skip
@@ -220,9 +220,9 @@ def test_selectors_must_all_hold(workspace: Workspace) -> None:
 def test_no_selector_is_an_error(workspace: Workspace) -> None:
     """Everything is never meant."""
     with pytest.raises(Usage, match="forget what"):
-        forget(workspace, Asked(), TODAY, apply=True)
+        forget(memory_on(workspace), Asked(), apply=True)
     with pytest.raises(Usage, match="include-exempt"):
-        forget(workspace, Asked(before=TODAY, include_exempt=True), TODAY)
+        forget(memory_on(workspace), Asked(before=TODAY, include_exempt=True))
 
 
 # -- expiry -----------------------------------------------------------------------------------------------------------
@@ -357,7 +357,7 @@ def test_exempt_lines_need_their_id(tmp_path: Path, why: str, line: str) -> None
     """In three languages. Only by id, or about and from somebody if it is said."""
     workspace = write_pages(tmp_path, {OLD: f"- {line.replace(':', ' @Masha:', 1)}\n- B @Masha: Swept the yard\n"})
     for selectors in ({"before": TODAY}, {"unused": True}, {"about": ("Masha",)}, {"source": "owner"}):
-        found = forget(workspace, Asked(**selectors), TODAY)  # type: ignore[arg-type]
+        found = forget(memory_on(workspace), Asked(**selectors))  # type: ignore[arg-type]
         assert told(found) == [f"{OLD}#L4"], selectors
         assert selectors == {"unused": True} or found.exempt == {why: 1}
     assert chosen(workspace, about=("Masha",), include_exempt=True) == [f"{OLD}#L3", f"{OLD}#L4"]
@@ -369,7 +369,7 @@ def test_exempt_lines_need_their_id(tmp_path: Path, why: str, line: str) -> None
 def test_a_ttl_is_its_authors_word(tmp_path: Path) -> None:
     """What was told to be kept for 30 days goes after 30 days, whatever it is about; an end in time does not."""
     pages = {OLD: "- W(ttl=30d): The door code is 4711\n- W(until=2022-04-01): Her sister visits\n"}
-    found = forget(write_pages(tmp_path, pages), Asked(expired=True), TODAY)
+    found = memory_on(write_pages(tmp_path, pages)).forget(expired=True)
     assert told(found) == [f"{OLD}#L3"] and found.exempt == {"relationship": 1}
 
 
@@ -398,11 +398,11 @@ def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
         Asked(ids=("irina-short",)), Asked(about=("老陈",)), Asked(source="tool"), Asked(before=TODAY), Asked(expired=True),
         Asked(unused=True), Asked(about=("Irina",), include_exempt=True),
     ):  # fmt: skip
-        done = forget(workspace, asked, TODAY)
+        done = forget(memory_on(workspace), asked)
         assert bool(done.diff) == bool(done.lines)
-        suggest(workspace, asked, TODAY)
+        suggest(memory_on(workspace), asked)
         assert state(workspace) == before
-    diff = forget(workspace, Asked(ids=("irina-short",)), TODAY).diff
+    diff = forget(memory_on(workspace), Asked(ids=("irina-short",))).diff
     assert "+- <!-- memctl:forgotten irina-short 2025-11-30 -->\n" in diff
     assert "--- a/bank/opinions.md\n" in diff and "--- a/memory/2025-07-04.md\n" in diff
 
@@ -459,14 +459,14 @@ def test_a_line_of_the_same_words_keeps_its_id(tmp_path: Path) -> None:
 def test_the_same_line_can_be_told_again(tmp_path: Path, line: str) -> None:
     """On the same day it is news, with an id of its own; what was forgotten stays forgotten."""
     workspace = write_pages(tmp_path, {})
-    first = retain(workspace, [read_fact(line)], TODAY).kept[0]
+    first = retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0]
     gone(workspace, ids=(first.ref,))
-    again = retain(workspace, [read_fact(line)], TODAY).kept[0]
+    again = retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0]
     assert not again.already and again.ref != first.ref and again.citation.line == first.citation.line + 1
-    assert retain(workspace, [read_fact(line)], TODAY).kept[0].already
-    assert forget(workspace, Asked(ids=(first.ref,)), TODAY).already == [first.citation]
+    assert retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0].already
+    assert forget(memory_on(workspace), Asked(ids=(first.ref,))).already == [first.citation]
     gone(workspace, ids=(again.ref,))
-    assert retain(workspace, [read_fact(line)], TODAY).kept[0].ref not in (first.ref, again.ref)
+    assert retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0].ref not in (first.ref, again.ref)
 
 
 def test_what_hangs_below_stays(tmp_path: Path) -> None:
@@ -750,12 +750,12 @@ REFLECTED = {
 def test_what_reflect_wrote_is_written_anew(tmp_path: Path, text: str) -> None:
     """Nothing says it any more, and reflect itself would have nothing to add: forgetting leaves its pages as it would."""
     workspace = write_pages(tmp_path, REFLECTED)
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     assert len(bytes_left(workspace, text)) > 1
     gone(workspace, ids=(id_of(workspace, text),))
     assert bytes_left(workspace, text) == []
     before = state(workspace)
-    assert reflect(workspace, today=TODAY).pages == [] and state(workspace) == before
+    assert reflect(memory_on(workspace, TODAY)).pages == [] and state(workspace) == before
     assert check(workspace, TODAY) == ()
 
 
@@ -768,7 +768,7 @@ def test_the_derived_folder_may_go_between_any_two_steps(tmp_path: Path) -> None
     for name, drop in (("kept", False), ("gone", True)):
         workspace = Workspace(fixture_copy(tmp_path / name).resolve())
         for asked in (Asked(source="tool"), Asked(expired=True), Asked(ids=("tagus-seen",)), Asked(about=("Alice",))):
-            forget(workspace, asked, TODAY, apply=True)
+            forget(memory_on(workspace), asked, apply=True)
             if drop:
                 shutil.rmtree(workspace.memory)
         ends.append(state(workspace))
@@ -782,7 +782,7 @@ def test_the_derived_folder_may_go_between_any_two_steps(tmp_path: Path) -> None
 def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Asked) -> None:
     """Wherever it comes, the same call completes it: the same bytes as without a kill."""
     whole = Workspace(fixture_copy(tmp_path / "whole").resolve())
-    forget(whole, asked, TODAY, apply=True)
+    forget(memory_on(whole), asked, apply=True)
     expected, real = state(whole), verb.replace
     for steps in range(4):
         workspace = Workspace(fixture_copy(tmp_path / str(steps)).resolve())
@@ -795,9 +795,9 @@ def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
         monkeypatch.setattr(verb, "replace", killed)
         with contextlib.suppress(KeyboardInterrupt):
-            forget(workspace, asked, TODAY, apply=True)
+            forget(memory_on(workspace), asked, apply=True)
         monkeypatch.setattr(verb, "replace", real)
-        forget(workspace, asked, TODAY, apply=True)
+        forget(memory_on(workspace), asked, apply=True)
         assert state(workspace) == expected, steps
 
 
@@ -894,7 +894,7 @@ def test_suggestions(tmp_path: Path) -> None:
     }
     workspace = write_pages(tmp_path, pages)
     before = state(workspace)
-    found = suggest(workspace, Asked(), TODAY)
+    found = suggest(memory_on(workspace), Asked())
     assert {line.ref: line.reason for line in found.lines} == {
         "old": "replaced since 2023-01-01 by ^new",
         "first": "told on 2022-03-01, no importance, cited nowhere",
@@ -905,8 +905,8 @@ def test_suggestions(tmp_path: Path) -> None:
         "third": f"repeats {OLD}#L4 ^first",
     }
     assert found.exempt == {"relationship": 1} and state(workspace) == before
-    assert [line.ref for line in suggest(workspace, Asked(expired=True), TODAY).lines] == ["brief"]
-    assert [line.ref for line in suggest(workspace, Asked(source="web"), TODAY).lines] == ["third"]
+    assert [line.ref for line in suggest(memory_on(workspace), Asked(expired=True)).lines] == ["brief"]
+    assert [line.ref for line in suggest(memory_on(workspace), Asked(source="web")).lines] == ["third"]
     assert {line.ref: line.content for line in found.lines}["brief"] == "Temporary"
 
 
@@ -927,7 +927,7 @@ def test_suggestions(tmp_path: Path) -> None:
 def test_twins(tmp_path: Path, first: str, second: str, twin: bool) -> None:
     """The same words of the same things at the same time: what was done on another day was done again."""
     pages = {"memory/2025-11-01.md": f"- {first}\n", "memory/2025-11-02.md": f"- {second}\n\nAs in ^cited.\n"}
-    found = suggest(write_pages(tmp_path, pages), Asked(), TODAY)
+    found = suggest(memory_on(write_pages(tmp_path, pages)), Asked())
     repeats = [str(line.citation) for line in found.lines if line.reason.startswith("repeats")]
     assert repeats == (["memory/2025-11-02.md#L3"] if twin else [])
 
@@ -1002,7 +1002,7 @@ def test_before_takes_a_span(tmp_path: Path) -> None:
 
 def test_git_remembers(workspace: Workspace) -> None:
     """One line says so, where there is a repository."""
-    assert forget(workspace, Asked(ids=("port",)), TODAY).warnings == []
+    assert forget(memory_on(workspace), Asked(ids=("port",))).warnings == []
     (workspace.root / ".git").mkdir()
-    assert "history still holds the text" in forget(workspace, Asked(ids=("port",)), TODAY).warnings[0]
-    assert forget(workspace, Asked(source="agent"), TODAY).warnings == []
+    assert "history still holds the text" in forget(memory_on(workspace), Asked(ids=("port",))).warnings[0]
+    assert forget(memory_on(workspace), Asked(source="agent")).warnings == []

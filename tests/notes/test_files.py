@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import DAY, LOG, make_workspace
@@ -300,12 +301,12 @@ def test_what_stands_there_already_is_confirmed_before_it_is_called_kept(
 ) -> None:
     """The process that wrote it may have been killed before its sync."""
     fact, other = read_fact("The kettle is in the Fjord room"), read_fact("Said at the standup")
-    retain(workspace, [fact], DAY)
+    retain(memory_on(workspace), [fact], DAY)
     put(workspace, b"## Retain\n\n- W: Said at the standup\n", "memory/2025-11-27-standup.md")
     failing(monkeypatch, "fsync", errno.EIO)
     for kept in (fact, other):
         with pytest.raises(PageUnreadable, match="did not confirm"):
-            retain(workspace, [kept], DAY)
+            retain(memory_on(workspace), [kept], DAY)
 
 
 @posix
@@ -390,8 +391,8 @@ def test_modes_follow_the_umask_and_stay(workspace: Workspace, mask: int) -> Non
     before = os.umask(mask)
     try:
         create(workspace, "bank/world.md", "x\n")
-        retain(workspace, [read_fact("One")], DAY)
-        retain(workspace, [read_fact("Two")], DAY.replace(day=28))
+        retain(memory_on(workspace), [read_fact("One")], DAY)
+        retain(memory_on(workspace), [read_fact("Two")], DAY.replace(day=28))
     finally:
         os.umask(before)
     for path in ("bank/world.md", LOG, ".memory/.gitignore", ".memory/lock", ".memory/index.seal"):
@@ -432,7 +433,7 @@ def test_a_link_in_the_derived_folder_writes_nothing_outside(workspace: Workspac
         workspace.memory.mkdir(exist_ok=True)
         (workspace.memory / name).symlink_to(outside)
         try:
-            retain(workspace, [read_fact(f"One {there}")], DAY)
+            retain(memory_on(workspace), [read_fact(f"One {there}")], DAY)
         except MemctlError as error:
             assert error.exit_code in (11, 13)
         assert outside.read_text() == "theirs" if there else not outside.exists()
@@ -443,7 +444,7 @@ def test_a_derived_folder_that_is_a_link_is_refused(workspace: Workspace, tmp_pa
     (tmp_path / "outside").mkdir()
     workspace.memory.symlink_to(tmp_path / "outside")
     with pytest.raises(OutsideWorkspace):
-        retain(workspace, [read_fact("One")], DAY)
+        retain(memory_on(workspace), [read_fact("One")], DAY)
     assert not list((tmp_path / "outside").iterdir())
 
 

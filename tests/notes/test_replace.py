@@ -14,6 +14,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import DAY, make_workspace, strays
@@ -388,7 +389,7 @@ def test_a_disk_that_fills_half_way_through_the_pages_of_reflect(
     """Each page is old or new, the reason is told, and the next run completes."""
     workspace, good = (kill_points.reflected_before(tmp_path / name) for name in ("full", "good"))
     before = kill_points.pages_of(workspace.root)
-    assert len(reflect(good, today=DAY).pages) == 6
+    assert len(reflect(memory_on(good, DAY)).pages) == 6
     real, writes = module._write_all, []
 
     def write_all(fd: int, data: bytes) -> None:
@@ -401,11 +402,11 @@ def test_a_disk_that_fills_half_way_through_the_pages_of_reflect(
     with monkeypatch.context() as full:
         full.setattr(module, "_write_all", write_all)
         with pytest.raises(CannotWrite, match="No space left on device") if room < 6 else nullcontext():
-            reflect(workspace, today=DAY)
+            reflect(memory_on(workspace, DAY))
     now, done = kill_points.pages_of(workspace.root), kill_points.pages_of(good.root)
     assert all(now[path] in (text, done[path]) for path, text in before.items())
     assert sum(now[path] != text for path, text in before.items()) == room
-    reflect(workspace, today=DAY)
+    reflect(memory_on(workspace, DAY))
     assert kill_points.pages_of(workspace.root) == done
     assert strays(workspace) == []
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, ask, contents, write_pages
+from face_helpers import TODAY, ask, contents, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import OPENERS, line_facts, texts
@@ -236,7 +236,7 @@ def test_a_line_made_private_after_reflect(tmp_path: Path) -> None:
     """The copies that reflect wrote of it do not leave either, before it runs again."""
     log = "## Retain\n\n- W(key=city) @Peter: Lives in zanzibarite\n- W(key=job) @Peter: Bakes bread\n"
     workspace = write_pages(tmp_path, {"memory/2025-11-01.md": log, "bank/entities/Peter.md": "# Peter\n"})
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     assert "zanzibarite" in (workspace.root / "bank/entities/Peter.md").read_text(encoding="utf-8")
     (workspace.root / "memory/2025-11-01.md").write_text(log.replace("key=city", "key=city,private"), encoding="utf-8")
     shown = "\n".join(show(workspace, "Peter", public=True)[0].lines)
@@ -342,7 +342,7 @@ def nothing_private_gets_out(days: _Days) -> None:
     with tempfile.TemporaryDirectory() as folder:
         pages = {f"memory/2025-11-{n:02}.md": "\n".join(map(_written, lines)) + "\n" for n, lines in enumerate(days, 1)}
         workspace = write_pages(Path(folder), {**pages, "bank/entities/Peter.md": "# Peter\n"})
-        reflect(workspace, today=TODAY)
+        reflect(memory_on(workspace, TODAY))
         answers = [public(workspace, words) for words in (*SECRETS, *_PUBLIC, "@Peter", "")]
         answers += [public(workspace, words, hops=3) for words in _PUBLIC]
         said = [told(answer._replace(empty=())) for answer in answers]

@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from face_helpers import Done, call, fixture_copy, snapshot, write_pages
+from face_helpers import Done, call, fixture_copy, memory_on, snapshot, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
@@ -495,10 +495,10 @@ def test_every_byte_of_any_page_stays(tmp_path_factory: pytest.TempPathFactory, 
     """Whatever stands there."""
     root = write_pages(tmp_path_factory.mktemp("any"), LOGS).root
     write(root, text, page)
-    reflect(Workspace(root), today=TODAY)
+    reflect(memory_on(Workspace(root), TODAY))
     once = read(root, page)
     assert is_kept(text, once, {LEDGER, "summary"})
-    reflect(Workspace(root), today=TODAY)
+    reflect(memory_on(Workspace(root), TODAY))
     assert read(root, page) == once
     shutil.rmtree(root)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from unittest.mock import patch
 
-from face_helpers import TODAY, fixture_copy, write_pages
+from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 
 from memctl.index import reading
 from memctl.index.heal import with_index
@@ -66,5 +66,5 @@ def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
     for page in (workspace.root / "bank").rglob("*.md"):
         page.unlink()
-    assert reflect(workspace, today=TODAY).changed
+    assert reflect(memory_on(workspace, TODAY)).changed
     assert not with_index(workspace, lambda index: sync(workspace, index)).changed

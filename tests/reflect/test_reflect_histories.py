@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from pathlib import Path
 
-from face_helpers import snapshot
+from face_helpers import memory_on, snapshot
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -140,21 +140,21 @@ def same(history: Mapping[str, str], expected: Mapping[str, bytes], got: Mapping
 def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: st.DataObject) -> None:
     """With reflects in between or not, with `.memory/` deleted at any moment; twice is as once."""
     with workspace(history) as made:
-        reflect(made, today=TODAY)
+        reflect(memory_on(made, TODAY))
         expected = bank(made)
-        assert not reflect(made, today=TODAY).changed
+        assert not reflect(memory_on(made, TODAY)).changed
         shutil.rmtree(made.memory)
-        assert not reflect(made, today=TODAY).changed
+        assert not reflect(memory_on(made, TODAY)).changed
         same(history, expected, bank(made))
         check_numbers(made)
     with workspace() as made:
         for path in data.draw(st.permutations(sorted(history))):
             put(made, path, history[path])
             if data.draw(st.booleans()):
-                reflect(made, today=TODAY)
+                reflect(memory_on(made, TODAY))
             if data.draw(st.integers(0, 3)) == 0:
                 shutil.rmtree(made.memory, ignore_errors=True)
-        reflect(made, today=TODAY)
+        reflect(memory_on(made, TODAY))
         same(history, expected, bank(made))
 
 
@@ -163,16 +163,16 @@ def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: s
 def test_a_window_after_every_day_is_the_whole_at_the_end(history: dict[str, str]) -> None:
     """`reflect --since` that day, on that day, when the files come in the order of their days."""
     with workspace(history) as made:
-        reflect(made, today=TODAY)
+        reflect(memory_on(made, TODAY))
         expected = bank(made)
     with workspace() as made:
         for day in sorted({path[7:17] for path in history}):
             for path in (path for path in history if path[7:17] == day):
                 put(made, path, history[path])
-            reflect(made, today=date.fromisoformat(day), since=date.fromisoformat(day))
+            reflect(memory_on(made, date.fromisoformat(day)), since=date.fromisoformat(day))
             shutil.rmtree(made.memory)
         same(history, expected, bank(made))
-        assert not reflect(made, today=TODAY).changed
+        assert not reflect(memory_on(made, TODAY)).changed
 
 
 def check_numbers(made: Workspace) -> None:
@@ -288,18 +288,18 @@ def test_every_citation_resolves_after_a_thousand_edits() -> None:
                 f"- {chance.choice(['O', 'O(0.8)', 'W', 'B'])} @{name}: {chance.choice(SAID[name])}" for name in who
             ]
             put(made, f"memory/{FIRST + timedelta(day)}.md", f"# Day {day}\n\n## Retain\n\n" + "\n".join(told) + "\n")
-        reflect(made, today=TODAY)
+        reflect(memory_on(made, TODAY))
         checked = gone = 0
         for batch in range(10):
             for number in range(100):
                 edit_a_log(made, chance, 100 * batch + number)
-            reflect(made, today=TODAY)
+            reflect(memory_on(made, TODAY))
             checked += check_citations(made)
             check_numbers(made)
             text = (made.root / "bank/opinions.md").read_text("utf-8")
             gone = max(gone, text.count("gone from"))
             if batch % 3 == 0:
-                assert not reflect(made, today=TODAY).changed
+                assert not reflect(memory_on(made, TODAY)).changed
                 for _, path, (line, end), ref in list(citations(made))[:20]:
                     spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
                     assert show(made, f"{spelled} ^{ref}" if ref else spelled), spelled

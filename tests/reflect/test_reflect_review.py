@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from face_helpers import ask, call, write_pages
+from face_helpers import ask, call, memory_on, write_pages
 
 from memctl.beliefs.page_read import read_last_written
 from memctl.reflect.reflect import reflect
@@ -20,18 +20,18 @@ LOG = "## Retain\n\n- O(0.8) @Peter: Prefers concise replies ^concise\n- W @Pete
 )
 def test_a_head_with_a_slip_of_the_pen_is_reported_and_not_taken_for_deleted(tmp_path: Path, broken: str) -> None:
     workspace = write_pages(tmp_path / "notes", {"memory/2025-11-01.md": LOG})
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     page = workspace.root / OPINIONS
     right = page.read_text(encoding="utf-8")
     wrong = right.replace("O(c=0.80) @Peter: Prefers", broken)
     assert wrong != right
     page.write_text(wrong, encoding="utf-8")
-    report = reflect(workspace, today=TODAY)
+    report = reflect(memory_on(workspace, TODAY))
     assert any("^o-concise does not read as a belief" in note for note in report.notes)
     assert page.read_text(encoding="utf-8") == wrong
     assert read_last_written(wrong)["o-concise"].head == "0.80"
     page.write_text(right, encoding="utf-8")
-    assert not reflect(workspace, today=TODAY).notes
+    assert not reflect(memory_on(workspace, TODAY)).notes
     assert page.read_text(encoding="utf-8") == right
 
 
@@ -43,7 +43,7 @@ def test_a_head_with_a_slip_of_the_pen_is_reported_and_not_taken_for_deleted(tmp
 def test_what_ended_a_belief_ranks_above_it(tmp_path: Path, words: str, held: str, gone: str) -> None:
     pages = {"memory/2025-11-01.md": f"- O(0.7) {held} ^held\n", "memory/2025-11-02.md": f"- W {gone} ^gone\n"}
     workspace = write_pages(tmp_path / "notes", pages)
-    reflect(workspace, today=TODAY)
+    reflect(memory_on(workspace, TODAY))
     hits = ask(workspace, words, today=TODAY).hits
     assert [hit.ref for hit in hits[:2]] == ["gone", "held"]
     assert hits[1].superseded_by == "gone" and hits[0].score >= hits[1].score

@@ -71,7 +71,7 @@ def test_the_report_counts_the_conflicts_of_the_window(tmp_path: Path) -> None:
         },
     )
     every = all_conflicts(workspace, date(2025, 11, 30))
-    done = reflect(workspace, today=date(2025, 11, 30), since=date(2025, 11, 23), dry_run=True)
+    done = reflect(memory_on(workspace, date(2025, 11, 30)), since=date(2025, 11, 23), dry_run=True)
     assert done.conflicts == sum("2025-11-29" in str(one) for one in every) == len(every) - 1 == 1
 
 
@@ -105,7 +105,7 @@ def lines_read(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> int:
 
     with monkeypatch.context() as patch:
         patch.setattr(gathering, "reread", counted)
-        reflect(workspace, today=date(2025, 11, 30), since=date(2025, 11, 23))
+        reflect(memory_on(workspace, date(2025, 11, 30)), since=date(2025, 11, 23))
     return sum(read)
 
 
@@ -124,7 +124,7 @@ def test_what_is_left_unread_shows_nowhere(tmp_path: Path, monkeypatch: pytest.M
     made = []
     for name in ("some", "all"):
         workspace = hub(tmp_path / name, 120)
-        reflect(workspace, today=date(2025, 11, 30))
+        reflect(memory_on(workspace, date(2025, 11, 30)))
         made.append({path.name: path.read_bytes() for path in sorted((workspace.root / "bank").rglob("*.md"))})
         monkeypatch.setattr(Gathering, "_shown", everything)
     assert made[0] == made[1]
@@ -137,4 +137,4 @@ def test_reflect_asks_for_the_conflicts_of_the_window_only(tmp_path: Path, monke
 
     workspace = hub(tmp_path, 5)
     monkeypatch.setattr(night, "conflicts_in", never)
-    reflect(workspace, today=date(2025, 11, 30), since=date(2025, 11, 23))
+    reflect(memory_on(workspace, date(2025, 11, 30)), since=date(2025, 11, 23))

@@ -7,16 +7,17 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl, synced
 
 from memctl.errors import MemctlError, OutsideWorkspace, PageUnreadable, Refused, Usage
 from memctl.facts import Citation, Fact, Kind
+from memctl.index.open_memory import OpenMemory
 from memctl.markdown.page import parse_page, split_lines
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.workspace import Workspace
-from memctl.retain import retain as module
 from memctl.retain.retain import Retained, read_fact, retain
 
 HEAD = "# 2025-11-27\n\n## Retain\n\n"
@@ -34,7 +35,7 @@ def log_of(workspace: Workspace, before: str | bytes) -> Path:
 
 
 def keep(workspace: Workspace, *texts: str, **more: bool) -> Retained:
-    return retain(workspace, [read_fact(text) for text in texts], DAY, **more)
+    return retain(memory_on(workspace), [read_fact(text) for text in texts], DAY, **more)
 
 
 def cited(workspace: Workspace, at: Citation) -> str:
@@ -77,7 +78,7 @@ def test_a_fact_goes_under_retain_at_the_end(workspace: Workspace, before: str, 
 
 
 def test_the_log_of_any_day(workspace: Workspace) -> None:
-    done = retain(workspace, [read_fact("One")], DAY.replace(year=987, month=1, day=2))
+    done = retain(memory_on(workspace), [read_fact("One")], DAY.replace(year=987, month=1, day=2))
     assert str(done.kept[0].citation) == "memory/0987-01-02.md#L5"
 
 
@@ -103,7 +104,7 @@ def test_what_is_kept_is_read_back_from_its_citation_and_nothing_else_changes(
     page = log_of(workspace, before)
     try:
         fact = read_fact(text)
-        done = retain(workspace, [fact], DAY)
+        done = retain(memory_on(workspace), [fact], DAY)
     except (Refused, Usage):
         assert page.read_bytes() == before
         return
@@ -112,7 +113,7 @@ def test_what_is_kept_is_read_back_from_its_citation_and_nothing_else_changes(
     (kept,) = done.kept
     facts = {entry.span.line: entry.fact for entry in parse_page(now.decode("utf-8", "replace")).entries}
     assert facts[kept.citation.line] == kept.fact
-    again = retain(workspace, [fact], DAY)
+    again = retain(memory_on(workspace), [fact], DAY)
     assert again.kept[0].already
     assert again.kept[0].citation == kept.citation
     assert page.read_bytes() == now
@@ -144,7 +145,7 @@ def test_the_same_line_on_another_page_of_the_day(workspace: Workspace) -> None:
 
 def test_another_day_another_line(workspace: Workspace) -> None:
     keep(workspace, "One")
-    assert not retain(workspace, [read_fact("One")], DAY.replace(day=28)).kept[0].already
+    assert not retain(memory_on(workspace), [read_fact("One")], DAY.replace(day=28)).kept[0].already
 
 
 def test_a_page_of_the_day_that_cannot_be_read_is_passed_over(workspace: Workspace) -> None:
@@ -249,7 +250,7 @@ def test_trouble_with_the_index_is_a_warning(workspace: Workspace, monkeypatch: 
         def fail(*args: object, error: Exception = error) -> None:
             raise error
 
-        monkeypatch.setattr(module, "with_index", fail)
+        monkeypatch.setattr(OpenMemory, "run", fail)
         done = keep(workspace, f"One {error}")
         assert done.warnings[0].startswith("kept, but not indexed yet: ")
         assert f"One {error}" in (workspace.root / LOG).read_text()

@@ -13,6 +13,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import NamedTuple
 
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
@@ -104,7 +105,7 @@ def storm(retains: int, seed: int = 5) -> Storm:
 def _timed_retain(workspace: Workspace, number: int) -> tuple[str, Span]:
     text = f"Fact number {number} of the storm"
     start = time.monotonic_ns()
-    retain(workspace, [read_fact(text)], DAY + timedelta(days=number // A_DAY))
+    retain(memory_on(workspace), [read_fact(text)], DAY + timedelta(days=number // A_DAY))
     return text, Span(start, time.monotonic_ns())
 
 
@@ -192,8 +193,8 @@ def _rewrite(workspace: Workspace, until: float) -> tuple[int, int]:
 def _reflect(workspace: Workspace, until: float) -> tuple[int, int]:
     done = gave_way = 0
     while time.monotonic() < until:
-        retain(workspace, [read_fact(f"W @Atlas: Reflection number {done + gave_way}")], DAY)
-        report = reflect(workspace, today=DAY)
+        retain(memory_on(workspace), [read_fact(f"W @Atlas: Reflection number {done + gave_way}")], DAY)
+        report = reflect(memory_on(workspace, DAY))
         done, gave_way = done + (ATLAS in report.pages), gave_way + bool(report.notes)
     return done, gave_way
 

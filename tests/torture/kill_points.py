@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, environment, make_workspace, memctl, rebuilt, rows, strays, synced
 
 from memctl.index.maintain import verify
@@ -162,7 +163,7 @@ def _reflected(root: Path) -> Workspace:
 def reflected_before(root: Path) -> Workspace:
     """Reflected yesterday; today there is more to say on every page."""
     workspace = make_workspace(root, _REFLECTED)
-    reflect(workspace, today=DAY)
+    reflect(memory_on(workspace, DAY))
     more = "# 2025-11-26\n\n## Retain\n\n" + "".join(
         f"- {line}\n"
         for line in (
@@ -177,7 +178,7 @@ def reflected_before(root: Path) -> Workspace:
 
 def _reflected_all(root: Path) -> Workspace:
     workspace = reflected_before(root)
-    reflect(workspace, today=DAY)
+    reflect(memory_on(workspace, DAY))
     return workspace
 
 

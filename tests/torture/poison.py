@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from face_helpers import TODAY, fixture_copy
+from face_helpers import TODAY, fixture_copy, memory_on
 
 from memctl.context.assembly import Pack
 from memctl.context.chat import prepare
@@ -116,7 +116,7 @@ def from_outside(count: int) -> tuple[int, int, int]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clean").mkdir()
         clean = Workspace(fixture_copy(Path(folder) / "clean").resolve())
-        reflect(clean, today=TODAY, since=None)
+        reflect(memory_on(clean, TODAY), since=None)
         (Path(folder) / "dirty").mkdir()
         root = fixture_copy(Path(folder) / "dirty").resolve()
         poison(root, count)
@@ -125,7 +125,7 @@ def from_outside(count: int) -> tuple[int, int, int]:
         memory = Memory(dirty, lambda: datetime.combine(TODAY, datetime.min.time()))
         memory.ingest(Path(folder) / "chat.json", apply=True)
         before = _told(dirty)
-        reflect(dirty, today=TODAY, since=None)
+        reflect(memory_on(dirty, TODAY), since=None)
         shown = {found for text in (*before, *_told(dirty)) for found in re.findall(CANARY + r"\d+", text)}
         bank = "".join(path.read_text("utf-8") for path in sorted((root / "bank").rglob("*.md")))
         held = set(re.findall(CANARY + r"\d+", bank))

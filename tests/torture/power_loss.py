@@ -16,6 +16,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, strays
 
 from memctl.markdown.page import parse_page
@@ -261,7 +262,7 @@ class Scene:
 
 
 def _retain(workspace: Workspace) -> object:
-    return retain(workspace, [FACT], DAY)
+    return retain(memory_on(workspace), [FACT], DAY)
 
 
 def _create(workspace: Workspace) -> object:
@@ -364,7 +365,7 @@ def judge(scene: Scene, disk: Mapping[str, bytes | None], acknowledged: bool) ->
             facts = _facts(workspace) if LOG in disk else []
             if acknowledged and FACT not in facts:
                 return "lost an acknowledged fact"
-            retain(workspace, [FACT], DAY)
+            retain(memory_on(workspace), [FACT], DAY)
             return None if FACT in _facts(workspace) else "corrupt: the next retain is not read back"
         except Exception as error:  # any exception is a finding here
             return f"corrupt: {type(error).__name__}: {error}"

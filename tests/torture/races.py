@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
@@ -38,7 +39,7 @@ def write_many(root: Path, number: int, count: int) -> list[str]:
     kept = []
     for at in range(count):
         text = f"Worker {number} wrote line {at} of {count}"
-        done = retain(workspace, [read_fact(text)], DAY)
+        done = retain(memory_on(workspace), [read_fact(text)], DAY)
         if done.kept and not done.kept[0].already:
             kept.append(text)
     return kept
@@ -105,7 +106,7 @@ def do_many(root: Path, number: int, count: int) -> list[str]:
 
 def _do(workspace: Workspace, what: str, name: str) -> None:
     if what == "retain":
-        retain(workspace, [read_fact(f"Note {name} about the Fjord room", about=["Atlas"])], DAY)
+        retain(memory_on(workspace), [read_fact(f"Note {name} about the Fjord room", about=["Atlas"])], DAY)
     elif what == "recall":
         answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
         if not answer.hits and not answer.stale:
@@ -113,7 +114,7 @@ def _do(workspace: Workspace, what: str, name: str) -> None:
     elif what == "index":
         index(workspace)
     elif what == "reflect":
-        reflect(workspace, today=DAY)
+        reflect(memory_on(workspace, DAY))
     else:
         status(workspace)
 

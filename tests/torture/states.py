@@ -9,6 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from face_helpers import memory_on
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
@@ -59,7 +60,7 @@ class Life(RuleBasedStateMachine):
     @rule(text=WORDS, day=st.sampled_from((DAY, DAY.replace(day=28))))
     def retain(self, text: str, day: object) -> None:
         try:
-            done = retain(self.workspace, [read_fact(text)], day)  # type: ignore[arg-type]
+            done = retain(memory_on(self.workspace), [read_fact(text)], day)  # type: ignore[arg-type]
         except MemctlError:
             return
         assert not done.warnings

@@ -15,7 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, ask, call, contents, write_pages
+from face_helpers import TODAY, ask, call, contents, memory_on, write_pages
 from hash_embedder import FAKES, HashEmbedder, hashed, model_folder, packs, use
 from hypothesis import given
 from hypothesis import strategies as st
@@ -104,7 +104,7 @@ def test_copies_and_tombstones_get_none(tmp_path: Path) -> None:
     )
     workspace, model = make_workspace(tmp_path, {"bank/entities/Atlas.md": page, **FACTS}), HashEmbedder()
     done(workspace, model)
-    forget(workspace, _about("Peter"), TODAY, apply=True)
+    forget(memory_on(workspace), _about("Peter"), apply=True)
     model.asked.clear()
     done(workspace, model)
     assert not any("copy" in text or "Peter" in text or "memctl:" in text for text in model.asked)
@@ -389,7 +389,7 @@ def test_lines_told_meanwhile_are_embedded_too(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path, many())
 
     def life() -> None:
-        kept = retain(workspace, [read_fact("The kettle moved to the attic")], TODAY)
+        kept = retain(memory_on(workspace), [read_fact("The kettle moved to the attic")], TODAY)
         assert not kept.warnings
         answer = ask(workspace, "kettle attic")
         assert contents(answer) == ["The kettle moved to the attic"] and not answer.stale
@@ -430,7 +430,7 @@ def test_forget_takes_the_vectors_along(tmp_path: Path, monkeypatch: pytest.Monk
     rows = {row[0]: next(blob for blob in row if isinstance(blob, bytes)) for row in packs(workspace)[1]}
     assert gone < rows.keys() and min(map(len, rows.values())) >= 64
     monkeypatch.setattr("memctl.vectors.models.choose", lambda workspace: None)
-    report = forget(workspace, _about("Peter"), TODAY, apply=True)
+    report = forget(memory_on(workspace), _about("Peter"), apply=True)
     assert len(report.lines) == 2 and not report.warnings
     assert keys(workspace) == rows.keys() - gone
     left = blobs(workspace)
@@ -450,7 +450,7 @@ def test_forget_takes_what_was_embedded_with_a_forgotten_line(tmp_path: Path) ->
     done(workspace, model)
     with_peter = {text_key(text) for text in model.asked if "Peter" in text}
     assert with_peter & keys(workspace)
-    assert not forget(workspace, _about("Peter"), TODAY, apply=True).warnings
+    assert not forget(memory_on(workspace), _about("Peter"), apply=True).warnings
     assert not with_peter & keys(workspace)
     done(workspace, HashEmbedder())
     assert as_uninterrupted(workspace, tmp_path / "other")
@@ -461,7 +461,7 @@ def test_forget_with_a_file_that_cannot_be_used(tmp_path: Path) -> None:
     workspace = write_pages(tmp_path, FACTS)
     done(workspace, HashEmbedder())
     (workspace.memory / "vectors.sqlite").write_bytes(b"no database at all" * 1000)
-    assert not forget(workspace, _about("Peter"), TODAY, apply=True).warnings
+    assert not forget(memory_on(workspace), _about("Peter"), apply=True).warnings
     assert not (workspace.memory / "vectors.sqlite").exists()
 
 
@@ -469,7 +469,7 @@ def test_embedding_makes_way_for_forget(tmp_path: Path) -> None:
     """It stops between two batches, so that it cannot write down again what is being forgotten."""
     workspace = write_pages(tmp_path, many() | FACTS)
     found: list[object] = []
-    worker = threading.Thread(target=lambda: found.append(forget(workspace, _about("Peter"), TODAY, apply=True)))
+    worker = threading.Thread(target=lambda: found.append(forget(memory_on(workspace), _about("Peter"), apply=True)))
 
     def begin() -> None:
         worker.start()
@@ -491,10 +491,10 @@ def test_forget_says_so_where_embedding_does_not_stop(tmp_path: Path, monkeypatc
     workspace = write_pages(tmp_path, FACTS)
     done(workspace, HashEmbedder())
     with embedding.locked(workspace.memory / "embed.lock", 0):
-        report = forget(workspace, _about("Peter"), TODAY, apply=True)
+        report = forget(memory_on(workspace), _about("Peter"), apply=True)
     assert "another memctl is embedding" in report.warnings[0]
     assert text_key("Peter likes tea") in keys(workspace)
-    forget(workspace, _about("Peter"), TODAY, apply=True)
+    forget(memory_on(workspace), _about("Peter"), apply=True)
     assert text_key("Peter likes tea") not in keys(workspace)
 
 
@@ -555,7 +555,7 @@ def test_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         fresh = state(tmp_path)
         assert (fresh["model"], fresh["embedded"], fresh["missing"], fresh["used"]) == ("hash", 0, 6, False)
         done(workspace, HashEmbedder())
-        retain(workspace, [read_fact("A line more")], TODAY)
+        retain(memory_on(workspace), [read_fact("A line more")], TODAY)
         found = state(tmp_path)
         assert (found["embedded"], found["missing"], found["used"], found["problem"]) == (6, 1, True, None)
         assert found["bytes"] > 4096

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import NoWorkspace, Usage
 from ...hits import answer_json
+from ...index.open_memory import OpenMemory
 from ...index.resident import Resident
 from ...language.dates import parse_when
 from ...notes.workspace import Workspace
@@ -149,7 +150,8 @@ def _retain(served: Served, asked: Body) -> dict[str, Any]:
     fact = read_fact(asked["text"], kind=asked.get("kind"), about=asked.get("about", ()), values=values)
     fact = fact if fact.source else replace(fact, source="agent")
     dry_run = asked.get("dry_run", False)
-    done = retain(served.workspace, [fact], _day(asked.get("date"), served.today), dry_run=dry_run)
+    memory = OpenMemory(served.workspace, served.now, resident=served.resident)
+    done = retain(memory, [fact], _day(asked.get("date"), served.today), dry_run=dry_run)
     (kept,) = done.kept  # its diff stays here: it shows the lines around, private ones too
     return {
         "schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already, "dry_run": dry_run,

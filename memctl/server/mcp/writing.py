@@ -6,10 +6,11 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime, time
 from typing import TYPE_CHECKING, Any
 
 from ...errors import NothingFound, Refused, Usage
+from ...index.open_memory import OpenMemory
 from ...index.queries.entries import by_refs
 from ...language.dates import parse_when
 from ...markdown.grammar import render
@@ -46,7 +47,7 @@ def retain(
     values |= {"private": ["true"]} if private else {}
     fact = read_fact(text, kind=kind, about=about, values=values)
     fact = fact if fact.source else replace(fact, source="agent")
-    done = run(session.workspace, [fact], session.today(), dry_run=dry_run)
+    done = run(_memory(session), [fact], session.today(), dry_run=dry_run)
     kept = [{"id": one.ref, "source": str(one.citation), "already": one.already} for one in done.kept]
     line, warnings = render(fact), bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
@@ -54,6 +55,11 @@ def retain(
         ["would be kept as:" if dry_run else "kept:", *said, f"  {printable(line)}", *map(_note, warnings)]
     )
     return Told({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, text)
+
+
+def _memory(session: Session) -> OpenMemory:
+    noon = datetime.combine(session.today(), time(12))
+    return OpenMemory(session.workspace, lambda: noon, resident=session.resident)
 
 
 def _note(text: str) -> str:
@@ -68,7 +74,7 @@ def reflect(session: Session, *, since: str | None = None, dry_run: bool = False
     from ...reflect.reflect import reflect as run
 
     today = session.today()
-    done = run(session.workspace, today=today, since=_first_day("since", since, today), dry_run=dry_run)
+    done = run(_memory(session), since=_first_day("since", since, today), dry_run=dry_run)
     beliefs = [
         {"id": moved.ref, "content": moved.text, "before": moved.before, "after": moved.after}
         for moved in done.beliefs[:100]
@@ -109,7 +115,7 @@ def forget(
 
     today = session.today()
     asked = Asked(tuple(ids), tuple(about), source, _first_day("before", before, today), expired, unused)
-    planned = run(session.workspace, asked, today)
+    planned = run(_memory(session), asked)
     lines = _public(session, planned.lines)
     if not lines:
         raise NothingFound("nothing to forget", "look with recall, and name lines by their ids")
@@ -120,7 +126,7 @@ def forget(
         return _forgotten(lines, token, planned.warnings)
     if confirm != token:
         raise Refused("confirm does not stand for what would be forgotten now", "call without confirm and look again")
-    done = run(session.workspace, Asked(ids=tuple(dict.fromkeys(line.ref for line in lines))), today, apply=True)
+    done = run(_memory(session), Asked(ids=tuple(dict.fromkeys(line.ref for line in lines))), apply=True)
     return _forgotten(done.lines, None, done.warnings)
 
 

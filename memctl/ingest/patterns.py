@@ -1,14 +1,14 @@
-"""The patterns by which facts are found in conversations: data files, one for each language, compiled when first needed."""
+"""The words and patterns by which facts are found in conversations: `extract.toml` of each language, read when first needed."""
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 
 from ..language.names import is_han
-from ..language.words import toml
+from ..language.words import languages, toml
 
-__all__ = ["fold", "language_of", "pairs", "rx", "starts"]
+__all__ = ["any_language", "each", "fold", "language_of", "lines", "pairs", "rx", "starts", "vocabulary"]
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
@@ -30,31 +30,56 @@ def language_of(text: str) -> str:
     return "ru" if cyrillic > 2 else "en"
 
 
-@lru_cache(maxsize=512)
+@cache
 def rx(language: str, name: str) -> re.Pattern[str]:
-    """The pattern called `name` in the file of a language; one that matches nothing where the file has none."""
+    """The pattern called `name` of a language; one that matches nothing where the language has none."""
     return re.compile(_pattern(language, name), re.IGNORECASE)
 
 
-@lru_cache(maxsize=512)
+@cache
 def starts(language: str, name: str) -> re.Pattern[str]:
     """The same for a pattern that is tried at the beginning (`match`), with any opening bracket or dash before it."""
     return re.compile(rf"[\s\"'(«“—–*•-]*(?:{_pattern(language, name)})", re.IGNORECASE)
 
 
-@lru_cache(maxsize=32)
-def pairs(language: str, name: str) -> list[tuple[str, str]]:
-    """The lines `pattern => words` of an entry, patterns with their blocks filled in."""
-    lines = (line.partition(" => ") for line in toml(language, "extract").get(name, "").split("\n") if " => " in line)
-    return [(_MACRO.sub(lambda m: f"(?:{_pattern(language, m[1])})", left), right.strip()) for left, _, right in lines]
+@cache
+def each(language: str, name: str) -> tuple[re.Pattern[str], ...]:
+    """The patterns of an entry one by one, a line each."""
+    return tuple(re.compile(_expanded(language, line), re.IGNORECASE) for line in lines(language, name))
+
+
+@cache
+def any_language(name: str, or_else: str = _NEVER) -> re.Pattern[str]:
+    """The pattern called `name` of whichever language, or `or_else`."""
+    return re.compile("|".join([*(_pattern(language, name) for language in languages()), or_else]), re.IGNORECASE)
+
+
+@cache
+def pairs(language: str, name: str) -> tuple[tuple[str, str], ...]:
+    """The lines `pattern => words` of an entry."""
+    split = (line.partition(" => ") for line in lines(language, name))
+    return tuple((_expanded(language, left), right.strip()) for left, _, right in split)
+
+
+@cache
+def vocabulary(name: str) -> frozenset[str]:
+    """The words of an entry, in whichever language."""
+    return frozenset(word for language in languages() for line in lines(language, name) for word in line.split())
+
+
+def lines(language: str, name: str) -> list[str]:
+    """The lines of an entry that are not blank."""
+    return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]
 
 
 def _pattern(language: str, name: str) -> str:
-    lines = (line.strip("\n") for line in toml(language, "extract").get(name, "").split("\n"))
-    parts = [_MACRO.sub(lambda m: f"(?:{_pattern(language, m[1])})", line) for line in lines if line.strip()]
-    # Capital letters are meant where they are written, though words may come in any case.
-    cased = [re.sub(r"(?<!\(\?-i:)\[(?:A-ZА-Я|A-Z|А-Я)\]", lambda m: f"(?-i:{m[0]})", part) for part in parts]
-    return _unique_groups("|".join(cased)) or _NEVER
+    return _unique_groups("|".join(_expanded(language, line) for line in lines(language, name))) or _NEVER
+
+
+def _expanded(language: str, line: str) -> str:
+    """A line with the entries that it names filled in. Capitals are meant where they stand, though words come in any case."""
+    whole = _MACRO.sub(lambda match: f"(?:{_pattern(language, match[1])})", line)
+    return re.sub(r"(?<!\(\?-i:)\[(?:A-ZА-Я|A-Z|А-Я)\]", lambda match: f"(?-i:{match[0]})", whole)
 
 
 def _unique_groups(pattern: str) -> str:

@@ -15,8 +15,8 @@ from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import Fact, Kind, is_trusted
 from ..hits import Hit, hit_json
 from ..language.secrets import find_secrets
-from ..markdown.diff import diff
 from ..markdown.grammar import Problem, with_attributes
+from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
 from ..notes.workspace import Workspace
 from ..recall.query import read_query

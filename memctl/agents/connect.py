@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..errors import PageUnreadable
 from ..ids import hashed
 from ..language.secrets import find_secrets
-from ..markdown.diff import diff
+from ..notes.edits import diff
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from .host_files import Held, drop_folders, read_held, read_record, remove_held, write_held, write_record

@@ -85,9 +85,7 @@ def _kept(page: str, is_ours: Callable[[BeliefEntry, LastWritten], bool]) -> tup
 
 
 def _without(entries: list[BeliefEntry], text: str, last: bool) -> str:
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    bare = text.removeprefix(mark)
-    return mark + edit_lines(bare, removals(entries, split_lines(bare), last))
+    return edit_lines(text, removals(entries, split_lines(text.removeprefix("\ufeff")), last))
 
 
 def _told_by(page: str) -> dict[str, LastWritten]:

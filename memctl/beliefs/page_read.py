@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind, Span
 from ..markdown.blocks import body_of, live_blocks
 from ..markdown.evidence_line import Bullet, parse_bullet
+from ..markdown.line_text import LineText
 from ..markdown.lines import Role, content_of, split_lines
 from ..markdown.page import Entry, Page, parse_page
 
@@ -139,19 +140,11 @@ def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> st
 
     Every other byte stays; new lines end as most lines of the page do.
     """
-    kept = re.findall(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+", text)
-    ending = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n" if "\n" in text or "\r" not in text else "\r"
+    page = LineText(text)
     in_order = sorted(edits, key=lambda edit: (edit[0], edit[1]))
-    for first, last, lines in reversed(in_order):  # of two at one place, the later one is put there first
-        new = [line + ending for line in lines]
-        if first > 1 and first - 1 == len(kept) and new and not kept[-1].endswith(("\n", "\r")):
-            kept[-1] += ending
-        if new and last == len(kept) and last >= first and not kept[-1].endswith(("\n", "\r")):
-            new[-1] = new[-1].removesuffix(ending)
-        kept[first - 1 : last] = new
-        if 1 < first <= len(kept) and kept[first - 1] == "\n" and kept[first - 2].endswith("\r"):
-            kept[first - 1] = "\r\n"  # or the two would become one line end
-    return "".join(kept)
+    for first, last, lines in reversed(in_order):  # from the bottom up, so that line numbers stay right
+        page.replace(first, last, lines)
+    return str(page)
 
 
 def removals(

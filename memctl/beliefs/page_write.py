@@ -59,7 +59,7 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     edits += removals(replayed.withdrawn, lines, last=not replayed.beliefs)
     edits += _new_entries([b for b in replayed.beliefs if b.entry is None], replayed, lines)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    made = mark + edit_lines(text.removeprefix("\ufeff"), edits)
+    made = edit_lines(text, edits)
     if not text.strip("\ufeff \r\n") and replayed.beliefs:
         made = f"{mark}{_TITLE}\n{made.removeprefix(mark)}"
     try:

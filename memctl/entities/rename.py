@@ -18,10 +18,9 @@ from ..index.sync import sync
 from ..language.analyzer import terms
 from ..language.names import entity_key, link_target, slug
 from ..language.secrets import find_secrets
-from ..markdown.diff import diff
 from ..markdown.front_edit import front_values, with_names, with_value
-from ..notes.files import read_page
-from ..notes.replace import replace, writing_alone
+from ..notes.edits import Edit, apply, as_indexed, read_for_edit
+from ..notes.replace import writing_alone
 
 __all__ = ["ENTITIES", "MERGED_INTO", "Named", "alias", "merge", "page_path"]
 
@@ -47,13 +46,16 @@ class Named:
 
 
 class _Page(NamedTuple):
-    """An entity page as it is on disk (`data` is None for one that is not there), and what it says."""
+    """An entity page as it is on disk, or will be made, and what it says."""
 
-    path: str
-    data: bytes | None
-    text: str
+    file: Edit
     entity: EntityPage
     merged_into: str | None
+
+    @property
+    def path(self) -> str:
+        """Its path in the workspace."""
+        return self.file.path
 
     @property
     def names(self) -> list[str]:
@@ -66,11 +68,6 @@ class _Page(NamedTuple):
         return set(map(entity_key, self.names))
 
 
-class _Edit(NamedTuple):
-    page: _Page
-    after: str
-
-
 def alias(
     memory: OpenMemory, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False
 ) -> Named:
@@ -81,7 +78,7 @@ def alias(
     """
     wanted = list(dict.fromkeys(_name(written) for written in aliases))
 
-    def plan(desk: _Desk) -> tuple[Named, list[_Edit]]:
+    def plan(desk: _Desk) -> tuple[Named, list[Edit]]:
         return _taken(desk, _name(name), wanted) if remove else _given(desk, _name(name), wanted)
 
     return _done(memory, plan, dry_run)
@@ -94,7 +91,7 @@ def merge(memory: OpenMemory, name: str, into: str, *, undo: bool = False, dry_r
     `merged_into`; neither changes otherwise. Refused for chains and cycles of merges.
     """
 
-    def plan(desk: _Desk) -> tuple[Named, list[_Edit]]:
+    def plan(desk: _Desk) -> tuple[Named, list[Edit]]:
         return (_parted if undo else _merged)(desk, _name(name), _name(into))
 
     return _done(memory, plan, dry_run)
@@ -140,17 +137,14 @@ class _Desk:
 
     def page(self, path: str) -> _Page:
         """An entity page; PageUnreadable if its front matter cannot be edited."""
-        read = read_page(self._workspace, path)
-        text = read.data.decode("utf-8", "surrogateescape")
+        file = read_for_edit(self._workspace, path)
         try:
-            into = front_values(text).get(MERGED_INTO)
-            entity = rows_of(path, with_value(read.text, MERGED_INTO, None)).entity
+            into = front_values(file.after).get(MERGED_INTO)
+            entity = rows_of(path, with_value(as_indexed(file.after), MERGED_INTO, None)).entity
         except ValueError as error:
             raise _unreadable(path, error) from error
         stem = PurePosixPath(path).stem
-        return _Page(
-            path, read.data, text, entity or EntityPage(stem, None, ()), into if isinstance(into, str) else None
-        )
+        return _Page(file, entity or EntityPage(stem, None, ()), into if isinstance(into, str) else None)
 
     def bearer(self, name: str) -> _Page | None:
         """The page of who bears exactly this name, as their own rather than as an alias; Usage if several do."""
@@ -180,7 +174,7 @@ class _Desk:
         entity = rows_of(path, text).entity
         if entity and entity_key(entity.name) != entity_key(name):  # its file had to be called otherwise
             text = with_names(text, add=[name])
-        return _Page(path, None, text, rows_of(path, text).entity or EntityPage(name, None, ()), None)
+        return _Page(Edit(path, None, text), rows_of(path, text).entity or EntityPage(name, None, ()), None)
 
     def merged(self) -> list[_Page]:
         """Every page that says `merged_into`."""
@@ -203,17 +197,17 @@ def _unreadable(path: str, error: ValueError) -> PageUnreadable:
     return PageUnreadable(path, str(error), "mend the front matter by hand; nothing was changed")
 
 
-def _edited(page: _Page, edit: Callable[[str], str]) -> _Edit:
+def _edited(page: _Page, edit: Callable[[str], str]) -> Edit:
     try:
-        return _Edit(page, edit(page.text))
+        return page.file._replace(after=edit(page.file.after))
     except ValueError as error:
         raise _unreadable(page.path, error) from error
 
 
-def _done(memory: OpenMemory, plan: Callable[[_Desk], tuple[Named, list[_Edit]]], dry_run: bool) -> Named:
+def _done(memory: OpenMemory, plan: Callable[[_Desk], tuple[Named, list[Edit]]], dry_run: bool) -> Named:
     """Plan on a fresh index, then write page by page; what was cut off half-way is completed by the same call."""
 
-    def job(at: OpenMemory) -> tuple[Named, list[_Edit]]:
+    def job(at: OpenMemory) -> tuple[Named, list[Edit]]:
         state = sync(at.workspace, at.index)
         if state.stale:
             raise state.obstacle or LockBusy(str(at.workspace.memory), 10.0)
@@ -221,21 +215,17 @@ def _done(memory: OpenMemory, plan: Callable[[_Desk], tuple[Named, list[_Edit]]]
 
     with nullcontext() if dry_run else writing_alone(memory.workspace, "reflect"):
         named, edits = memory.run(job)
-        for page, after in edits:
-            before = "" if page.data is None else page.text
-            if after == before:
-                continue
-            named.pages = (*named.pages, page.path)
-            named.diff += diff(page.path, before, after)
-            if not dry_run:
-                replace(memory.workspace, page.path, page.data, after.encode("utf-8", "surrogateescape"))
+        named.pages = tuple(edit.path for edit in edits if edit.is_change)
+        named.diff = "".join(edit.diff() for edit in edits)
+        if not dry_run:
+            apply(memory.workspace, edits)
     return named
 
 
 # -- aliases ----------------------------------------------------------------------------------------------------------
 
 
-def _given(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[_Edit]]:
+def _given(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[Edit]]:
     page = desk.bearer(name) or desk.new(name)
     named = Named(page.entity.name, page.path)
     for other in aliases:
@@ -247,7 +237,7 @@ def _given(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[
     return named, [_edited(page, lambda text: with_names(text, add=named.added))]
 
 
-def _taken(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[_Edit]]:
+def _taken(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[Edit]]:
     page = desk.bearer(name)
     listed = {entity_key(other): other for other in page.entity.aliases} if page else {}
     if page is None or not any(entity_key(other) in listed for other in aliases):
@@ -271,7 +261,7 @@ def _taken(desk: _Desk, name: str, aliases: Sequence[str]) -> tuple[Named, list[
 # -- merges -----------------------------------------------------------------------------------------------------------
 
 
-def _merged(desk: _Desk, name: str, into: str) -> tuple[Named, list[_Edit]]:
+def _merged(desk: _Desk, name: str, into: str) -> tuple[Named, list[Edit]]:
     one, merged = desk.bearer(name), desk.merged()
     other = desk.bearer(into) or desk.new(into)
     if one and one.path == other.path:
@@ -313,7 +303,7 @@ def _one_already(page: _Page, name: str, into: str, merged: Sequence[_Page]) -> 
     return Named(page.entity.name, page.path, notes=[f"{name} is a name of {page.entity.name} already"])
 
 
-def _parted(desk: _Desk, name: str, into: str) -> tuple[Named, list[_Edit]]:
+def _parted(desk: _Desk, name: str, into: str) -> tuple[Named, list[Edit]]:
     other = desk.bearer(into)
     key = entity_key(name)
     found = [page for page in desk.merged() if entity_key(page.entity.name) == key]

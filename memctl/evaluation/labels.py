@@ -11,7 +11,7 @@ from ..index.heal import with_index
 from ..index.index import Index
 from ..index.queries.evaluation import entries_at
 from ..index.sync import sync
-from ..markdown.diff import diff
+from ..notes.edits import diff
 from ..notes.files import confirm, in_style
 from ..notes.workspace import Workspace
 from .gold_labels import Golden

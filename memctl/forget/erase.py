@@ -227,8 +227,7 @@ def without_evidence(
         return Unsaid(text)
     marks = read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, told)]
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    made = mark + edit_lines(text.removeprefix("\ufeff"), [(e.span.line, e.end, ()) for e in copies])
+    made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
     taken = {entry.ref for entry in copies}
     kept = {ref: known for ref, known in marks.items() if ref not in taken}
     if edited(text, LEDGER):

@@ -17,7 +17,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Stored
 from ..index.queries.forget import drop_broken, expunge, is_unclean, mark_unclean
 from ..index.sync import sync
-from ..markdown.diff import diff
+from ..notes.edits import diff
 from ..notes.replace import replace, writing_alone
 from ..notes.workspace import Workspace
 from ..vectors.embed import scrub

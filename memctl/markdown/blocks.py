@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .line_text import LineText, whole_lines
 from .lines import split_lines
 from .markers import NAME, Block, begin_marker, body_of, end_marker, find_blocks, is_edited, is_marker, sha_of
 from .page import live_blocks, open_end
@@ -31,9 +32,6 @@ __all__ = [
     "untangle",
 ]
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_BOM = "\ufeff"
-
 
 def splice(text: str, name: str, body: str) -> str:
     """The page with `body` in its block `name`: in its place, or after a blank line at the end if there is none.
@@ -50,15 +48,17 @@ def splice(text: str, name: str, body: str) -> str:
     page = _Page(text)
     block = page.block(name)
     if not any(map(str.strip, new)):
-        return page.without(block) if block else text
+        if block:
+            page.remove(block)
+        return str(page)
     if block and block.sha == sha_of(new) and body_of(page.lines, block) == new:
         return text
-    result = page.with_body(block, new) if block else page.with_block(name, new)
-    done = _Page(result)
+    page.put(name, new)
+    done = _Page(str(page))
     there = done.block(name)
     if there is None or body_of(done.lines, there) != new or is_edited(done.lines, there):
         raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
-    return result
+    return str(page)
 
 
 def edited(text: str, name: str) -> bool:
@@ -85,60 +85,30 @@ def defused(body: str) -> list[str]:
     return [*lines, closing] if closing else lines
 
 
-class _Page:
-    """A page as lines with their ends, so that each byte can be put back where it was."""
-
-    def __init__(self, text: str) -> None:
-        self.bom = _BOM if text.startswith(_BOM) else ""
-        self.whole: list[str] = _LINE.findall(text.removeprefix(_BOM))
-        self.lines = [line.rstrip("\r\n") for line in self.whole]
+class _Page(LineText):
+    """A page with its managed blocks."""
 
     def block(self, name: str) -> Block | None:
         """The live block of that name."""
         return next((block for block in live_blocks(self.lines) if block.name == name), None)
 
-    def newline(self) -> str:
-        """The line end of most lines."""
-        ends = [line[len(bare) :] for line, bare in zip(self.whole, self.lines, strict=True)]
-        return max(("\n", "\r\n", "\r"), key=ends.count)
-
-    def with_body(self, block: Block, body: Sequence[str]) -> str:
-        """The text with another body in a block that is there; its markers keep their line ends."""
-        opening = self.whole[block.begin - 1]
-        newline = opening[len(self.lines[block.begin - 1]) :]
-        self.whole[block.begin - 1 : block.end - 1] = [
-            line + newline for line in (begin_marker(block.name, sha_of(body)), *body)
-        ]
-        return self.text()
-
-    def with_block(self, name: str, body: Sequence[str]) -> str:
-        """The text with a new block at its end."""
-        newline = self.newline()
-        if newline == "\n" and self.whole and self.whole[-1].endswith("\r"):
-            newline = "\r"  # or the two would become one line end
+    def put(self, name: str, body: Sequence[str]) -> None:
+        """Put another body into a block, whose markers keep their line ends; a new block goes to the end of the page."""
+        begin = begin_marker(name, sha_of(body))
+        if block := self.block(name):
+            self.replace(block.begin, block.end - 1, [begin, *body], self.end_of(block.begin))
+            return
         closing = open_end(self.lines)
-        new = [begin_marker(name, sha_of(body)), *body, end_marker(name)]
-        added = newline.join([*([closing] if closing else []), *([""] if self.whole else []), *new])
-        if not self.whole:
-            return f"{self.bom}{added}{newline}"
-        is_closed = self.whole[-1] != self.lines[-1]
-        return f"{self.text()}{added}{newline}" if is_closed else f"{self.text()}{newline}{added}"
+        blank = [""] if self.lines else []
+        new = [*([closing] if closing else []), *blank, begin, *body, end_marker(name)]
+        self.insert(len(self.lines), new)
 
-    def without(self, block: Block) -> str:
-        """The text without a block and the blank line that stands before it."""
-        first = block.begin - 1
-        at_end = block.end == len(self.whole)
-        is_open = at_end and self.whole[-1] == self.lines[-1]  # no final newline: the page had none before it either
-        if first and not self.lines[first - 1].strip():
+    def remove(self, block: Block) -> None:
+        """Take a block out, and the blank line that stands before it."""
+        first = block.begin
+        if first > 1 and not self.lines[first - 2].strip():
             first -= 1
-        del self.whole[first : block.end]
-        if is_open and self.whole:
-            self.whole[-1] = self.whole[-1].rstrip("\r\n")
-        return self.text()
-
-    def text(self) -> str:
-        """The page as one text again."""
-        return self.bom + "".join(self.whole)
+        self.replace(first, block.end, ())
 
 
 # -- after a merge ----------------------------------------------------------------------------------------------------
@@ -196,7 +166,7 @@ def conflict_sides(text: str) -> tuple[Side, Side] | None:
     """Both sides of a page with conflicts; None if they are not such as git writes: not closed, or about nothing."""
     ours, theirs = Side([], set()), Side([], set())
     state, settled = "", 0
-    for whole in _LINE.findall(text):
+    for whole in whole_lines(text):
         match = _CONFLICT.fullmatch(whole.rstrip("\r\n"))
         if match and (state or match[1][0] == "<"):
             if match[1][0] not in _NEXT[state]:

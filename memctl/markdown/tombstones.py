@@ -16,6 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..facts import Span
+from .line_text import LineText
 from .lines import Role
 
 __all__ = ["BLOCK", "Grave", "Tombstone", "bury", "read_tombstone", "render_tombstone"]
@@ -24,7 +25,6 @@ BLOCK = "forgotten"
 """The name of the block in which the index keeps tombstones: like a copy, none of them is an answer."""
 
 _SIGN = "<!-- memctl:forgotten "
-_WHOLE_LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?=[^ \t]|$)")
 _CONTAINER = re.compile(r"[ \t>]*")
 
@@ -80,18 +80,15 @@ def bury(text: str, graves: Iterable[Grave], day: date) -> str:
 
     `text` is the page as decoded with `surrogateescape`, with its byte order mark.
     """
-    lines: list[str] = _WHOLE_LINES.findall(text)
+    page = LineText(text)
     for span, ref, role in graves:
         parts = span.end_line - span.line + 1
-        first = lines[span.line - 1]
-        mark = "\ufeff" if span.line == 1 and first.startswith("\ufeff") else ""
+        first = page.lines[span.line - 1]
         for number in range(span.line, span.end_line + 1):
-            line = lines[number - 1]
-            bare = line.rstrip("\r\n")
             comment = render_tombstone(Tombstone(ref, day, number - span.line + 1, parts))
-            before, after = _around(first.removeprefix(mark), bare, role, number > span.line)
-            lines[number - 1] = f"{mark if number == span.line else ''}{before}{comment}{after}{line[len(bare) :]}"
-    return "".join(lines)
+            before, after = _around(first, page.lines[number - 1], role, number > span.line)
+            page.lines[number - 1] = before + comment + after
+    return str(page)
 
 
 def _around(first: str, line: str, role: Role, further: bool) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
+from .line_text import LineText
 from .lines import Role
 from .page import Entry, parse_page
 
@@ -99,16 +100,16 @@ class OwnPage:
         found = (s for title in titles for s in self._sections if title and s.title == title)
         section = next(found, None)
         if section is None:
-            blank = "" if not self._lines or not self._lines[-1].strip() else "\n"
-            return self._inserted(len(self._lines), f"{blank}## {titles[-1]}\n\n- {line}\n")
+            blank = [""] if self._lines and self._lines[-1].strip() else []
+            return self._inserted(len(self._lines), *blank, f"## {titles[-1]}", "", f"- {line}")
         bullets = [entry for entry in section.entries if self._bullet(entry)]
         outer = [entry for entry in bullets if len(self._like(entry)) <= len(self._like(bullets[0]))]
         about = [entry for entry in bullets if subject and _names(entry, entity_key(subject))]
         if outer:
             entry = (about or outer)[-1]
-            return self._inserted(self._end(entry, section), f"{self._like(entry)}{line}\n")
+            return self._inserted(self._end(entry, section), self._like(entry) + line)
         last = next((n for n in range(section.last, section.line, -1) if self._lines[n - 1].strip()), section.line)
-        return self._inserted(last, f"\n- {line}\n")
+        return self._inserted(last, "", f"- {line}")
 
     def _bullet(self, entry: Entry) -> re.Match[str] | None:
         own = entry.block is None and entry.role in (Role.ITEM, Role.FACT)
@@ -128,16 +129,11 @@ class OwnPage:
             end = number if line.strip() else end
         return end
 
-    def _inserted(self, after: int, new: str) -> str:
-        """The text with `new` behind line `after`, in its line endings; every other byte stays."""
-        ends = [match.end() for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", self.text)]
-        before = self.text[: ends[after - 1]] if after else self.text[: self.text.startswith("\ufeff")]
-        crlf, lf = self.text.count("\r\n"), self.text.count("\n")
-        newline = "\r\n" if crlf * 2 > lf else "\r" if "\r" in self.text and not lf else "\n"
-        # The last line of a page without a final newline: the new one is the last then, and has none either.
-        is_open = bool(after) and not before.endswith(("\n", "\r"))
-        added = "\n" + new.removesuffix("\n") if is_open else new
-        return before + added.replace("\n", newline) + self.text[len(before) :]
+    def _inserted(self, after: int, *new: str) -> str:
+        """The text with lines behind line `after`, in its line endings; every other byte stays."""
+        page = LineText(self.text)
+        page.insert(after, new)
+        return str(page)
 
 
 def _indent(line: str) -> int:

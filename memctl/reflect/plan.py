@@ -29,6 +29,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_edit import front_values, with_names
 from ..markdown.lines import split_lines
 from ..markdown.sections import merged, split_sections
+from ..notes.edits import Edit, read_for_edit
 from ..notes.files import read_page
 from ..notes.git_merge import sides_of_merge
 from ..notes.workspace import Workspace
@@ -38,7 +39,7 @@ from .fact_source import Gathering
 from .lessons import lessons
 from .proposals import BLOCK, CORE, PAGE, proposals, proposals_body, refused_in
 
-__all__ = ["Edit", "Moved", "Plan", "Planner", "decoded", "in_conflict"]
+__all__ = ["Moved", "Plan", "Planner", "in_conflict"]
 
 _WORLD, _EXPERIENCE, _LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _TITLES = {_WORLD: "World", _EXPERIENCE: "Experience", _LESSONS: "Lessons", OPINIONS: "Opinions"}
@@ -51,14 +52,6 @@ class Moved(NamedTuple):
     text: str
     before: float | None
     after: float | None
-
-
-class Edit(NamedTuple):
-    """A page to be written: its bytes as they were read (None: a new page), and its text (`surrogateescape`) after."""
-
-    path: str
-    before: bytes | None
-    after: str
 
 
 @dataclass(slots=True)
@@ -92,32 +85,28 @@ class Planner:
 
     # -- pages --------------------------------------------------------------------------------------------------------
 
-    def _read(self, path: str) -> tuple[bytes | None, str] | None:
-        """The page's bytes and its text, None and nothing for a new page; None if it cannot be read."""
-        if not (self._workspace.root / path).exists():
-            return None, ""
+    def _read(self, path: str) -> Edit | None:
+        """The page as it is on disk; None if it cannot be read."""
         try:
-            data = read_page(self._workspace, self._workspace.contain(path)).data
+            return read_for_edit(self._workspace, path)
         except MemctlError as error:
             self.plan.notes.append(f"{error.what}; {error.cure}")
             return None
-        return data, decoded(data)
 
     def _untangled(self, path: str, text: str) -> str:
         """The page without conflicts of a merge whose sides are both nothing but what memctl wrote."""
         return untangle(text, sides_of_merge(self._workspace, path)) if "<<<<<<<" in text else text
 
-    def _put(self, path: str, before: bytes | None, text: str, after: str) -> None:
-        if after != text:
-            self.plan.edits.append(Edit(path, before, after))
+    def _put(self, page: Edit, after: str) -> None:
+        if after != page.text_before:
+            self.plan.edits.append(page._replace(after=after))
 
     def _block(self, path: str, name: str, start: str, body: Callable[[str], str]) -> None:
         """Plan a page with the managed block `name` holding what `body` makes of the one before; a new one has a `start`."""
-        read = self._read(path)
-        if read is None:
+        page = self._read(path)
+        if page is None:
             return
-        before, text = read
-        text = self._untangled(path, text)
+        text = self._untangled(path, page.after)
         try:
             front_values(text)
         except ValueError as error:
@@ -134,14 +123,14 @@ class Planner:
         except ValueError as error:
             self.plan.notes.append(f"{path}: {error}")
             return
-        self._put(path, before, decoded(before), after)
+        self._put(page, after)
 
     # -- beliefs ------------------------------------------------------------------------------------------------------
 
     def beliefs(self) -> Replayed:
         """Plan bank/opinions.md."""
         read = self._read(OPINIONS)
-        before, text = read or (None, "")
+        text = read.after if read else ""
         was: dict[str | None, float | None] = {}
         told = self._gathering.told(self._window)
         if "<<<<<<<" in text and (sides := conflict_sides(text)) and sides[0].disputed | sides[1].disputed:
@@ -166,7 +155,7 @@ class Planner:
             written = write_opinions(text, replay)
             if written.problem:
                 self.plan.notes.append(f"{OPINIONS}: {written.problem}")
-            self._put(OPINIONS, before, decoded(before), written.text)
+            self._put(read, written.text)
             self.plan.moved = [] if written.problem else _moved(replay, was)
         return replay
 
@@ -308,8 +297,8 @@ class Planner:
         core, page = self._read(CORE), self._read(PAGE)
         if core is None or page is None:
             return
-        made = proposals(due, core[1], refused_in(page[1]), self._today)
-        self._block(PAGE, BLOCK, "# Proposals\n", lambda _: proposals_body(made, core[1]))
+        made = proposals(due, core.after, refused_in(page.after), self._today)
+        self._block(PAGE, BLOCK, "# Proposals\n", lambda _: proposals_body(made, core.after))
 
 
 def _new_page(name: str, path: str) -> str | None:
@@ -352,11 +341,6 @@ def in_conflict(workspace: Workspace) -> bool:
             with suppress(MemctlError):  # the plan says what is wrong with that page
                 found = found or b"\n<<<<<<<" in read_page(workspace, workspace.contain(path)).data
     return found
-
-
-def decoded(data: bytes | None) -> str:
-    """The text of a page's bytes, in which bytes that are no UTF-8 survive; empty for no page."""
-    return (data or b"").decode("utf-8", "surrogateescape")
 
 
 def _moved(replay: Replayed, was: Mapping[str | None, float | None]) -> list[Moved]:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import NamedTuple
 
 from ..errors import NothingFound, Refused
 from ..facts import is_trusted
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Stored, by_refs
-from ..markdown.diff import diff
 from ..markdown.evidence_line import OPINIONS
-from ..notes.files import read_page
-from ..notes.replace import replace, writing_alone
+from ..notes.edits import Edit, apply, read_for_edit
+from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from .proposals import CORE, PAGE, Proposal, read_proposals, refused_in
@@ -25,14 +23,6 @@ __all__ = ["accept", "refuse"]
 _AGAIN = "`memctl reflect --propose-core` writes them anew"
 
 
-class _Text(NamedTuple):
-    """A page as it is on disk; `data` is None for one that is not there."""
-
-    path: str
-    data: bytes | None
-    text: str
-
-
 def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     """Write proposal `number`, as bank/proposals.md shows it now, into memory.md; returns the diff, empty if it is there.
 
@@ -40,14 +30,14 @@ def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     if somebody refused it.
     """
 
-    def edit(proposal: Proposal, page: _Text) -> tuple[_Text, str]:
-        if proposal.ref in refused_in(page.text):
+    def edit(proposal: Proposal, page: Edit) -> Edit:
+        if proposal.ref in refused_in(page.after):
             raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
         reason = memory.run(lambda at: _stale(at, proposal))
         if reason:
             raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
-        core = _read(memory.workspace, CORE)
-        return core, accepted(core.text, proposal)
+        core = read_for_edit(memory.workspace, CORE)
+        return core._replace(after=accepted(core.after, proposal))
 
     return _done(memory.workspace, number, edit, dry_run)
 
@@ -57,31 +47,24 @@ def refuse(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
 
     NothingFound if no such proposal is shown.
     """
-    return _done(
-        memory.workspace, number, lambda proposal, page: (page, refused(page.text, proposal, memory.today)), dry_run
-    )
+
+    def plan(proposal: Proposal, page: Edit) -> Edit:
+        return page._replace(after=refused(page.after, proposal, memory.today))
+
+    return _done(memory.workspace, number, plan, dry_run)
 
 
-def _done(
-    workspace: Workspace, number: int, edit: Callable[[Proposal, _Text], tuple[_Text, str]], dry_run: bool
-) -> str:
+def _done(workspace: Workspace, number: int, plan: Callable[[Proposal, Edit], Edit], dry_run: bool) -> str:
     with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
-        page = _read(workspace, PAGE)
-        shown = {proposal.number: proposal for proposal in read_proposals(page.text)}
+        page = read_for_edit(workspace, PAGE)
+        shown = {proposal.number: proposal for proposal in read_proposals(page.after)}
         if number not in shown:
             which = f"it shows {', '.join(map(str, shown))}; " if shown else ""
             raise NothingFound(f"{PAGE} shows no proposal {number}", which + _AGAIN)
-        before, after = edit(shown[number], page)
-        if not dry_run and after != before.text:
-            replace(workspace, before.path, before.data, after.encode("utf-8", "surrogateescape"))
-        return diff(before.path, before.text, after)
-
-
-def _read(workspace: Workspace, path: str) -> _Text:
-    if not (workspace.root / path).exists():
-        return _Text(path, None, "")
-    data = read_page(workspace, path).data
-    return _Text(path, data, data.decode("utf-8", "surrogateescape"))
+        edit = plan(shown[number], page)
+        if not dry_run:
+            apply(workspace, [edit])
+        return edit.diff()
 
 
 def _stale(memory: OpenMemory, proposal: Proposal) -> str:

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from ..facts import Citation
 from ..language.names import entity_key, is_han, mentions
 from ..markdown.blocks import body_of, live_blocks
-from ..markdown.diff import diff
 from ..markdown.lines import split_lines
 from ..markdown.user_page import BULLET, OwnPage, Said, said
+from ..notes.edits import diff
 from .entity_pages import heading, quoted
 
 __all__ = [

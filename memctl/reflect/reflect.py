@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from ..conflicts.listing import conflicts_in, conflicts_since
-from ..errors import CannotWrite, LockBusy, PageChanged, PageUnreadable
+from ..errors import LockBusy, PageChanged
 from ..index.open_memory import OpenMemory
 from ..index.sync import sync
 from ..markdown.blocks import live_blocks
-from ..markdown.diff import diff
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
-from ..notes.replace import replace, writing_alone
+from ..notes.edits import Edit, apply
+from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
-from .plan import Edit, Moved, Plan, Planner, decoded, in_conflict
+from .plan import Moved, Plan, Planner, in_conflict
 
 __all__ = ["Moved", "Reflected", "reflect"]
 
@@ -83,7 +83,7 @@ def reflect(
             if not planned.edits:
                 break
             if dry_run:
-                report.diff = "".join(diff(e.path, decoded(e.before), e.after) for e in planned.edits)
+                report.diff = "".join(edit.diff() for edit in planned.edits)
                 report.pages = [edit.path for edit in planned.edits]
             elif not _write(workspace, planned, report) or (
                 not planned.new and not any(_moves_lines(edit) for edit in planned.edits)
@@ -102,7 +102,7 @@ def _conflicts(memory: OpenMemory, since: date | None) -> int:
 
 def _moves_lines(edit: Edit) -> bool:
     """True if lines of a person stand elsewhere afterwards: then what cites them has to be written anew."""
-    return edit.path != OPINIONS and edit.before is not None and _owned(decoded(edit.before)) != _owned(edit.after)
+    return edit.path != OPINIONS and edit.before is not None and _owned(edit.text_before) != _owned(edit.after)
 
 
 def _owned(text: str) -> list[int]:
@@ -122,22 +122,14 @@ def _tell(report: Reflected, plan: Plan) -> None:
 
 def _write(workspace: Workspace, plan: Plan, report: Reflected) -> bool:
     """Write the planned pages, each by itself; False if none could be."""
-    written = 0
-    for edit in plan.edits:
-        try:
-            replace(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
-        except PageChanged:
-            report.notes.append(f"{edit.path} was saved by somebody meanwhile; the next reflect writes it")
-            continue
-        except CannotWrite:
-            raise
-        except PageUnreadable as error:
-            report.notes.append(f"{error.what}; {error.cure}")
-            continue
-        written += 1
-        if edit.path not in report.pages:
-            report.pages.append(edit.path)
-    return written > 0
+    done = apply(workspace, plan.edits, stop=False)
+    if done.disk_error:
+        raise done.disk_error
+    for path, error in done.failed.items():
+        saved = f"{path} was saved by somebody meanwhile; the next reflect writes it"
+        report.notes.append(saved if isinstance(error, PageChanged) else f"{error.what}; {error.cure}")
+    report.pages += [path for path in done.written if path not in report.pages]
+    return bool(done.written)
 
 
 def _freshen(memory: OpenMemory) -> None:

@@ -15,9 +15,9 @@ from ..index.sync import sync
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
-from ..markdown.diff import diff
 from ..markdown.grammar import Problem, parse, render, with_attributes
 from ..markdown.page import parse_page
+from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
 from ..notes.workspace import Workspace
 

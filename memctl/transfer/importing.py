@@ -24,9 +24,9 @@ from ..ingest.turns import Notes
 from ..language.names import entity_key
 from ..language.secrets import find_secrets
 from ..markdown.additions import clean
-from ..markdown.diff import diff
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import render
+from ..notes.edits import diff
 from ..notes.files import create, read_page
 from ..notes.workspace import Workspace
 from ..retain.retain import retain

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.cli.app import load
-from memctl.entities import rename as naming
 from memctl.entities.rename import page_path
 from memctl.errors import MemctlError, NothingFound, PageChanged, PageUnreadable, Refused, Usage
 from memctl.index.rows import rows_of
 from memctl.language.names import entity_key
+from memctl.notes import edits
 from memctl.notes.workspace import Workspace
 from memctl.recall.entities import list_entities, show_entity
 from memctl.recall.slots import get_fact
@@ -249,7 +249,7 @@ def test_a_merge_cut_off_half_way_is_completed(tmp_path: Path, monkeypatch: pyte
     if undo:
         memory_on(space).merge("Bosun", "Alex Petrov")
     written: list[str] = []
-    real = naming.replace
+    real = edits.replace
 
     def once(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
         if written:
@@ -257,10 +257,10 @@ def test_a_merge_cut_off_half_way_is_completed(tmp_path: Path, monkeypatch: pyte
         written.append(path)
         real(space, path, expected, data)
 
-    monkeypatch.setattr(naming, "replace", once)
+    monkeypatch.setattr(edits, "replace", once)
     with pytest.raises(PageChanged):
         memory_on(space).merge("Bosun", "Alex Petrov", undo=undo)
-    monkeypatch.setattr(naming, "replace", real)
+    monkeypatch.setattr(edits, "replace", real)
     assert snapshot(tmp_path) not in (before, whole)
     memory_on(space).merge("Bosun", "Alex Petrov", undo=undo)
     assert snapshot(tmp_path) == (before if undo else whole)
@@ -285,13 +285,13 @@ def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: 
     """An editor that saves between our look and our write wins."""
     space = workspace(tmp_path)
     page = tmp_path / "bank/entities/Bosun.md"
-    real = naming.replace
+    real = edits.replace
 
     def late(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
         page.write_text("# Bosun\n\nMine.\n", "utf-8")
         real(space, path, expected, data)
 
-    monkeypatch.setattr(naming, "replace", late)
+    monkeypatch.setattr(edits, "replace", late)
     with pytest.raises(PageChanged):
         memory_on(space).alias("Bosun", ["Bo"])
     assert page.read_text("utf-8") == "# Bosun\n\nMine.\n"

@@ -16,6 +16,7 @@ from memctl.errors import NothingFound, PageChanged, Refused
 from memctl.facts import Citation
 from memctl.index.rows import rows_of
 from memctl.markdown.blocks import splice
+from memctl.notes import edits
 from memctl.notes.workspace import Workspace
 from memctl.reflect import proposal_answers as verb
 from memctl.reflect.proposals import (
@@ -442,13 +443,13 @@ def test_only_what_is_shown_can_be_accepted(tmp_path: Path) -> None:
 def test_an_edit_of_memory_md_meanwhile_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of it is overwritten."""
     space, _ = workspace(tmp_path)
-    real = verb.replace
+    real = edits.replace
 
     def late(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
         (tmp_path / "memory.md").write_text("# Mine\n", "utf-8")
         real(space, path, expected, data)
 
-    monkeypatch.setattr(verb, "replace", late)
+    monkeypatch.setattr(edits, "replace", late)
     with pytest.raises(PageChanged):
         verb.accept(space, 1, TODAY)
     assert (tmp_path / "memory.md").read_text("utf-8") == "# Mine\n"

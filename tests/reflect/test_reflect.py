@@ -24,10 +24,10 @@ from memctl.errors import CannotWrite
 from memctl.markdown.blocks import body_of, edited, live_blocks, splice
 from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
+from memctl.notes import edits
 from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace
 from memctl.recall.show import show
-from memctl.reflect import reflect as verb
 from memctl.reflect.reflect import reflect
 
 OPINIONS, PETER = "bank/opinions.md", "bank/entities/Peter.md"
@@ -957,14 +957,14 @@ def test_two_names_for_one_file(root: Path) -> None:
 def test_a_page_saved_between_plan_and_write(reflected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It stays as it was saved, the others are written, and the next run writes it."""
     log(reflected, "2025-11-20", "W(key=city) @Peter: Lives in Porto", "O @Peter: Likes port")
-    real = verb.replace
+    real = edits.replace
 
     def saved_meanwhile(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
         if path == PETER and "By hand" not in read(reflected, PETER):
             write(reflected, read(reflected, PETER) + "\nBy hand.\n", PETER)
         real(workspace, path, expected, data)
 
-    monkeypatch.setattr(verb, "replace", saved_meanwhile)
+    monkeypatch.setattr(edits, "replace", saved_meanwhile)
     done = run(reflected)
     assert done.code == 0 and "Lives in Porto" in read(reflected, "bank/world.md")
     assert read(reflected, PETER).endswith("\nBy hand.\n")
@@ -977,7 +977,7 @@ def test_a_page_saved_between_plan_and_write(reflected: Path, monkeypatch: pytes
 def test_a_page_that_is_saved_all_the_time(reflected: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is said, with the page; the exit code is that of a run that did what it could."""
     log(reflected, "2025-11-20", "W(key=city) @Peter: Lives in Porto")
-    real, count = verb.replace, [0]
+    real, count = edits.replace, [0]
 
     def saved_meanwhile(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
         if path == PETER:
@@ -985,7 +985,7 @@ def test_a_page_that_is_saved_all_the_time(reflected: Path, monkeypatch: pytest.
             write(reflected, read(reflected, PETER).replace("# Peter\n", f"# Peter\n\nSave {count[0]}.\n", 1), PETER)
         real(workspace, path, expected, data)
 
-    monkeypatch.setattr(verb, "replace", saved_meanwhile)
+    monkeypatch.setattr(edits, "replace", saved_meanwhile)
     done = run(reflected)
     assert done.code in (0, 12) and "bank/entities/Peter.md" in done.err and "saved" in done.err
     assert f"Save {count[0]}." in read(reflected, PETER) and "Lives in Porto" not in read(reflected, PETER)
@@ -996,7 +996,7 @@ def test_a_disk_that_fills_half_way(root: Path, tmp_path: Path, monkeypatch: pyt
     """After any number of pages: exit code 13 in two lines, each page whole, old or new; then the next run completes."""
     expected = write_pages(tmp_path / "other", LOGS).root
     run(expected)
-    real, left = verb.replace, [writes]
+    real, left = edits.replace, [writes]
 
     def full(workspace: Workspace, path: str, before: bytes | None, data: bytes) -> None:
         if not left[0]:
@@ -1004,7 +1004,7 @@ def test_a_disk_that_fills_half_way(root: Path, tmp_path: Path, monkeypatch: pyt
         left[0] -= 1
         real(workspace, path, before, data)
 
-    monkeypatch.setattr(verb, "replace", full)
+    monkeypatch.setattr(edits, "replace", full)
     done = run(root)
     assert done.code == 13 and is_two_lines(done.err) and "No space left" in done.err
     assert len(bank(root)) == writes

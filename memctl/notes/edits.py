@@ -1,0 +1,110 @@
+"""Planned changes of pages: what a page held, what it is to hold, the diff between the two, and the one way to write them.
+
+A page that somebody saved between plan and write keeps what they saved; whoever planned the change is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable
+from .files import read_page
+from .replace import replace
+from .workspace import Workspace
+
+__all__ = ["Applied", "Edit", "apply", "as_indexed", "decoded", "diff", "read_for_edit"]
+
+
+class Edit(NamedTuple):
+    """A planned change of a page: its bytes as they were read (None: no such page yet) and its text afterwards.
+
+    Texts are decoded with `surrogateescape`, so that bytes which are not UTF-8 survive. A page that was read and not
+    changed is an Edit too; `edit._replace(after=...)` plans a change of it.
+    """
+
+    path: str
+    before: bytes | None
+    after: str
+
+    @property
+    def text_before(self) -> str:
+        """The text as it was read; empty for a new page."""
+        return decoded(self.before)
+
+    @property
+    def is_change(self) -> bool:
+        """True if the page would hold another text afterwards."""
+        return self.after != self.text_before
+
+    def diff(self) -> str:
+        """The unified diff of the change; empty without one."""
+        return diff(self.path, self.text_before, self.after)
+
+
+def decoded(data: bytes | None) -> str:
+    """The text of a page's bytes, from which each byte can be restored."""
+    return (data or b"").decode("utf-8", "surrogateescape")
+
+
+def as_indexed(text: str) -> str:
+    """A text with replacement characters for bytes that are not UTF-8, as pages are read for the index."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def read_for_edit(workspace: Workspace, path: str) -> Edit:
+    """A page as it is on disk, as an edit that changes nothing; `before` is None where there is no file.
+
+    PageUnreadable or OutsideWorkspace for a page that cannot be read.
+    """
+    if not (workspace.root / path).exists():
+        return Edit(path, None, "")
+    data = read_page(workspace, workspace.contain(path)).data
+    return Edit(path, data, decoded(data))
+
+
+@dataclass(slots=True)
+class Applied:
+    """What became of some edits: the pages that were written, and the error of each page that was not, in order.
+
+    `disk_error` is the error that ended the run early: no page after it was tried.
+    """
+
+    written: list[str] = field(default_factory=list)
+    failed: dict[str, MemctlError] = field(default_factory=dict)
+    disk_error: CannotWrite | None = None
+
+
+def apply(workspace: Workspace, edits: Iterable[Edit], *, stop: bool = True) -> Applied:
+    """Write the changes, page by page, each by swap under the lock of the workspace; edits without a change are skipped.
+
+    A page that is not any more what was read keeps what it holds: PageChanged, where `stop`, before anything after it is
+    written; otherwise it is named in `failed` and the other pages are written. Likewise for a page that cannot be
+    written. A full or read-only disk ends the run: CannotWrite where `stop`, otherwise `disk_error`.
+    """
+    done = Applied()
+    for edit in edits:
+        if not edit.is_change:
+            continue
+        try:
+            replace(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
+            done.written.append(edit.path)
+        except (PageChanged, PageUnreadable) as error:
+            if stop:
+                raise
+            done.failed[edit.path] = error
+            if isinstance(error, CannotWrite):
+                done.disk_error = error
+                break
+    return done
+
+
+def diff(path: str, before: str, after: str) -> str:
+    """The change of a page as a unified diff that git applies; empty without a change. Every `--dry-run` shows it."""
+    from difflib import unified_diff
+
+    old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (before, after))
+    lines = unified_diff(old, new, f"a/{path}" if before else "/dev/null", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

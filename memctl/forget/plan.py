@@ -19,7 +19,7 @@ from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
 from ..markdown.tombstones import read_tombstone
 from ..notes.files import read_page
-from ..reflect.fact_source import Gathering
+from ..reflect.fact_source import FactSource
 from .erase import Gone, Target, Unsaid, bury_soundly, cited, gone_with, without_copies, without_evidence
 from .rules import Asked
 from .select import Chosen, Selection, select
@@ -69,7 +69,7 @@ class _Planner:
 
     def __init__(self, memory: OpenMemory, selection: Selection) -> None:
         self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
-        self._gathering = Gathering(memory)
+        self._gathering = FactSource(memory)
         self._texts: dict[str, tuple[bytes, str]] = {}
         self._graves: set[str] = set()
         self._gone = Gone(frozenset(), {})

@@ -12,7 +12,7 @@ from ..index.index import Index
 from ..index.queries.entries import by_ids, resolve
 from ..index.queries.reflect import days_told, important
 from ..language.names import entity_key
-from .fact_source import Gathering
+from .fact_source import FactSource
 from .lessons import RELIABLE, Task
 from .proposals import IMPORTANCE, Candidate
 
@@ -20,7 +20,7 @@ __all__ = ["candidates"]
 
 
 def candidates(
-    index: Index, gathering: Gathering, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
+    index: Index, gathering: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
 ) -> list[Candidate]:
     """Everything that might be proposed; reflect/proposals.py decides."""
     facts = gathering.hits(list(by_ids(index, important(index, IMPORTANCE, today)).values()))

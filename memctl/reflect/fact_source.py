@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from datetime import date
+from functools import cached_property
 from typing import NamedTuple
 
 from ..beliefs.belief import Place
@@ -29,19 +30,19 @@ from ..index.queries.reflect import (
 )
 from ..index.reread import reread
 from ..language.names import entity_key, mentions
-from ..recall.entry_hits import hit_of
+from ..recall.entry_hits import hits_of
 from ..truth.judge import Judgement, judge
 from ..truth.validity import Standing
-from .entity_pages import About, Held, Line
+from .entity_pages import About, Line
 from .lessons import Outcome
 
-__all__ = ["Durable", "Gathering"]
+__all__ = ["Durable", "FactSource"]
 
 DURABLE = 0.7  # importance from which a fact is worth carrying on world.md or experience.md
-_TIMELINE = 20
+_TIMELINE = 20  # events on an entity's page
 _OUTDATED = 5  # superseded versions shown of what an entity's page of the world holds
-_LINES = 40
-_DURABLE_PAGES = {"world": "bank/world.md", "experience": "bank/experience.md"}
+_LINES = 40  # of an entity on world.md, and on experience.md
+_PAGE_OF_KIND = {"world": "bank/world.md", "experience": "bank/experience.md"}
 _RELATED = 8
 _MET = 2  # facts that two names must share to be related
 
@@ -58,21 +59,47 @@ class Durable(NamedTuple):
         return {name for line in (*self.world, *self.experience) for name in line.entities}
 
 
-class Gathering:
+class _Candidates(NamedTuple):
+    """The facts about an entity that its pages may show, each list from old to new."""
+
+    slots: list[Light]
+    plans: list[Light]
+    events: list[Light]
+    durable: list[Light]
+
+    @property
+    def groups(self) -> tuple[list[Light], list[Light]]:
+        """The newest of each slot, and of the other lists; in a group, exact twins are one line."""
+        recent = [*self.plans, *self.events[-2 * _TIMELINE :], *self.durable[-4 * _LINES :]]
+        return _newest_of_each(self.slots), recent
+
+    def within(self, ids: Set[int]) -> _Candidates:
+        """Only those of some facts."""
+        return _Candidates(*([fact for fact in some if fact.id in ids] for some in self))
+
+
+class _Shown(NamedTuple):
+    """The ids of the facts that the pages of an entity show, in the order of their candidates."""
+
+    now: list[int]
+    plans: list[int]
+    timeline: list[int]
+    world: list[int]
+    experience: list[int]
+
+
+class FactSource:
     """Facts of one index on one day. Nothing in it depends on what reflect wrote before."""
 
     def __init__(self, memory: OpenMemory) -> None:
-        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
         self._standings: dict[int, Standing] = {}
         self._replacing: dict[int, Stored] = {}
-        self._verdict = Judgement(self._standings, self._replacing, {})
         self._cited: dict[str, Citation | None] = {}
         self._facts: dict[str, list[Light]] = {}
         self._spelled: dict[str, str] = {}
-        self._similar: Names | None = None
-        self._entities: list[Entity] | None = None
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -86,18 +113,18 @@ class Gathering:
         found = {entry.id: entry for entry in facts_between(self._index, since, self._today)}
         return list((found | {entry.id: entry for entry in naming(self._index, names, self._today)}).values())
 
-    def told(self, window: Sequence[Stored]) -> list[TrustedFact]:
-        """Those facts that may move beliefs; what a correction took back is none."""
+    def evidence(self, window: Sequence[Stored]) -> list[TrustedFact]:
+        """Those facts that may move beliefs; what a correction took back may not."""
         found: dict[str, TrustedFact] = {}
         for hit in self.hits(window):
             if hit.fact and hit.day and not hit.retracted:
                 names = frozenset(map(entity_key, hit.entities))
-                told = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
-                found.setdefault(hit.ref, told)
+                fact = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
+                found.setdefault(hit.ref, fact)
         return list(found.values())
 
     def around(self, window: Sequence[Stored], since: date, names: Iterable[str]) -> Collection[Stored]:
-        """What may have to be shown otherwise now: what the window replaced, and what names one of `names`."""
+        """What pages may have to show differently: what the window replaced, and what names one of `names`."""
         replacing = replacing_between(self._index, since, self._today)
         verdict = judge(self._index, replacing, self._today)
         fresh = {entry.id for entry in (*window, *replacing)}
@@ -106,15 +133,12 @@ class Gathering:
         return [*(verdict.entries[i] for i in over), *named.values()]
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
-        """Where the lines with these ids stand, and those of them that count no more: forgotten, taken back, made private."""
+        """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
         wanted = set(refs)
         entries = placed(self._index, wanted)
-        seen = reread(self._workspace, entries)
-        entries = [entry for entry in entries if entry.id in seen]
-        found = {
-            entry.ref: Place(Citation(entry.path, seen[entry.id].line, seen[entry.id].end_line), entry.origin)
-            for entry in reversed(entries)
-        }
+        cited = self._citations(entries)
+        entries = [entry for entry in entries if entry.id in cited]
+        found = {entry.ref: Place(cited[entry.id], entry.origin) for entry in reversed(entries)}
         void = forgotten_refs(self._index, wanted - found.keys())
         retracted = self._retracted(entries)
         counting = {
@@ -125,158 +149,139 @@ class Gathering:
         return found, void | (found.keys() - counting)
 
     def _retracted(self, entries: Sequence[Stored]) -> set[int]:
-        """Those that were never true: only what a line corrects by its id, or in words, can be."""
+        """The ids of those that were never true: a line corrects them, by id or in words."""
         doubtful = may_be_retracted(self._index, entries)
         standings = judge(self._index, doubtful, self._today, whole=False).standings
         return {entry.id for entry in doubtful if standings[entry.id].retracted}
 
+    def _citations(self, entries: Sequence[Stored]) -> dict[int, Citation]:
+        """Where entries stand on disk now, by id; those that are gone are left out."""
+        seen = reread(self._memory.workspace, entries)
+        return {e.id: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen}
+
     # -- lines --------------------------------------------------------------------------------------------------------
 
     def hits(self, entries: Sequence[Stored]) -> list[Hit]:
-        """Entries as they stand on disk now, with their standing; by place."""
+        """Entries as they stand on disk now, with their validity; by place."""
         fresh = [entry for entry in entries if entry.id not in self._hits]
-        verdict = self._judged(fresh)
-        seen = reread(self._workspace, fresh)
-        for entry in fresh:
-            if entry.id in seen:
-                self._hits[entry.id] = hit_of(self._index, entry, seen[entry.id], verdict, self._today, self.known)
+        self._hits |= hits_of(self._memory, fresh, self._judged(fresh), known=self.known)
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
 
     def _judged(self, entries: Iterable[Stored]) -> Judgement:
-        """Everything judged so far, these entries with it: each once, and no page is read for that."""
-        fresh = [entry for entry in entries if entry.id not in self._verdict.standings]
+        """The validity of everything judged so far, these entries included. No page is read for that."""
+        fresh = [entry for entry in entries if entry.id not in self._standings]
         if fresh:
             made = judge(self._index, fresh, self._today, whole=False)
-            standings = {entry.id: made.standings[entry.id] for entry in fresh}
-            self._standings.update(standings)
-            replacing = {standing.replaced_by for standing in standings.values()} - {None}
-            self._replacing.update((i, made.entries[i]) for i in replacing if i is not None)
-        return self._verdict
+            self._standings |= {entry.id: made.standings[entry.id] for entry in fresh}
+            replacing = {made.standings[entry.id].replaced_by for entry in fresh}
+            self._replacing |= {i: made.entries[i] for i in replacing if i is not None}
+        return Judgement(self._standings, self._replacing, {})
 
     def facts_of(self, name: str) -> list[Light]:
-        """Every fact that counts about the bearer of a name."""
+        """Every fact that counts about the entity with a name."""
         key = entity_key(name)
         if key not in self._facts:
             self._facts[key] = about_names(self._index, keys_of(self._index, name), self._today)
         return self._facts[key]
 
     def spelled(self, name: str) -> str:
-        """How a name without a page is written most often on the earliest lines about it; its page's spelling with one."""
+        """The spelling of a name: that of its page, else the commonest on the earliest lines about it."""
         if self.known.known_as(name) != entity_key(name):
             return self.known.known_as(name)
         if name not in self._spelled:
-            self._spelled[name] = self._spelled_first(name)
+            first = by_ids(self._index, [fact.id for fact in self.facts_of(name)[:20]])
+            written = Counter(
+                spelling
+                for hit in self.hits(list(first.values()))
+                for spelling in (*(hit.fact.entities if hit.fact else ()), *mentions(hit.content))
+                if entity_key(spelling) == entity_key(name)
+            )
+            self._spelled[name] = min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
         return self._spelled[name]
-
-    def _spelled_first(self, name: str) -> str:
-        first = by_ids(self._index, [fact.id for fact in self.facts_of(name)[:20]])
-        written = Counter(
-            spelling
-            for hit in self.hits(list(first.values()))
-            for spelling in (*(hit.fact.entities if hit.fact else ()), *mentions(hit.content))
-            if entity_key(spelling) == entity_key(name)
-        )
-        return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
-
-    def _lines(self, chosen: Iterable[Light], entries: Mapping[int, Stored]) -> dict[int, Line]:
-        """The lines of some facts by id. Exact twins are one line that names the places of the others."""
-        wanted = {light.id: light for light in chosen}
-        self._find({hit.superseded_by for hit in self.hits([entries[i] for i in wanted if i in entries])})
-        hits = {number: self._hits[number] for number in wanted if number in self._hits}
-        first: dict[int, int] = {}
-        also: dict[int, list[Citation]] = {}
-        for number, light in wanted.items():
-            if number in hits:
-                owner = first.setdefault(light.content_key, number)
-                if owner != number:
-                    also.setdefault(owner, []).append(hits[number].source)
-        return {
-            number: self._line(hits[number], tuple(also.get(number, ()))) for number in first.values()
-        }  # fmt: skip
-
-    def _only_kept_until(self, number: int) -> bool:
-        """True if a fact has an end only because nobody wants to keep it longer: that is no plan."""
-        fact = self._hits[number].fact
-        return bool(fact and fact.ttl and not fact.until and not fact.valid)
-
-    def _line(self, hit: Hit, also: tuple[Citation, ...] = ()) -> Line:
-        return Line(
-            hit.content, hit.day, hit.valid, hit.source, hit.ref, hit.kind, hit.entities,
-            hit.fact.key if hit.fact else None, hit.importance, self._cited[hit.superseded_by] if hit.superseded_by else None,
-            hit.retracted, also,
-            hit.superseded_by is not None,
-        )  # fmt: skip
-
-    def _find(self, refs: Iterable[str | None]) -> None:
-        """Look up where lines stand that replaced others: of several that say the same, the first; no private one."""
-        fresh = {ref for ref in refs if ref is not None and ref not in self._cited}
-        entries = [entry for entry in placed(self._index, fresh) if not entry.private] if fresh else []
-        seen = reread(self._workspace, entries)
-        self._cited |= dict.fromkeys(fresh)
-        for entry in reversed(entries):
-            if entry.id in seen:
-                self._cited[entry.ref] = Citation(entry.path, seen[entry.id].line, seen[entry.id].end_line)
 
     # -- an entity ----------------------------------------------------------------------------------------------------
 
-    def about(self, name: str, beliefs: Sequence[Held], path_of: Callable[[str], str | None]) -> tuple[About, Durable]:
-        """Everything that the pages show of an entity."""
-        facts = self.facts_of(name)
-        today = str(self._today)
-        repeated = _repeated(facts)
-        mine = set(keys_of(self._index, name))
-        slots = [f for f in facts if f.slot is not None and f.names.split("\n", 1)[0] in mine]
-        plans = [f for f in facts if _is_open(f, today)]
-        events = [f for f in facts if f.day is not None and f.kind in ("world", "experience")]
-        durable = [
-            f
-            for f in facts
-            if f.names.split("\n", 1)[0] in mine
-            and (f.slot is not None or (f.importance or 0) >= DURABLE or f.content_key in repeated)
-        ]
-        candidates = (_newest_of_each(slots), [*plans, *events[-2 * _TIMELINE :], *durable[-4 * _LINES :]])
-        entries = by_ids(self._index, (fact.id for some in candidates for fact in some))
-        shown = self._shown(candidates, entries, slots, plans, events, durable)
-        lines: dict[int, Line] = {}
-        for some in candidates:
-            lines |= self._lines([fact for fact in some if fact.id in shown], entries)
-        plans = [f for f in plans if f.id in lines and not self._only_kept_until(f.id)]
-        now = _now(slots, lines, today)
-        taken = {line.ref for _, line in now} | {lines[f.id].ref for f in plans}
-        timeline = [lines[f.id] for f in events if f.id in lines and lines[f.id].ref not in taken]
+    def about(self, name: str, path_of: Callable[[str], str | None]) -> tuple[About, Durable]:
+        """The facts that the pages show of an entity. Only what they show is read from disk."""
+        facts, keys = self.facts_of(name), set(keys_of(self._index, name))
+        candidates = _candidates(facts, keys, str(self._today))
+        entries = by_ids(self._index, (fact.id for group in candidates.groups for fact in group))
+        self._judged(entries.values())
+        self.hits([entries[plan.id] for plan in candidates.plans])
+        shown, read = self._choose(candidates, entries)
+        if not read <= self._hits.keys():  # a line is gone from its page: another one takes its place
+            self.hits(list(entries.values()))
+            candidates = candidates.within(entries.keys() & self._hits.keys())
+            shown, read = self._choose(candidates, entries)
+        lines = self._lines(candidates.groups, read)
+        now = sorted(
+            ((fact.slot or "", lines[fact.id]) for fact in candidates.slots if fact.id in shown.now), key=_slot
+        )
+        current = {line.ref for _, line in now}
+        plans = [line for line in map(lines.__getitem__, shown.plans) if not (line.over or line.retracted)]
         about = About(
-            name, now, beliefs, _standing([lines[f.id] for f in plans], {line.ref for _, line in now}),
-            [line for line in timeline if not line.retracted][-_TIMELINE:],
-            self._related(name, facts, path_of), (),
+            name, now, (), [line for line in plans if line.ref not in current], [lines[i] for i in shown.timeline],
+            self._related(name, facts, path_of),
         )  # fmt: skip
-        return about, _durable([lines[f.id] for f in durable if f.id in lines])
+        world, experience = (tuple(lines[i] for i in ids) for ids in (shown.world, shown.experience))
+        return about, Durable(world, experience)
 
-    def _shown(
-        self, candidates: Iterable[Sequence[Light]], entries: Mapping[int, Stored],
-        slots: Sequence[Light], plans: Sequence[Light], events: Sequence[Light], durable: Sequence[Light],
-    ) -> Set[int]:  # fmt: skip
-        """Those of the candidates that the pages may show by what the index tells of them: only these are read.
+    def _choose(self, candidates: _Candidates, entries: Mapping[int, Stored]) -> tuple[_Shown, set[int]]:
+        """What the pages show, by what the index tells of the candidates; and the ids that have to be read for that."""
+        standings = self._standings
+        owners: set[int] = set()  # the first of exact twins stands for all
+        for group in candidates.groups:
+            first: dict[int, int] = {}
+            owners |= {first.setdefault(fact.content_key, fact.id) for fact in group}
+        now = [f for f in candidates.slots if f.id in owners and _is_now(standings[f.id], self._today)]
+        plans = [f for f in candidates.plans if f.id in owners and not self._is_only_kept(f.id)]
+        taken = {fact.ref for fact in (*now, *plans)}
+        timeline = [
+            fact.id
+            for fact in candidates.events
+            if fact.id in owners and fact.ref not in taken and not standings[fact.id].retracted
+        ][-_TIMELINE:]
+        durable = [entries[fact.id] for fact in candidates.durable if fact.id in owners]
+        shown = _Shown([f.id for f in now], [f.id for f in plans], timeline, *_durable(durable, standings))
+        wanted = {entries[i].content_key for ids in shown for i in ids}
+        read = {i for i, entry in entries.items() if entry.content_key in wanted}
+        return shown, read | {fact.id for fact in candidates.plans}
 
-        All of them if one of those is not on its page any more: then another one takes its place.
-        """
-        standings = self._judged(entries.values()).standings
-        first: set[int] = set()  # of twins, the one that stands for all
-        for some in candidates:
-            owners: dict[int, int] = {}
-            first |= {owners.setdefault(fact.content_key, fact.id) for fact in some}
-        self.hits([entries[fact.id] for fact in plans])
-        now = {f.id for f in slots if f.id in first and _is_now(standings[f.id], self._today)}
-        kept = {f.id for f in plans if f.id in self._hits and not self._only_kept_until(f.id)}
-        taken = {entries[i].ref for i in now | (kept & first)}
-        told = [f.id for f in events if f.id in first and entries[f.id].ref not in taken]
-        timeline = [i for i in told if not standings[i].retracted][-_TIMELINE:]
-        lasting = _lasting([entries[f.id] for f in durable if f.id in first], standings)
-        wanted = {*now, *(f.id for f in plans), *timeline, *lasting}
-        twins = {entries[i].content_key for i in wanted}
-        read = {i for i, entry in entries.items() if entry.content_key in twins}
-        self.hits([entries[i] for i in read])
-        return read if read <= self._hits.keys() else entries.keys()
+    def _is_only_kept(self, number: int) -> bool:
+        """True if a fact ends only because its author wants it kept no longer: that is not a plan."""
+        fact = self._hits[number].fact if number in self._hits else None
+        return bool(fact and fact.ttl and not fact.until and not fact.valid)
+
+    def _lines(self, groups: Iterable[Sequence[Light]], read: Set[int]) -> dict[int, Line]:
+        """The lines of what was read, by id. Of exact twins in a group, the first names the places of the others."""
+        found: dict[int, Line] = {}
+        self._find_replacing(read)
+        for group in groups:
+            twins: dict[int, list[int]] = {}
+            for number, key in {fact.id: fact.content_key for fact in group}.items():
+                if number in read and number in self._hits:
+                    twins.setdefault(key, []).append(number)
+            for first, *others in twins.values():
+                found[first] = self._line(self._hits[first], tuple(self._hits[other].source for other in others))
+        return found
+
+    def _line(self, hit: Hit, also: tuple[Citation, ...]) -> Line:
+        by = hit.superseded_by
+        return Line(
+            hit.content, hit.day, hit.valid, hit.source, hit.ref, hit.kind, hit.entities,
+            hit.fact.key if hit.fact else None, hit.importance, self._cited[by] if by else None, hit.retracted, also,
+            by is not None,
+        )  # fmt: skip
+
+    def _find_replacing(self, read: Iterable[int]) -> None:
+        """Look up where the lines stand that replaced those that were read: of twins the first, no private one."""
+        refs = {self._hits[i].superseded_by for i in read if i in self._hits}
+        fresh = {ref for ref in refs if ref is not None and ref not in self._cited}
+        entries = [entry for entry in placed(self._index, fresh) if not entry.private] if fresh else []
+        cited = self._citations(entries)
+        self._cited |= dict.fromkeys(fresh)
+        self._cited |= {entry.ref: cited[entry.id] for entry in reversed(entries) if entry.id in cited}
 
     def _related(
         self, name: str, facts: Sequence[Light], path_of: Callable[[str], str | None]
@@ -290,20 +295,17 @@ class Gathering:
         shown = [(self.spelled(other), -count) for count, _, other in often[:_RELATED]]
         return [(other, path_of(other), count) for other, count in shown]
 
+    @cached_property
     def entities(self) -> list[Entity]:
-        """Every entity that has a page, by name; asked for once."""
-        if self._entities is None:
-            self._entities = all_entities(self._index)
-        return self._entities
+        """Every entity that has a page, by name."""
+        return all_entities(self._index)
 
+    @cached_property
     def similar(self) -> Names:
-        """All names with their bearers, to be asked who may be the same; unmarked spellings of one bearer are one."""
-        if self._similar is None:
-            borne = [(each.name, name) for each in self.entities() for name in (each.name, *each.names)]
-            keys = {entity_key(name) for _, name in borne}
-            told = sorted(names_told(self._index, self._today) - keys)
-            self._similar = Names([*borne, *((key, key) for key in told)])
-        return self._similar
+        """All names with their entities, to ask who may be the same."""
+        named = [(each.name, name) for each in self.entities for name in (each.name, *each.names)]
+        without_page = names_told(self._index, self._today) - {entity_key(name) for _, name in named}
+        return Names([*named, *((key, key) for key in sorted(without_page))])
 
     # -- lessons ------------------------------------------------------------------------------------------------------
 
@@ -314,21 +316,30 @@ class Gathering:
             for task in tasks
             for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
         }
-        found = []
-        for hit in self.hits(outcomes_of(self._index, wanted, self._today)):
-            fact = hit.fact
-            if fact and fact.outcome and not hit.retracted:
-                told = fact.task or "", fact.outcome == "ok", hit.content, fact.why
-                found.append(Outcome(*told, hit.entities, hit.day, hit.source, hit.ref))
-        return found
+        return [
+            Outcome(
+                hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why, hit.entities, hit.day,
+                hit.source, hit.ref,
+            )
+            for hit in self.hits(outcomes_of(self._index, wanted, self._today))
+            if hit.fact and hit.fact.outcome and not hit.retracted
+        ]  # fmt: skip
 
 
-def _repeated(facts: Iterable[Light]) -> set[int]:
-    """What was told on two days or more."""
+def _candidates(facts: Sequence[Light], keys: Collection[str], today: str) -> _Candidates:
+    """What the pages of the entity with these name keys may show."""
     days: dict[int, set[str]] = {}
     for fact in facts:
         days.setdefault(fact.content_key, set()).add(fact.day or "")
-    return {key for key, told in days.items() if len(told) > 1}
+    own = [fact for fact in facts if fact.names.split("\n", 1)[0] in keys]
+    return _Candidates(
+        slots=[f for f in own if f.slot is not None],
+        plans=[f for f in facts if _is_open(f, today)],
+        events=[f for f in facts if f.day is not None and f.kind in _PAGE_OF_KIND],
+        durable=[
+            f for f in own if f.slot is not None or (f.importance or 0) >= DURABLE or len(days[f.content_key]) > 1
+        ],
+    )
 
 
 def _is_open(fact: Light, today: str) -> bool:
@@ -347,47 +358,26 @@ def _newest_of_each(slots: Sequence[Light]) -> list[Light]:
     return [fact for versions in by_key.values() for fact in versions[-_OUTDATED:]]
 
 
-def _now(slots: Sequence[Light], lines: Mapping[int, Line], today: str) -> list[tuple[str, Line]]:
-    shown = [(f.slot or "", lines[f.id]) for f in slots if f.id in lines]
-    return sorted((pair for pair in shown if _holds(pair[1], today)), key=lambda pair: (pair[0], pair[1].ref))
-
-
-def _holds(line: Line, today: str) -> bool:
-    begun = line.valid.first is None or str(line.valid.first) <= today
-    ended = line.valid.last is not None and str(line.valid.last) < today
-    return begun and not ended and not line.over and not line.retracted
+def _slot(pair: tuple[str, Line]) -> tuple[str, str]:
+    return pair[0], pair[1].ref
 
 
 def _is_now(standing: Standing, today: date) -> bool:
-    """What `_holds` says of the line, before it is read."""
     first, last = standing.valid
     begun, ended = first is None or first <= today, last is not None and last < today
     return begun and not ended and standing.replaced_by is None and not standing.retracted
 
 
-def _lasting(entries: Iterable[Stored], standings: Mapping[int, Standing]) -> set[int]:
-    """Ids of the lines that `_durable` shows, and of those that decide about them."""
+def _durable(entries: Iterable[Stored], standings: Mapping[int, Standing]) -> tuple[list[int], list[int]]:
+    """The ids of the lines for world.md and experience.md: the current ones, and the newest of those that are over.
+
+    What stands on those pages itself is not copied there.
+    """
     unique = list({entry.ref: entry for entry in entries}.values())
     over = [e.id for e in unique if standings[e.id].replaced_by is not None or standings[e.id].retracted]
     hidden = set(over[:-_OUTDATED])
-    found = set(over[-_OUTDATED:])
-    for kind, path in _DURABLE_PAGES.items():
-        ids = [e.id for e in unique if e.id not in hidden and e.kind == kind and e.path != path]
-        found |= set(ids[-_LINES:])
-    return found
-
-
-def _standing(lines: Iterable[Line], taken: set[str]) -> list[Line]:
-    return [line for line in lines if not line.over and not line.retracted and line.ref not in taken]
-
-
-def _durable(lines: Sequence[Line]) -> Durable:
-    """Current lines, and the newest of those that were replaced; what stands on those pages itself is not copied there."""
-    unique = list({line.ref: line for line in lines}.values())
-    outdated = [line for line in unique if line.over or line.retracted]
-    shown = [line for line in unique if line not in outdated[:-_OUTDATED]]
     world, experience = (
-        tuple([line for line in shown if line.kind.value == kind and line.citation.path != path][-_LINES:])
-        for kind, path in _DURABLE_PAGES.items()
+        [e.id for e in unique if e.id not in hidden and e.kind == kind and e.path != path][-_LINES:]
+        for kind, path in _PAGE_OF_KIND.items()
     )
-    return Durable(world, experience)
+    return world, experience

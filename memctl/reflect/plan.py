@@ -35,7 +35,7 @@ from ..notes.git_merge import sides_of_merge
 from ..notes.workspace import Workspace
 from .candidates import candidates
 from .entity_pages import Held, entity_body, experience_body, heading, lessons_body, world_body
-from .fact_source import Gathering
+from .fact_source import FactSource
 from .lessons import lessons
 from .proposals import BLOCK, CORE, PAGE, proposals, proposals_body, refused_in
 
@@ -78,7 +78,7 @@ class Planner:
         self._named, self._tasks = names, tasks
         self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
         self._since, self._progress = since, memory.progress
-        self._gathering = Gathering(memory)
+        self._gathering = FactSource(memory)
         self._window = self._gathering.window(since, new if since else ())
         self._around = self._gathering.around(self._window, since, new) if since else ()
         self.plan = Plan()
@@ -132,7 +132,7 @@ class Planner:
         read = self._read(OPINIONS)
         text = read.after if read else ""
         was: dict[str | None, float | None] = {}
-        told = self._gathering.told(self._window)
+        told = self._gathering.evidence(self._window)
         if "<<<<<<<" in text and (sides := conflict_sides(text)) and sides[0].disputed | sides[1].disputed:
             merged = self._merged(text, told, [side.text for side in sides])
             read, text = (read, merged) if merged else (None, sides[0].text)
@@ -143,7 +143,7 @@ class Planner:
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._gathering.places(cited | {fact.ref for fact in told})
         if self._since and (reopened := self._reopened(entries, marks, forgotten)):
-            told = self._gathering.told(self._gathering.window(self._since, reopened))
+            told = self._gathering.evidence(self._gathering.window(self._since, reopened))
             places, forgotten = self._gathering.places(cited | {fact.ref for fact in told})
         judge = stance_judge(self._workspace, self._gathering.known)
         given = ReplayInput(
@@ -193,15 +193,14 @@ class Planner:
         for belief in replay.beliefs:
             for key in belief.names if belief.over is None else ():
                 held[key].append(_held(belief))
-        names_like = self._gathering.similar()
+        names_like = self._gathering.similar
         names = self._touched(replay)
         paths = self._paths(names)
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
         for done, name in enumerate(sorted(names, key=entity_key), 1):
-            about, durable = self._gathering.about(
-                name, held[entity_key(name)], lambda other: self._path_of(other, paths)
-            )
+            about, durable = self._gathering.about(name, lambda other: self._path_of(other, paths))
+            about = about._replace(beliefs=held[entity_key(name)])
             pages = {other: path for other in durable.names | about.names if (path := self._path_of(other, paths))}
             title = heading(name)
             world[title] = world_body(durable.world, _WORLD, name, pages)
@@ -232,9 +231,9 @@ class Planner:
         names |= {known.known_as(key) for entry in self._around for key in entry.names.split("\n") if key}
         names |= {known.known_as(name) for name in self._named}
         if self._since is None:
-            names |= {entity.name for entity in self._gathering.entities()}
+            names |= {entity.name for entity in self._gathering.entities}
         else:
-            near = {other.bearer for name in names for other in self._gathering.similar().near(name)}
+            near = {other.bearer for name in names for other in self._gathering.similar.near(name)}
             names |= {name for name in near if pages_of_names(self._index, [name])}
         found: dict[str, int] = {}
         for name in names:
@@ -246,7 +245,7 @@ class Planner:
         """Where the page of each name is, or will be: a name without one gets it from so many facts on."""
         known = pages_of_names(self._index, names)
         found: dict[str, str] = {}
-        taken = {entity.path for entity in self._gathering.entities()}
+        taken = {entity.path for entity in self._gathering.entities}
         others = {path.casefold(): path for path in self._files() - taken}
         for name, count in sorted(names.items()):
             path = known.get(entity_key(name))

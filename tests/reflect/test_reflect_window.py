@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from face_helpers import TODAY, fixture_copy, memory_on, write_pages
@@ -20,9 +21,10 @@ from memctl.index.reread import Seen, reread
 from memctl.index.sync import sync
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
-from memctl.reflect import fact_source as gathering
+from memctl.recall import entry_hits
+from memctl.reflect import fact_source
 from memctl.reflect import reflect as night
-from memctl.reflect.fact_source import Gathering
+from memctl.reflect.fact_source import FactSource
 from memctl.reflect.reflect import reflect
 
 WORDS = (
@@ -104,7 +106,8 @@ def lines_read(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> int:
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(gathering, "reread", counted)
+        for module in (fact_source, entry_hits):
+            patch.setattr(module, "reread", counted)
         reflect(memory_on(workspace, date(2025, 11, 30)), since=date(2025, 11, 23))
     return sum(read)
 
@@ -116,17 +119,18 @@ def test_a_hub_costs_no_more_when_its_history_is_longer(tmp_path: Path, monkeypa
 
 def test_what_is_left_unread_shows_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same bytes as from reading everything that might have been shown."""
+    choose = FactSource._choose
 
-    def everything(self: Gathering, candidates: object, entries: dict[int, Stored], *more: object) -> set[int]:
+    def everything(self: FactSource, candidates: Any, entries: dict[int, Stored]) -> Any:
         self.hits(list(entries.values()))
-        return set(entries)
+        return choose(self, candidates, entries)[0], set(entries)
 
     made = []
     for name in ("some", "all"):
         workspace = hub(tmp_path / name, 120)
         reflect(memory_on(workspace, date(2025, 11, 30)))
         made.append({path.name: path.read_bytes() for path in sorted((workspace.root / "bank").rglob("*.md"))})
-        monkeypatch.setattr(Gathering, "_shown", everything)
+        monkeypatch.setattr(FactSource, "_choose", everything)
     assert made[0] == made[1]
     assert b"Otter" in made[0]["world.md"]
 

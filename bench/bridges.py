@@ -25,8 +25,7 @@ from generate import make_queries, make_workspace
 from memctl.hits import Answer, answer_json
 from memctl.index.heal import open_index, with_index
 from memctl.index.index import Index
-from memctl.index.queries.entries import by_ids
-from memctl.index.query import Query
+from memctl.index.queries.entries import Query, by_ids
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.recall import related

@@ -32,7 +32,7 @@ import memctl
 from memctl.index.heal import open_index, with_index
 from memctl.index.index import Index
 from memctl.index.lexical import ORDINAL_BITS
-from memctl.index.queries.vectors import entries_of, leaves
+from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.language.analyzer import query_terms, terms
 from memctl.notes.workspace import Workspace, find_workspace

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .forget.forget import Forgetting
     from .hits import Answer, Hit
     from .index.maintain import Verified
-    from .index.query import Query
+    from .index.queries.entries import Query
     from .index.sync import SyncReport
     from .ingest.ingest import Ingested, IngestOptions
     from .language.tokens import Counter

@@ -10,7 +10,7 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.queries.reflect import placed
+from ..index.queries.beliefs import placed
 from ..index.reread import reread
 from ..index.sync import freshen
 from ..language.names import entity_key

@@ -13,17 +13,18 @@ from ..facts import Fact, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.conflicts import (
-    Told,
-    bearers,
+from ..index.queries.beliefs import (
+    ToldFact,
     facts_about,
+    keys_by_entity,
     mention_count,
     said_since,
     side_by_side,
     slots_filled,
     weighed,
 )
-from ..index.queries.entries import Stored, by_ids, keys_of, slot_ids
+from ..index.queries.entries import Stored, by_ids, slot_ids
+from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.sync import freshen
 from ..language.analyzer import terms
@@ -76,7 +77,7 @@ def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict
     """The same from the open index as it is."""
     index = memory.index
     keys = keys_of(index, about.removeprefix("@")) if about is not None else None
-    groups = bearers(index) if keys is None else {keys[0]: set(keys)}
+    groups = keys_by_entity(index) if keys is None else {keys[0]: set(keys)}
     pairs = _slot_pairs(memory, keys)
     cut: list[str] = []
     for done, (name, group) in enumerate(sorted(groups.items())):
@@ -147,7 +148,7 @@ def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[
     yield from _counting((told[i], told[j]) for i, j in pairs)
 
 
-def _counting(pairs: Iterable[tuple[Told, Told]]) -> Iterator[tuple[int, int]]:
+def _counting(pairs: Iterable[tuple[ToldFact, ToldFact]]) -> Iterator[tuple[int, int]]:
     """The ids of what says different things, and not both from outside."""
     for one, other in pairs:
         if one.content_key != other.content_key and (is_trusted(one.origin) or is_trusted(other.origin)):
@@ -181,7 +182,7 @@ def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iter
     yield from _counting((newest[i], newest[j]) for i, j in pairs)
 
 
-def _together(one: Told, other: Told) -> bool:
+def _together(one: ToldFact, other: ToldFact) -> bool:
     return one.day == other.day or one.day is None or other.day is None
 
 

@@ -9,7 +9,7 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.conflicts import at_place, side_by_side
+from ..index.queries.beliefs import at_place, side_by_side
 from ..index.queries.entries import Stored, by_ids, by_refs, citing
 from ..index.reread import Seen, reread
 from ..markdown.grammar import one_line, parse

@@ -156,8 +156,7 @@ def _shareable(text: str, private: bool, index: Index) -> str:
     """A page without lines that came from outside, and without private ones."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not private:
-        from ..index.public import without_private_lines
-        from ..index.queries.private import private_entries
+        from ..index.public import private_entries, without_private_lines
 
         text = without_private_lines(text, private_entries(index).refs)
     if not re.search(r"\bsrc\s*=", text):

@@ -13,10 +13,9 @@ from ..entities.names_of_lines import KnownNames
 from ..facts import Kind
 from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.context import copied_places, own_lines, recent_tasks
-from ..index.queries.entries import by_refs, keys_of
-from ..index.queries.reflect import outcomes_of
-from ..index.query import Query
+from ..index.queries.beliefs import outcomes_of
+from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks
+from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions

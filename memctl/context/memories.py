@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
-from ..index.query import Query
+from ..index.queries.entries import Query
 from ..index.resident import Resident
 from ..language.analyzer import query_terms
 from ..language.tokens import estimate

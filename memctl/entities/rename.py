@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from ..errors import LockBusy, NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Entity, Filter, by_ids, match, resolve
-from ..index.row import EntityPage
+from ..index.queries.entries import Filter, by_ids, match
+from ..index.queries.names import resolve
+from ..index.row import Entity, EntityPage
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.analyzer import terms

@@ -17,7 +17,7 @@ from ..errors import ExtraBroken, MemctlError, Usage
 from ..facts import Citation
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.evaluation import days_of_pages
+from ..index.queries.entries import days_of_pages
 from ..index.reread import page_lines
 from ..index.sync import Progress, sync
 from ..language.dates import parse_when

@@ -9,7 +9,7 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.evaluation import entries_at
+from ..index.queries.entries import entries_at
 from ..index.sync import sync
 from ..notes.edits import diff
 from ..notes.files import confirm, in_style

@@ -10,10 +10,10 @@ from ..errors import Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.entries import Entity, Stored, condition_of, own_terms, passing, resolve
-from ..index.queries.evaluation import entries_at
-from ..index.query import Query
+from ..index.queries.entries import Query, Stored, condition_of, entries_at, own_terms, passing
+from ..index.queries.names import resolve
 from ..index.reread import reread
+from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..markdown.lines import Role, content_of
 from ..recall.query import read_query

@@ -10,9 +10,9 @@ from ..beliefs.page_read import read_entries
 from ..errors import LockBusy, MemctlError
 from ..facts import Kind
 from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import pages_of_names
 from ..index.queries.entries import by_refs
 from ..index.queries.forget import copies_on, linked_to, same_words
-from ..index.queries.reflect import pages_of_names
 from ..index.sync import sync
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines

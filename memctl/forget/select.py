@@ -14,7 +14,7 @@ from ..errors import MemctlError, NothingFound, Usage
 from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Entity, Filter, Stored, by_refs, resolve
+from ..index.queries.entries import Filter, Stored, by_refs
 from ..index.queries.forget import (
     MAY_GO,
     fixed,
@@ -30,7 +30,9 @@ from ..index.queries.forget import (
     with_ids,
     with_successors,
 )
+from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
+from ..index.row import Entity
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse

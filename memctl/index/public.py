@@ -1,4 +1,4 @@
-"""What may leave this machine through a server: an answer, or text that is shown whole, without anything private in it."""
+"""What may leave this machine through a server: which lines are private, and answers and pages without them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ from typing import NamedTuple
 from ..facts import Citation
 from ..hits import Answer, Hit
 from ..markdown.private import cites, private_lines_of_text
+from .index import Index
+from .lexical import ORDINAL_BITS
 
-__all__ = ["NOTHING_PRIVATE", "PRIVATE", "Private", "without_private", "without_private_lines"]
+__all__ = [
+    "NOTHING_PRIVATE",
+    "PRIVATE",
+    "Private",
+    "private_entries",
+    "private_ids",
+    "without_private",
+    "without_private_lines",
+]
 
 PRIVATE = "private"
 """What stands in the place of the id of a private line that replaced a shown one: that it is outdated, but not by what."""
@@ -76,3 +86,26 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
         joins = parts[at - 1 : at] == ["\r"] and parts[at + 1 : at + 2] == ["\n"]
         parts[at] = " " if joins else ""  # two line ends would become one
     return "".join(parts)
+
+
+def private_ids(index: Index) -> frozenset[int]:
+    """The ids of all private entries; asked for once until the index changes."""
+    return index.remembered("private", lambda: frozenset(row[0] for row in index.rows(_IDS)))
+
+
+def private_entries(index: Index) -> Private:
+    """The private lines of the workspace, by id and by place; asked for once until the index changes."""
+    return index.remembered("private places", lambda: _private_entries(index)) if private_ids(index) else Private()
+
+
+def _private_entries(index: Index) -> Private:
+    found = index.rows(_ENTRIES)
+    places = frozenset((path, n) for _, path, line, end_line in found for n in range(line, end_line + 1))
+    return Private(frozenset(row[0] for row in found), places)
+
+
+_IDS = "SELECT id FROM entry WHERE private = 1"
+_ENTRIES = (
+    "SELECT ref, path, line, end_line FROM entry CROSS JOIN page "
+    f"ON page.id = entry.id >> {ORDINAL_BITS} WHERE private = 1"
+)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
 
-__all__ = ["EntityPage", "PageRows", "Row"]
+__all__ = ["Entity", "EntityPage", "PageRows", "Row"]
 
 
 class Row(NamedTuple):
@@ -50,6 +50,17 @@ class EntityPage(NamedTuple):
     name: str
     type: str | None
     aliases: tuple[str, ...]
+
+
+class Entity(NamedTuple):
+    """An entity with a page: its key, its name as a person writes it, every key it goes by, and where its page is."""
+
+    key: str
+    name: str
+    type: str | None
+    path: str
+    keys: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 class PageRows(NamedTuple):

@@ -83,7 +83,7 @@ def sync(
 
 
 def _held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
-    from .queries.reflect import terms_held  # for a large page that changed, which is seldom
+    from .queries.beliefs import terms_held
 
     return terms_held(index, path)
 

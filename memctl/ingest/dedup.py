@@ -8,9 +8,9 @@ from datetime import date
 from ..facts import Fact, Kind, is_trusted
 from ..ids import fact_id, value_key
 from ..index.index import Index
-from ..index.queries.entries import Stored, in_slots, keys_of
+from ..index.queries.entries import Stored, holding, in_slots, own_and_entry, saying
 from ..index.queries.forget import tombstones
-from ..index.queries.ingest import holding, own_and_entry, saying
+from ..index.queries.names import keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of

@@ -11,8 +11,7 @@ from typing import Any
 from .. import __version__
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.entries import census
-from ..index.queries.vectors import leaves
+from ..index.queries.entries import census, leaves
 from ..index.sync import sync
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors

@@ -10,9 +10,8 @@ from ..errors import MemctlError
 from ..facts import Citation, Kind
 from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of
+from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import Stored, by_refs
-from ..index.queries.reflect import placed
 from ..index.reread import page_lines, reread
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of

@@ -12,9 +12,8 @@ from ..facts import Fact
 from ..hits import Hit
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.entries import all_entities, resolve
-from ..index.queries.names import mentioned, mentions_of
-from ..index.query import Query
+from ..index.queries.entries import Query
+from ..index.queries.names import all_entities, mentioned, mentions_of, resolve
 from ..index.reread import reread
 from ..index.sync import freshen, silent
 from ..language.names import entity_key, mentions

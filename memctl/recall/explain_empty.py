@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..index.index import Index
-from ..index.queries.entries import Entity, Filter, condition_of, entry_count, filtered, frequencies, match, pages_read
-from ..index.query import Query
+from ..index.queries.entries import Filter, Query, condition_of, entry_count, filtered, frequencies, match, pages_read
+from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..markdown.counting import many
 

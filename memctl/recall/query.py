@@ -9,7 +9,7 @@ from datetime import date
 
 from ..errors import Usage
 from ..facts import Kind, Period
-from ..index.query import Query
+from ..index.queries.entries import Query
 from ..language.dates import find_times, parse_when
 from ..language.names import AT_NAME, WIKI_NAME, read_name
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from ..index.index import Index
 from ..index.lexical import Other, idf, share_for, weigh
-from ..index.queries.entries import Entity, completions, entry_count, frequencies
-from ..index.query import Query
+from ..index.queries.entries import Query, completions, entry_count, frequencies
+from ..index.row import Entity
 from ..language.analyzer import is_cyrillic, prefixes, terms
 from ..language.synonyms import Standin, standins
 

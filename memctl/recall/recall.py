@@ -14,9 +14,10 @@ from ..facts import Citation, Fact, Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.heal import with_index
 from ..index.index import Index, TimeUp
-from ..index.queries.entries import Entity, Filter, Stored, by_ids, condition_of, newest, passing, resolve
-from ..index.query import Query
+from ..index.queries.entries import Filter, Query, Stored, by_ids, condition_of, newest, passing
+from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
+from ..index.row import Entity
 from ..index.sync import SyncReport, sync
 from ..language.analyzer import query_terms
 from ..language.names import entity_key
@@ -149,15 +150,14 @@ def _as_asked(index: Index, query: Query) -> Query:
     """The question that the channels are asked. A few private lines are left out afterwards: a condition costs more."""
     if not query.public:
         return query
-    from ..index.queries.private import private_ids
+    from ..index.public import private_ids
 
     return query if len(private_ids(index)) > _FEW_PRIVATE else replace(query, public=False)
 
 
 def _shared(index: Index, answer: Answer) -> Answer:
     """The last wall: whatever the channels did, nothing private leaves."""
-    from ..index.public import without_private
-    from ..index.queries.private import private_entries
+    from ..index.public import private_entries, without_private
 
     private = private_entries(index)
     return without_private(answer, private) if private.refs else answer

@@ -14,21 +14,20 @@ from ..facts import Citation, Fact
 from ..hits import Answer, Hit
 from ..index.heal import with_index
 from ..index.index import Index, TimeUp
-from ..index.queries.entries import Stored, by_ids, by_refs, condition_of, entry_count, own_terms, passing
-from ..index.queries.related import (
-    Bearer,
-    Line,
-    bearers,
-    borne_by,
-    by_heads,
+from ..index.queries.entries import Query, Stored, by_ids, by_refs, condition_of, entry_count, own_terms, passing
+from ..index.queries.names import (
+    NamedEntity,
+    NamingLine,
+    entities_of_keys,
+    entities_of_pages,
     joined,
-    lines_of,
-    listed,
+    lines_naming,
     names_from,
-    page_bearers,
+    naming_lines,
     page_of,
+    spellings,
+    spellings_by_head,
 )
-from ..index.query import Query
 from ..index.reread import Seen, reread
 from ..language.analyzer import terms
 from ..language.names import entity_key, mentions
@@ -129,8 +128,7 @@ def related_to(
 
 def _shared(index: Index, answer: Answer) -> Answer:
     """Nothing private leaves, nor what only a private line leads to."""
-    from ..index.public import without_private
-    from ..index.queries.private import private_entries
+    from ..index.public import private_entries, without_private
 
     return without_private(answer, private_entries(index))
 
@@ -190,13 +188,13 @@ class Web:
         self._index = index
         self._known_by_then = condition_of(index, Query(as_of=query.as_of, public=query.public), ())
         self._total = entry_count(index)
-        self.lines: dict[int, Line] = {}
+        self.lines: dict[int, NamingLine] = {}
         self.on: dict[int, set[str]] = {}
-        self.who: dict[str, Bearer] = {}
+        self.who: dict[str, NamedEntity] = {}
         self._borne: dict[str, int] = {}
         self._named: set[int] = set()
         keys = names_from(index, {0: " ".join(terms(query.words))}).get(0, set()) | set(map(entity_key, query.about))
-        self._asked = {bearer.key for bearer in bearers(index, sorted(keys)).values()}
+        self._asked = {bearer.key for bearer in entities_of_keys(index, sorted(keys)).values()}
 
     @property
     def graph(self) -> Graph:
@@ -206,7 +204,7 @@ class Web:
 
     def grow(self, seeds: Mapping[int, float], hops: int) -> None:
         """Look so far around the seeds: their names and the lines with those; for three hops, once more from the likeliest."""
-        self._add(lines_of(self._index, seeds, self._known_by_then))
+        self._add(naming_lines(self._index, seeds, self._known_by_then))
         for hop in range(2, hops + 1):
             edge = seeds if hop == 2 else spread(self.graph, seeds, 0.85, rounds=2)
             chosen = sorted((line for line in edge if line in self.lines), key=lambda line: (-edge[line], line))
@@ -215,7 +213,7 @@ class Web:
 
     def join(self, seeds: Mapping[int, float], limit: int) -> list[int]:
         """One step in one statement, over marked names alone; the best lines are returned."""
-        lines = lines_of(self._index, seeds, self._known_by_then)
+        lines = naming_lines(self._index, seeds, self._known_by_then)
         self._add(lines)
         self._mark(lines)
         weights = {name: 0.0 for line in lines for name in self.on[line.id]}
@@ -224,20 +222,20 @@ class Web:
                 weights[name] += seeds[line.id] / len(self.on[line.id])
         asked = [(key, name, weight) for name, weight in weights.items() for key in self.who[name].keys]
         found = [number for number, _ in joined(self._index, asked, limit, hub_limit(self._total), seeds)]
-        fresh = lines_of(self._index, found, self._known_by_then)
+        fresh = naming_lines(self._index, found, self._known_by_then)
         self._add(fresh)
         self._mark(fresh)
         self._borne = dict.fromkeys(weights, 1)
         return found
 
-    def _mark(self, lines: Sequence[Line]) -> None:
+    def _mark(self, lines: Sequence[NamingLine]) -> None:
         """Note the marked names of some lines."""
-        who = bearers(self._index, (key for line in lines for key in line.names))
+        who = entities_of_keys(self._index, (key for line in lines for key in line.names))
         for line in lines:
             self.who |= {who[key].key: who[key] for key in line.names if who[key].key not in self.who}
             self.on[line.id].update(who[key].key for key in line.names)
 
-    def _add(self, lines: Iterable[Line]) -> None:
+    def _add(self, lines: Iterable[NamingLine]) -> None:
         for line in lines:
             self.lines[line.id] = line
             self.on.setdefault(line.id, set())
@@ -248,8 +246,8 @@ class Web:
         self._named.update(fresh)
         plain = names_from(self._index, own_terms(self._index, fresh))
         named = {line: [*self.lines[line].names, *sorted(plain.get(line, ()))] for line in fresh}
-        who = bearers(self._index, (key for keys in named.values() for key in keys))
-        owners = page_bearers(self._index, {page_of(line) for line in fresh})
+        who = entities_of_keys(self._index, (key for keys in named.values() for key in keys))
+        owners = entities_of_pages(self._index, {page_of(line) for line in fresh})
         for line, keys in named.items():
             borne = [who[key] for key in keys]
             borne += [owners[page_of(line)]] if page_of(line) in owners else []
@@ -260,11 +258,13 @@ class Web:
         """Fetch the lines of these names, unless they are hubs."""
         most = min(MOST, hub_limit(self._total))
         fresh = [key for key in keys if key not in self._borne]
-        told = {key: borne_by(self._index, self.who[key], most) for key in fresh}
+        told = {key: lines_naming(self._index, self.who[key], most) for key in fresh}
         self._borne |= dict.fromkeys(told, self._total)
         told = {key: ids for key, ids in told.items() if len(ids) <= most}
         self._add(
-            lines_of(self._index, {i for ids in told.values() for i in ids} - self.lines.keys(), self._known_by_then)
+            naming_lines(
+                self._index, {i for ids in told.values() for i in ids} - self.lines.keys(), self._known_by_then
+            )
         )
         for key, ids in told.items():
             speaking = [line for line in ids if line in self.on]
@@ -334,7 +334,7 @@ class _Looked:
         text, who = self._texts[line], self._web.who[key]
         if who.page == page_of(line) or {entity_key(name) for name in text.marked} & set(who.keys):
             return True
-        if find_names(text.content, by_heads(who)):
+        if find_names(text.content, spellings_by_head(who)):
             return True
         joined = [key for key in who.keys if not key.isalpha()]  # "node-7" and "node_7" are one word to find_names
         folded = entity_key(text.content) if joined else ""
@@ -390,7 +390,7 @@ class _Looked:
         return who.name if who.page is not None else next(marked, _spelled(who, beside))
 
 
-def _spelled(who: Bearer, texts: Sequence[_Text]) -> str:
+def _spelled(who: NamedEntity, texts: Sequence[_Text]) -> str:
     """A name without a page as one of the texts writes it, or with a capital."""
     places = ((text.content, text.content.lower().find(who.key)) for text in texts)
-    return next((text[at : at + len(who.key)] for text, at in places if at >= 0), listed(who)[0].name)
+    return next((text[at : at + len(who.key)] for text, at in places if at >= 0), spellings(who)[0].name)

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
-from ..index.queries.entries import Filter, filtered, passing
-from ..index.query import Query
+from ..index.queries.entries import Filter, Query, filtered, passing
 from ..notes.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class Meaning:
             index.limit_time(time.monotonic() + _SECONDS)  # what the model took is not the search's
         if asked is None:
             return []
-        from ..index.queries.vectors import digests_of
+        from ..index.queries.entries import digests_of
         from .fusion import Usual
 
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
@@ -118,7 +117,7 @@ class Meaning:
 
         `own` are the terms of entries, by which their script is known; `exact` as in recall/fusion.py.
         """
-        from ..index.queries.vectors import digests_of
+        from ..index.queries.entries import digests_of
         from ..vectors.quantized import script_of
         from .fusion import fuse, smoothed, standard
 
@@ -170,7 +169,7 @@ def meaning_of(
         if chosen.problem and (held or settings.model != "auto"):
             warnings.append(f"answered by words only: {chosen.problem.what} ({chosen.problem.cure})")
         return None, None
-    from ..index.queries.vectors import embeddable
+    from ..index.queries.entries import embeddable
 
     if not held:
         return None, Vectored(embedder.name, 0, embeddable(index))

@@ -9,19 +9,9 @@ from typing import Any, NamedTuple
 
 from ..index.index import Index
 from ..index.lexical import BUDGET, CANDIDATES, Lexical, neighbourhood, score, select_terms, upper_bound
-from ..index.queries.entries import (
-    Entity,
-    Filter,
-    condition_of,
-    filtered,
-    listed_names,
-    match,
-    mentioning,
-    passing,
-    read_lines,
-    resolve,
-)
-from ..index.query import Query
+from ..index.queries.entries import Filter, Query, condition_of, filtered, match, mentioning, passing, read_lines
+from ..index.queries.names import listed_names, resolve
+from ..index.row import Entity
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names_in_text import find_names, heads
 from .query_terms import Asked, weigh_terms
@@ -91,7 +81,7 @@ def by_words(
 
 def _public(index: Index, lines: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
     """Those of the lines that are not private: a private one is no answer, and says nothing for the lines beside it."""
-    from ..index.queries.private import private_ids
+    from ..index.public import private_ids
 
     hidden = private_ids(index)
     return {i: line for i, line in lines.items() if i not in hidden} if hidden else lines

@@ -11,7 +11,8 @@ from ..errors import NothingFound
 from ..facts import Citation
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.entries import by_refs, resolve
+from ..index.queries.entries import by_refs
+from ..index.queries.names import resolve
 from ..index.reread import page_lines, reread
 from ..index.sync import freshen, silent
 from ..notes.workspace import Workspace
@@ -106,7 +107,7 @@ class _PublicPages(_Pages):
     """The pages that recall searches, without their private lines."""
 
     def __init__(self, workspace: Workspace, index: Index) -> None:
-        from ..index.queries.private import private_entries
+        from ..index.public import private_entries
 
         super().__init__(workspace)
         self._refs = private_entries(index).refs

@@ -10,7 +10,8 @@ from ..errors import NothingFound
 from ..hits import Hit
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.entries import in_slots, keys_of, slot_keys
+from ..index.queries.entries import in_slots, slot_keys
+from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.sync import freshen, silent
 from ..notes.workspace import Workspace

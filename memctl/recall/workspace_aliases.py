@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..errors import PageUnreadable
-from ..index.query import Query
+from ..index.queries.entries import Query
 from ..notes.workspace import SETTINGS, Workspace
 
 __all__ = ["Fault", "aliases_fault", "with_aliases"]

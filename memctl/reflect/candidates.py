@@ -9,8 +9,9 @@ from ..beliefs.belief import Belief
 from ..facts import Kind
 from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.entries import by_ids, resolve
-from ..index.queries.reflect import days_told, important
+from ..index.queries.beliefs import days_told, important
+from ..index.queries.entries import by_ids
+from ..index.queries.names import resolve
 from ..language.names import entity_key
 from .fact_source import FactSource
 from .lessons import RELIABLE, Task

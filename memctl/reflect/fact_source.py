@@ -15,8 +15,7 @@ from ..entities.similar import Names
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Entity, Stored, all_entities, by_ids, keys_of
-from ..index.queries.reflect import (
+from ..index.queries.beliefs import (
     Light,
     about_names,
     facts_between,
@@ -28,7 +27,10 @@ from ..index.queries.reflect import (
     placed,
     replacing_between,
 )
+from ..index.queries.entries import Stored, by_ids
+from ..index.queries.names import all_entities, keys_of
 from ..index.reread import reread
+from ..index.row import Entity
 from ..language.names import entity_key, mentions
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Judgement, judge

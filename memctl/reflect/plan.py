@@ -20,8 +20,8 @@ from ..entities.rename import page_path
 from ..errors import MemctlError
 from ..facts import Citation
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import keys_of, resolve
-from ..index.queries.reflect import merged_pages, named_since, pages_of_names, tasks_between
+from ..index.queries.beliefs import merged_pages, named_since, pages_of_names, tasks_between
+from ..index.queries.names import keys_of, resolve
 from ..index.rows import rows_of, task_key
 from ..language.names import entity_key
 from ..markdown.blocks import body_of, conflict_sides, edited, live_blocks, splice, untangle

@@ -21,11 +21,8 @@ from ..errors import CannotWrite, ExtraMissing, Usage
 from ..facts import is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.public import Private
-from ..index.queries.entries import by_ids, condition_of
-from ..index.queries.private import private_entries
-from ..index.queries.transfer import fact_ids
-from ..index.query import Query
+from ..index.public import Private, private_entries
+from ..index.queries.entries import Query, by_ids, condition_of, fact_ids
 from ..index.reread import reread
 from ..index.sync import sync
 from ..notes.system import OPEN_SAFELY

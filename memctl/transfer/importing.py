@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, MemctlError, NothingFound, Refused, Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
-from ..index.queries.entities import bearers
+from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import freshen, sync
 from ..ingest.decode import decoded
@@ -357,7 +357,7 @@ class _Import:
 
 def _names_here(memory: OpenMemory) -> Mapping[str, str]:
     freshen(memory.workspace, memory.index, memory.tell)
-    return bearers(memory.index)
+    return paths_by_name(memory.index)
 
 
 def _name_of(folder: Path) -> str:

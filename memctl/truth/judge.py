@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from ..facts import Period, is_trusted
 from ..index.index import Index
-from ..index.queries.conflicts import has_marked
-from ..index.queries.entries import Stored, by_ids, by_refs, citing, keys_of, slot_around, slot_ids
+from ..index.queries.beliefs import has_marked
+from ..index.queries.entries import Stored, by_ids, by_refs, citing, slot_around, slot_ids
+from ..index.queries.names import keys_of
 from .validity import Claim, Standing, standings
 
 __all__ = ["Judgement", "claim_of", "judge", "period_of"]

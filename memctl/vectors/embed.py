@@ -17,9 +17,8 @@ from ..facts import Fact
 from ..index.heal import with_index
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
-from ..index.queries.entries import Stored
+from ..index.queries.entries import Leaf, Stored, entries_of, leaves, page_stands
 from ..index.queries.forget import is_unclean
-from ..index.queries.vectors import Leaf, entries_of, leaves, page_stands
 from ..index.reread import reread
 from ..index.sync import Progress
 from ..markdown.counting import many

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..errors import CannotWrite, LockBusy
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
-from ..index.queries.vectors import EMBEDDABLE
+from ..index.queries.entries import EMBEDDABLE
 from ..notes.files import prepare_memory
 from ..notes.system import locked
 from ..notes.workspace import Workspace

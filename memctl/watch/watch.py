@@ -18,7 +18,7 @@ from ..errors import CannotWrite, LockBusy, MemctlError, NoWorkspace
 from ..index.changes import merge
 from ..index.heal import with_index
 from ..index.index import Index
-from ..index.queries.watch import lines_of
+from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, sync
 from ..markdown.counting import many
 from ..notes.workspace import SETTINGS, Workspace
@@ -338,13 +338,13 @@ def _look(workspace: Workspace, index: Index, wait: float) -> _Look:
     found, known = workspace.scan(), index.known()
     steps = list(merge(found, known))
     paths = [page.path for _, disk, row in steps if (page := disk or row)] if len(steps) <= 4 * _APART else []
-    before = {path: lines_of(index, path) for path in paths}
+    before = {path: line_counts(index, path) for path in paths}
     report = SyncReport(unchanged=len(found), problems={row.path: row.problem for row in known if row.problem})
     if steps:
         report = sync(workspace, index, wait=wait)
     look = _Look(report, report.read + report.unchanged, counted=len(paths) == len(steps))
     for path in paths:
-        after = lines_of(index, path)
+        after = line_counts(index, path)
         come, went = (after - before[path]).total(), (before[path] - after).total()
         if come or went:
             look.lines[path] = come, went

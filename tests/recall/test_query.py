@@ -17,7 +17,7 @@ from strategies import names, texts
 
 from memctl.errors import Usage
 from memctl.facts import Kind, Period
-from memctl.index.query import Query
+from memctl.index.queries.entries import Query
 from memctl.recall.query import read_query
 
 TODAY = date(2025, 11, 29)  # a Saturday

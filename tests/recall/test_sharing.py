@@ -17,8 +17,7 @@ from memctl.errors import MemctlError, NothingFound
 from memctl.facts import Citation
 from memctl.hits import Answer, answer_json
 from memctl.index.heal import with_index
-from memctl.index.public import PRIVATE, Private, without_private, without_private_lines
-from memctl.index.queries.private import private_entries
+from memctl.index.public import PRIVATE, Private, private_entries, without_private, without_private_lines
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Workspace

@@ -10,7 +10,7 @@ from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 from memctl.index import reading
 from memctl.index.heal import with_index
 from memctl.index.maintain import verify
-from memctl.index.queries.reflect import terms_held
+from memctl.index.queries.beliefs import terms_held
 from memctl.index.rows import rows_of
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memctl.conflicts.conflicts import marks_of, pairs_with, pairs_worth
 from memctl.conflicts.listing import Conflict, conflicts_in, conflicts_since
 from memctl.index.heal import with_index
-from memctl.index.queries.conflicts import said_since
+from memctl.index.queries.beliefs import said_since
 from memctl.index.queries.entries import Stored, by_ids
 from memctl.index.reread import Seen, reread
 from memctl.index.sync import sync

@@ -27,8 +27,8 @@ from memctl.forget.rules import Asked
 from memctl.index.heal import with_index
 from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.maintain import index
+from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.forget import is_unclean
-from memctl.index.queries.vectors import entries_of, leaves
 from memctl.maintenance.status import status
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain

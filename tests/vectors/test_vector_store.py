@@ -25,7 +25,7 @@ from store_helpers import make_workspace
 
 from memctl.errors import CannotWrite, LockBusy
 from memctl.index.heal import with_index
-from memctl.index.queries.vectors import entries_of, leaves
+from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading

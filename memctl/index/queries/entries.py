@@ -1,49 +1,105 @@
-"""What verbs ask of the index. Every function reads and returns plain values; nothing here decides what is relevant."""
+"""Questions about entries: words and filters, entries by id, place or page, and what few rooms ask beside."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, NamedTuple
 
+from ...facts import Citation, Kind, Period
+from ...ids import page_id
 from ...language.analyzer import terms
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
-from ..index import SELECT_STORED, Index
+from ..index import NOT_EMBEDDED, SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
-from ..query import Query
-from .entities import Entity, all_entities, has_entities, keys_of, listed_names, resolve
+from ..row import Entity
 
 __all__ = [
-    "Entity",
+    "EMBEDDABLE",
     "Filter",
+    "Leaf",
+    "Query",
     "Stored",
-    "all_entities",
     "by_ids",
     "by_refs",
     "census",
     "citing",
     "completions",
     "condition_of",
+    "copied_places",
+    "days_of_pages",
+    "digests_of",
     "dump",
+    "embeddable",
+    "entries_at",
+    "entries_of",
     "entry_count",
+    "fact_ids",
     "filtered",
     "frequencies",
-    "has_entities",
+    "holding",
     "in_slots",
-    "keys_of",
-    "listed_names",
+    "leaves",
+    "line_counts",
     "match",
     "mentioning",
     "newest",
+    "own_and_entry",
+    "own_lines",
     "own_terms",
+    "page_stands",
     "pages_read",
     "passing",
     "read_lines",
-    "resolve",
+    "recent_tasks",
+    "saying",
     "slot_around",
     "slot_ids",
     "slot_keys",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.
+
+    `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
+    workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
+    `warnings` go with the answer. A `public` one is answered as if there were no private lines, for a server.
+    """
+
+    words: str = ""
+    about: tuple[str, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    key: str | None = None
+    days: Period | None = None
+    as_of: date | None = None
+    min_confidence: float | None = None
+    times: tuple[Period, ...] = ()
+    aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
+    pasted: str = field(default="", compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    public: bool = False
+
+    @property
+    def filters(self) -> list[str]:
+        """The filters in force, as a person would write them."""
+        named = [("about", a) for a in self.about] + [("kind", k.value) for k in self.kinds]
+        named += [(name, str(value)) for name, value in self._single() if value is not None]
+        return [f"{name}:{value}" for name, value in named]
+
+    def _single(self) -> list[tuple[str, object]]:
+        days = self.days or Period()
+        return [
+            ("key", self.key),
+            ("since", days.first),
+            ("until", days.last),
+            ("as-of", self.as_of),
+            ("min-confidence", self.min_confidence),
+        ]
 
 
 class Stored(NamedTuple):
@@ -343,3 +399,142 @@ def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
         "entities": index.rows("SELECT count(*) FROM entity"),
         "sqlite": index.rows("SELECT sqlite_version()"),
     }
+
+
+def recent_tasks(index: Index, until: date, limit: int) -> list[str]:
+    """The tasks whose outcomes were told last, the last one first; `@key` for the outcomes of an entity that name no task."""
+    sql = (
+        "SELECT task, max(day) AS told FROM entry WHERE task IS NOT NULL AND block IS NULL AND day <= ? "
+        "GROUP BY task ORDER BY told DESC, task LIMIT ?"
+    )
+    return [task for task, _ in index.rows(sql, (str(until), limit))]
+
+
+def own_lines(index: Index, path: str) -> list[Stored]:
+    """The lines of a page that no block of memctl's holds, in order; no headings."""
+    first = page_id(path) << ORDINAL_BITS
+    sql = "SELECT id FROM entry WHERE id >= ? AND id < ? AND block IS NULL AND role <> 'heading' ORDER BY id"
+    found = by_ids(index, [i for (i,) in index.rows(sql, (first, first + (1 << ORDINAL_BITS)))])
+    return [found[i] for i in sorted(found)]
+
+
+def copied_places(index: Index, refs: Iterable[str]) -> set[tuple[str, int]]:
+    """Where lines with these ids stand in managed blocks: path and line."""
+    sql = (
+        f"SELECT page.path, entry.line FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} "
+        "WHERE entry.block IS NOT NULL AND entry.ref IN ({keys})"
+    )
+    return {(path, line) for path, line in index.rows_in(sql, refs)}
+
+
+def days_of_pages(index: Index) -> dict[str, str | None]:
+    """The day of every page that could be read; None for a page that is no log."""
+    return dict(index.rows("SELECT path, day FROM page WHERE sha256 <> x''"))
+
+
+def entries_at(index: Index, place: Citation) -> list[Stored]:
+    """The entries that share a line with a citation, in page order."""
+    sql = (
+        f"SELECT {SELECT_STORED}, page.path FROM page JOIN entry ON entry.id >= (page.id << {ORDINAL_BITS}) "
+        f"AND entry.id < ((page.id + 1) << {ORDINAL_BITS}) "
+        "WHERE page.path = ? AND entry.line <= ? AND entry.end_line >= ? ORDER BY entry.id"
+    )
+    return [Stored(*row) for row in index.rows(sql, (place.path, place.end_line, place.line))]
+
+
+_LIVE = "entry.block IS NULL AND entry.role <> 'heading'"
+
+
+def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Stored]]:
+    """Lines of any kind by content key: the same words about the same entities; no copies, oldest id first."""
+    ids = [i for (i,) in index.rows_in(f"SELECT id FROM entry WHERE {_LIVE} AND content_key IN ({{keys}})", keys)]
+    found: dict[int, list[Stored]] = {}
+    for _, entry in sorted(by_ids(index, ids).items()):
+        found.setdefault(entry.content_key, []).append(entry)
+    return found
+
+
+def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Stored]:
+    """Lines in which these terms stand one after the other; no copies."""
+    spelled = '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
+    return _matching(index, spelled, limit)
+
+
+def own_and_entry(index: Index, wanted: Sequence[str], limit: int = 8) -> list[tuple[frozenset[str], Stored]]:
+    """The lines that hold most of these terms by bm25, each with all of its own; no copies."""
+    found = _matching(index, match_expression(wanted), limit)
+    terms = dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", [entry.id for entry in found]))
+    return [(frozenset(str(terms.get(entry.id, "")).split()), entry) for entry in found]
+
+
+def _matching(index: Index, expression: str, limit: int) -> list[Stored]:
+    sql = (
+        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {_LIVE} ORDER BY bm25(words), words.rowid LIMIT ?"
+    )
+    ids = [i for (i,) in index.rows(sql, (expression, limit))]
+    entries = by_ids(index, ids)
+    return [entries[i] for i in ids if i in entries]
+
+
+def fact_ids(index: Index, condition: Filter) -> list[int]:
+    """Ids of facts that are no copies, oldest day first, undated last; those of one day in page order."""
+    where = f"AND {condition.sql}" if condition.sql else ""
+    sql = f"SELECT id FROM entry WHERE role = 'fact' AND block IS NULL {where} ORDER BY day IS NULL, day, id"
+    return [i for (i,) in index.rows(sql, condition.values)]
+
+
+EMBEDDABLE = f"(entry.block IS NULL AND entry.role NOT IN {NOT_EMBEDDED})"
+"""SQL: the entries that are embedded, which `page.embedded` counts. No copies, tombstones or evidence, no headings (they
+stand with each line), no front matter."""
+
+
+class Leaf(NamedTuple):
+    """A page as the vectors know it: its number, its path, the sum of its rows, and how many entries take part."""
+
+    id: int
+    path: str
+    rows_sum: bytes
+    entries: int
+
+
+def leaves(index: Index) -> list[Leaf]:
+    """Every page, newest first: by the day of a log, else by the day on which it was saved."""
+    sql = (
+        "SELECT id, path, rows_sum, embedded FROM page "
+        "ORDER BY coalesce(day, date(mtime_ns / 1000000000, 'unixepoch')) DESC, path"
+    )
+    return [Leaf(*row) for row in index.rows(sql)]
+
+
+def entries_of(index: Index, page: int) -> list[Stored]:
+    """The entries of a page that take part, in its order."""
+    low, high = page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS
+    ids = index.rows(f"SELECT id FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}", (low, high))
+    found = by_ids(index, (i for (i,) in ids))
+    return [found[i] for i in sorted(found)]
+
+
+def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
+    """The digest of some entries as they stand in the index; ids that are no entries are left out."""
+    return dict(index.rows_in("SELECT id, digest FROM entry WHERE id IN ({keys})", ids))
+
+
+def embeddable(index: Index) -> int:
+    """How many entries take part."""
+    return int(index.rows("SELECT coalesce(sum(embedded), 0) FROM page")[0][0])
+
+
+def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
+    """True while the index holds these rows of a page."""
+    return index.rows("SELECT rows_sum FROM page WHERE id = ?", (page,)) == [(rows_sum,)]
+
+
+def line_counts(index: Index, path: str) -> Counter[int]:
+    """The lines that the entries of a page have, by the digest of each entry."""
+    low = page_id(path) << ORDINAL_BITS
+    sql = "SELECT digest, end_line - line + 1 FROM entry WHERE id >= ? AND id < ?"
+    found: Counter[int] = Counter()
+    for digest, lines in index.rows(sql, (low, low + (1 << ORDINAL_BITS))):
+        found[digest] += lines
+    return found

@@ -17,8 +17,8 @@ from ...markdown.tombstones import BLOCK
 from ...notes.workspace import Workspace
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
-from ..query import Query
-from .entries import Entity, Filter, Stored, by_ids, condition_of
+from ..row import Entity
+from .entries import Filter, Query, Stored, by_ids, condition_of
 
 __all__ = [
     "MAY_GO",

@@ -1,15 +1,174 @@
-"""Which names people write, how often, and where: what reflect wrote itself is not counted."""
+"""Questions about names: which entity has a name, which names lines hold, which lines name an entity."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
 
+from ...language.analyzer import terms
+from ...language.names import entity_key, is_han, stem_head, stem_key
+from ...language.names_in_text import Listed, by_head
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
-from ..lexical import ORDINAL_BITS
-from .entries import Stored, by_ids
+from ..lexical import ORDINAL_BITS, match_expression
+from ..row import Entity
+from .entries import Filter, Stored, by_ids
 
-__all__ = ["mentioned", "mentions_of"]
+__all__ = [
+    "NamedEntity",
+    "NamingLine",
+    "all_entities",
+    "entities_of_keys",
+    "entities_of_pages",
+    "has_entities",
+    "joined",
+    "keys_of",
+    "lines_naming",
+    "listed_names",
+    "mentioned",
+    "mentions_of",
+    "names_from",
+    "naming_lines",
+    "page_of",
+    "paths_by_name",
+    "resolve",
+    "spellings",
+    "spellings_by_head",
+]
+
+_FEW = 512  # names that are read at once, at the first question;
+_MANY = 20_000  # as many by a process that asks on,
+_OFTEN = 1_000  # once it has looked so many names up one by one
+
+_ALIASES = "SELECT key, page, head, stem, name FROM alias"
+_ENTITY = (
+    "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
+)
+
+
+class _Names:
+    """All names of a workspace. It answers what the statements below answer."""
+
+    def __init__(self, index: Index) -> None:
+        aliases: dict[int, list[tuple[str, str]]] = {}
+        listed: list[tuple[str, int, str, str]] = []
+        self._by_key: dict[str, list[int]] = {}
+        for key, page, head, stem, name in index.rows(f"{_ALIASES} ORDER BY key, page"):
+            aliases.setdefault(page, []).append((key, name))
+            self._by_key.setdefault(key, []).append(page)
+            listed.append((head, page, stem, name))
+        self.entities: dict[int, Entity] = {}
+        self._by_word: dict[str, list[int]] = {}
+        for *row, page in index.rows(f"{_ENTITY} ORDER BY entity.page"):
+            self.entities[page] = _with_aliases(row, aliases.get(page, ()))
+            word, space, _ = row[0].partition(" ")
+            if word and space:
+                self._by_word.setdefault(word, []).append(page)
+        self.by_head = by_head(
+            (head, Listed(stem, name, self.entities[page].name)) for head, page, stem, name in listed
+            if page in self.entities
+        )  # fmt: skip
+
+    def resolve(self, key: str) -> list[Entity]:
+        """The bearers of a name key; those whose full name begins with it, where nobody bears it."""
+        pages = self._by_key.get(key) or self._by_word.get(key) or ()
+        return [self.entities[page] for page in pages if page in self.entities]
+
+
+class _Lookups:
+    """How many names there are, up to some number, and how often they were asked for one by one."""
+
+    def __init__(self, index: Index) -> None:
+        self.count, self.asked = _count(index, _FEW), 0
+        self.names = _Names(index) if 0 < self.count <= _FEW else None
+
+
+def _lookups(index: Index) -> _Lookups:
+    return index.remembered("names", lambda: _Lookups(index))
+
+
+def _names(index: Index) -> _Names | None:
+    """All names, where they are few, or where a process asks for so many that they are worth reading."""
+    if index.is_writing:
+        return None
+    found = _lookups(index)
+    if not found.names:
+        found.asked += 1
+        if found.asked == _OFTEN and _count(index, _MANY) <= _MANY:
+            found.names = _Names(index)
+    return found.names
+
+
+def _count(index: Index, most: int) -> int:
+    """How many names there are; of more than `most`, one more than that."""
+    return int(index.rows("SELECT count(*) FROM (SELECT 1 FROM alias LIMIT ?)", (most + 1,))[0][0])
+
+
+def resolve(index: Index, name: str) -> list[Entity]:
+    """The entities that a name may mean; one is an answer, several are a choice that only the asker can make.
+
+    Exact name or alias first; else, for a single word, the full names that begin with it.
+    """
+    key = entity_key(name)
+    if known := _names(index):
+        return known.resolve(key)
+    pages = index.rows("SELECT page FROM alias WHERE key = ?", (key,))
+    if not pages and key and " " not in key:
+        # A full name starts with the word and a space; "!" is the character after the space.
+        pages = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? ORDER BY key", (key + " ", key + "!"))
+    return [
+        _with_names(index, row)
+        for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))
+    ]
+
+
+def keys_of(index: Index, name: str) -> tuple[str, ...]:
+    """Every key under which the bearer of a name is written, its page's own first; unless exactly one entity fits, itself."""
+    found = resolve(index, name)
+    key = entity_key(name)
+    return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
+
+
+def _with_names(index: Index, row: tuple[Any, ...]) -> Entity:
+    return _with_aliases(row[:4], index.rows("SELECT key, name FROM alias WHERE page = ? ORDER BY key", (row[4],)))
+
+
+def _with_aliases(about: Iterable[Any], aliases: Iterable[tuple[Any, ...]]) -> Entity:
+    listed = list(aliases)
+    key, name, kind, path = about
+    return Entity(key, name, kind, path, tuple(key for key, _ in listed), tuple(name for _, name in listed))
+
+
+def all_entities(index: Index) -> list[Entity]:
+    """Every entity that has a page, by name."""
+    return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
+
+
+def paths_by_name(index: Index) -> dict[str, str]:
+    """The page of every name and alias, by key; the first page, where several bear one name."""
+    rows = index.rows(
+        "SELECT alias.key, page.path FROM alias JOIN page ON page.id = alias.page ORDER BY page.path DESC"
+    )
+    return dict(rows)
+
+
+def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
+    """The names that begin with one of these heads (language/names_in_text.py), by head."""
+    if known := _names(index):
+        return {head: known.by_head[head] for head in wanted if head in known.by_head}
+    sql = (
+        "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
+        "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
+    )
+    return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
+
+
+def has_entities(index: Index) -> bool:
+    """False in a workspace without a single entity page."""
+    return bool(index.rows("SELECT 1 FROM entity LIMIT 1") if index.is_writing else _lookups(index).count)
+
 
 # Beliefs that reflect took from a line: the heads above `stated` in bank/opinions.md; those by hand cite none.
 _ON_BELIEFS = f"id >> {ORDINAL_BITS} = (SELECT id FROM page WHERE path = '{OPINIONS}')"
@@ -17,7 +176,7 @@ _TAKEN = (
     "SELECT (SELECT max(id) FROM entry AS above WHERE above.id < link.entry AND above.role = 'fact' "
     f"AND above.id >= link.entry >> {ORDINAL_BITS} << {ORDINAL_BITS}) FROM link WHERE relation = 'stated' AND target <> '-'"
 )
-_WRITTEN = (
+_WRITTEN_NAMES = (
     "FROM mention JOIN entry ON entry.id = mention.entry WHERE entry.block IS NULL "
     f"AND NOT coalesce(entry.{_ON_BELIEFS} AND (entry.role <> 'fact' OR entry.id IN ({_TAKEN})), 0)"
 )
@@ -28,14 +187,254 @@ def mentioned(index: Index) -> list[tuple[str, int]]:
 
     What reflect writes is left out: blocks, evidence, and the heads of beliefs that it took from a line.
     """
-    return index.rows(f"SELECT name, count(*) {_WRITTEN} GROUP BY name ORDER BY 2 DESC, 1")
+    return index.rows(f"SELECT name, count(*) {_WRITTEN_NAMES} GROUP BY name ORDER BY 2 DESC, 1")
 
 
 def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, list[Stored]]:
     """Some of those entries for each key, at most so many: they show how the name is spelled."""
     first: dict[str, list[int]] = {}
-    for name, entry in index.rows_in(f"SELECT name, entry {_WRITTEN} AND name IN ({{keys}}) ORDER BY 1, 2", keys):
+    for name, entry in index.rows_in(f"SELECT name, entry {_WRITTEN_NAMES} AND name IN ({{keys}}) ORDER BY 1, 2", keys):
         if len(first.setdefault(name, [])) < most:
             first[name].append(entry)
     entries = by_ids(index, (entry for listed in first.values() for entry in listed))
     return {name: [entries[entry] for entry in listed if entry in entries] for name, listed in first.items()}
+
+
+# A line that names somebody in prose. Code does not (`@property`), a heading stands for others, a copy says nothing.
+_SPEAKS = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row')"
+_GAP = 4  # terms between two words of a name
+_HAN = 500
+_STEPS = 8  # names tried for one beginning
+_ENDING = 3  # letters that a name may have beyond its stem
+
+
+class NamingLine(NamedTuple):
+    """A line that may lie on a way: the keys of the names marked on it, and which lines are its twins."""
+
+    id: int
+    names: tuple[str, ...]
+    content_key: int
+    ref: str
+
+
+class NamedEntity(NamedTuple):
+    """Whom a name stands for: the key that all his names share, his name, all keys and spellings, and his page's number."""
+
+    key: str
+    name: str
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    page: int | None = None
+
+
+# -- who is who -------------------------------------------------------------------------------------------------------
+
+
+def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, NamedEntity]:
+    """Whom each key of a name stands for. One without a page, or with several entities_of_keys, stands for itself."""
+    wanted = [key for key in dict.fromkeys(keys) if key]
+    pages: dict[str, list[int]] = {}
+    for key, page in index.rows_in("SELECT key, page FROM alias WHERE key IN ({keys}) ORDER BY key, page", wanted):
+        pages.setdefault(key, []).append(page)
+    for key in (key for key in wanted if key not in pages and " " not in key):
+        # A first name alone: the full names that begin with it; "!" is the character after the space.
+        found = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? LIMIT 2", (key + " ", key + "!"))
+        pages[key] = [page for (page,) in found]
+    known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
+    made: dict[str, NamedEntity] = {}
+    for key in wanted:
+        borne = known.get(pages[key][0]) if len(pages.get(key, ())) == 1 else None
+        made[key] = borne._replace(keys=_once((*borne.keys, key))) if borne else NamedEntity(key, key, (key,), (key,))
+    return made
+
+
+def _once(keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(keys))
+
+
+def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, NamedEntity]:
+    """The entities that these pages are about, by page."""
+    wanted = list(pages)
+    names: dict[int, list[tuple[str, str]]] = {}
+    sql = "SELECT page, key, name FROM alias WHERE page IN ({keys}) ORDER BY page, key"
+    for page, key, name in index.rows_in(sql, wanted):
+        names.setdefault(page, []).append((key, name))
+    return {
+        page: NamedEntity(key, name, _once((key, *(k for k, _ in names[page]))), tuple(n for _, n in names[page]), page)
+        for page, key, name in index.rows_in("SELECT page, key, name FROM entity WHERE page IN ({keys})", wanted)
+        if page in names
+    }
+
+
+# -- from a line to names ---------------------------------------------------------------------------------------------
+
+
+def naming_lines(index: Index, ids: Iterable[int], condition: Filter) -> list[NamingLine]:
+    """Those of some entries that speak and pass a condition, by id."""
+    where = f"{_SPEAKS} AND {condition.sql}" if condition.sql else _SPEAKS
+    spellings = ", ".join(str(int(i)) for i in ids)
+    sql = f"SELECT id, names, content_key, ref FROM entry WHERE id IN ({spellings}) AND {where} ORDER BY id"
+    return [
+        NamingLine(number, tuple(filter(None, names.split("\n"))), key, ref)
+        for number, names, key, ref in index.rows(sql, condition.values)
+    ]
+
+
+def names_from(index: Index, texts: Mapping[int, str]) -> dict[int, set[str]]:
+    """Keys of the names that lines hold without a mark, by line: those of pages, and those that are marked elsewhere.
+
+    `texts` are the lines' search terms, which have lost their capitals: what is shown is looked at again.
+    """
+    words = {word for own in texts.values() for word in own.split() if len(word) > 1 or is_han(word)}
+    words |= {word + end for word in words if "а" <= word[:1] <= "я" for end in ("ов", "ев")}  # «Петров» stays whole
+    known = index.rows_in("SELECT key, name FROM alias WHERE head IN ({keys})", words)
+    if any(map(is_han, words)):  # terms are in simplified characters, names as they are written
+        known += index.rows("SELECT key, name FROM alias WHERE head >= '\u3400' AND head < '\ua000' LIMIT ?", (_HAN,))
+    known += [(key, key) for key in _marked(index, words, texts.values())]
+    by_term: dict[str, list[tuple[str, str]]] = {}
+    for key, name in known:
+        for run in _runs(name, key):
+            by_term.setdefault(run.partition(" ")[0], []).append((f" {run} ", key))
+    found: dict[int, set[str]] = {}
+    for line, own in texts.items() if by_term else ():
+        spaced = f" {own} "
+        held = {key for term in by_term.keys() & set(own.split()) for run, key in by_term[term] if _holds(spaced, run)}
+        if held:
+            found[line] = held
+    return found
+
+
+def _holds(spaced: str, run: str) -> bool:
+    """True if the terms of a name follow each other, with room for those of a word in parts ("OpenSeeds Labs")."""
+    if run in spaced or " " not in run.strip() or is_han(run[1]):
+        return run in spaced
+    return bool(re.search(rf"(?:\S+ ){{0,{_GAP}}}".join(re.escape(f"{term} ") for term in run.split()), spaced))
+
+
+def _runs(*spellings: str) -> list[str]:
+    """How a name stands among the search terms of a line: Chinese characters come one by one, then in pairs."""
+    whole = (terms(name) for name in spellings)
+    han = ([term for term in found if len(term) == 1] if any(map(is_han, found)) else found for found in whole)
+    return list(dict.fromkeys(" ".join(run) for run in han if run))
+
+
+def _marked(index: Index, words: Collection[str], texts: Iterable[str]) -> set[str]:
+    """Names written as @Name or [[Name]] somewhere that begin with one of these terms.
+
+    The table of names is not stemmed, so the first few names from each stem on are looked at ("atla" leads to "atlas",
+    perhaps by way of "atlantic"), and of those with several words ("entity 12") the ones with the next word too.
+    """
+    found = _beginning(index, {word: word for word in words})
+    firsts: dict[str, set[str]] = {}
+    for name in found:
+        first, more, _ = name.partition(" ")
+        if more:
+            firsts.setdefault(stem_head(name), set()).add(first)
+    pairs = {pair for own in texts for pair in pairwise(own.split()) if pair[0] in firsts}
+    return found | _beginning(index, {f"{first} {after}": term for term, after in pairs for first in firsts[term]})
+
+
+def _beginning(index: Index, wanted: Mapping[str, str]) -> set[str]:
+    """Names that begin so and have the stem that stands beside it as their first."""
+    found: set[str] = set()
+    asked = [(begin, begin) for begin in sorted({w[:-1] if w.endswith("i") and len(w) > 3 else w for w in wanted})]
+    stems = {*wanted.values()}
+    for _ in range(_STEPS):
+        next_ = [(begin, name) for begin, name in _next_names(index, asked) if name and name.startswith(begin)]
+        found |= {name for _, name in next_ if stem_head(name) in stems or is_han(name[0])}
+        asked = [(begin, _past(begin, name)) for begin, name in next_]
+        if not asked:
+            break
+    return found
+
+
+def _past(begin: str, name: str) -> str:
+    """Where to look next: past this name, and past all that go on as it does where that is no ending any more."""
+    first = name.partition(" ")[0]
+    return name + "\x01" if len(first) <= len(begin) + _ENDING else first[: len(begin) + _ENDING + 1] + "\U0010ffff"
+
+
+def _next_names(index: Index, asked: Sequence[tuple[str, str]]) -> Iterable[tuple[str, str | None]]:
+    """For each (word, place), the first name in the index that does not stand before the place."""
+    for start in range(0, len(asked), 200):
+        piece = asked[start : start + 200]
+        marks = ", ".join(["(?, ?)"] * len(piece))
+        sql = (
+            f"WITH asked (word, place) AS (VALUES {marks}) "
+            "SELECT word, (SELECT name FROM mention WHERE name >= place ORDER BY name LIMIT 1) FROM asked"
+        )
+        yield from index.rows(sql, [value for pair in piece for value in pair])
+
+
+# -- from a name to lines ---------------------------------------------------------------------------------------------
+
+
+def lines_naming(index: Index, who: NamedEntity, most: int) -> list[int]:
+    """Ids of the lines that name somebody: by a mark, on his own page, or by the words of one of his names.
+
+    More than `most` of them are not all given, but so many that it shows. Words that stand on that many lines are no
+    way to tell a name.
+    """
+    marks = ", ".join("?" * len(who.keys))
+    sql = f"SELECT entry FROM mention WHERE name IN ({marks}) LIMIT ?"
+    found = {number for (number,) in index.rows(sql, (*who.keys, most + 1))}
+    if who.page is not None:
+        low, high = who.page << ORDINAL_BITS, (who.page + 1) << ORDINAL_BITS
+        rows = index.rows(f"SELECT id FROM entry WHERE id >= ? AND id < ? AND {_SPEAKS} LIMIT ?", (low, high, most + 1))
+        found |= {number for (number,) in rows}
+    if len(found) <= most:
+        asked = " OR ".join(map(_near, _runs(*who.names, *who.keys)))
+        rows = index.rows("SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", (asked, most + 1)) if asked else []
+        found |= {number for (number,) in rows} if len(rows) <= most else set()
+    return sorted(found)
+
+
+def _near(run: str) -> str:
+    """The FTS5 expression for the terms of a name, one after the other, with as much room as `_holds` gives them."""
+    quoted = match_expression([run])
+    return quoted if " " not in run or is_han(run[0]) else f"NEAR({' '.join(map(_quoted, run.split()))}, {_GAP})"
+
+
+def _quoted(term: str) -> str:
+    return match_expression([term])
+
+
+def joined(
+    index: Index, seeds: Sequence[tuple[str, str, float]], limit: int, hub: int, left_out: Iterable[int]
+) -> list[tuple[int, float]]:
+    """One step in one statement: the lines that share marked names with the seeds, best first, with their weights.
+
+    `seeds` are (key, bearer, weight). Each name gives its weight away in equal parts, a hub none: without that, the
+    answer goes from bad to worse as hubs grow. The fast form of two hops; the walk also sees names without marks.
+    """
+    if not seeds:
+        return []
+    marks = ", ".join(["(?, ?, ?)"] * len(seeds))
+    out = ", ".join(str(int(i)) for i in left_out)
+    sql = (
+        f"WITH seed (name, bearer, weight) AS (VALUES {marks}), "
+        "told AS (SELECT DISTINCT seed.bearer, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
+        "part AS (SELECT bearer, 1.0 / count(*) AS each FROM told GROUP BY bearer HAVING count(*) <= ?), "
+        "given AS (SELECT bearer, max(weight) AS weight FROM seed GROUP BY bearer) "
+        "SELECT told.entry, sum(given.weight * part.each) FROM told JOIN part ON part.bearer = told.bearer "
+        "JOIN given ON given.bearer = told.bearer JOIN entry ON entry.id = told.entry "
+        f"WHERE {_SPEAKS} AND told.entry NOT IN ({out}) GROUP BY told.entry ORDER BY 2 DESC, 1 LIMIT ?"
+    )
+    values: list[Any] = [value for seed in seeds for value in seed]
+    return [(number, weight) for number, weight in index.rows(sql, (*values, hub, limit))]
+
+
+def spellings(who: NamedEntity) -> list[Listed]:
+    """The names of somebody as `find_names` wants them; without a page, one that begins with a capital."""
+    names = who.names if who.page is not None else (who.key[:1].upper() + who.key[1:],)
+    return [Listed(stem_key(name), name, who.key) for name in names]
+
+
+def spellings_by_head(who: NamedEntity) -> dict[str, list[Listed]]:
+    """The same by what a text looks them up with."""
+    return by_head((stem_head(name.name), name) for name in spellings(who))
+
+
+def page_of(line: int) -> int:
+    """The number of the page that a line stands on."""
+    return line >> ORDINAL_BITS

@@ -198,7 +198,7 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
 
 def _told(served: Served, refused: Sequence[RefusedText]) -> list[dict[str, str]]:
     """What was refused and why; where a private line is the reason, not which."""
-    from ...index.queries.private import private_entries
+    from ...index.public import private_entries
 
     places = served.resident.run(private_entries).places
     hidden = {f"{path}#L{line}" for path, line in places}

@@ -9,9 +9,9 @@ from urllib.parse import quote, unquote
 
 from ...errors import NothingFound, Usage
 from ...index.index import Index
-from ...index.public import without_private_lines
-from ...index.queries.entries import Entity, all_entities, resolve
-from ...index.queries.private import private_entries
+from ...index.public import private_entries, without_private_lines
+from ...index.queries.names import all_entities, resolve
+from ...index.row import Entity
 from ...index.sync import freshen, silent
 from ...notes.files import read_page
 from .reading import MOST, Session

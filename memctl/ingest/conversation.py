@@ -11,19 +11,21 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .patterns import fold, rx, starts
+from .patterns import rx, setting, starts
 from .sentences import Sentence, recalled_lines, sentences
-from .statements import Found, opened, own_part
+from .statements import Found, own_part
 from .wording import value_kinds
 
-__all__ = ["Before", "Statement", "Tried", "agreed", "answered", "corrected", "outcome", "reported"]
+__all__ = ["Before", "Proposal", "Statement", "agreed", "answered", "corrected", "outcome", "reported"]
 
 _STATEMENTS = 60
 _NAMES = 100
 _RECALLED = 200
+_TOLD = 2000
 _ADVICE = 1200  # characters from which an answer that asks nothing is advice: a yes to it thanks for it
 _PROPOSALS = 8
 _CLAUSES = 240  # characters of several proposals together
+_SHORT = 60  # characters of a yes or an answer; a longer one says what it means itself
 
 
 class Statement(NamedTuple):
@@ -31,8 +33,6 @@ class Statement(NamedTuple):
 
     turn: int
     text: str
-    language: str
-    kept: bool  # whether it became a candidate
 
 
 class Proposal(NamedTuple):
@@ -50,10 +50,7 @@ class Before:
 
     def __init__(self) -> None:
         self.statements: deque[Statement] = deque(maxlen=_STATEMENTS)
-        self.proposals: deque[Proposal] = deque(maxlen=_PROPOSALS)
-        self.recalled: deque[frozenset[str]] = deque(maxlen=_RECALLED)
         self.names: dict[str, None] = {}
-        self.told: dict[str, None] = {}
         self.problem: str | None = None
         self.attempt: str | None = None
         self.person: tuple[int, str] | None = None
@@ -61,6 +58,9 @@ class Before:
         self.last_said: tuple[int, Sentence] | None = None
         self.question: tuple[int, Sentence] | None = None
         self.fiction = 0  # further turns of a game; -1 until it is ended
+        self._proposals: deque[Proposal] = deque(maxlen=_PROPOSALS)
+        self._recalled: deque[frozenset[str]] = deque(maxlen=_RECALLED)
+        self._told: dict[str, None] = {}
 
     def name(self, names: tuple[str, ...]) -> None:
         """Keep names for later mentions, the newest ones."""
@@ -73,44 +73,39 @@ class Before:
     def is_new(self, text: str) -> bool:
         """False for a text that was a candidate before: said twice is kept once."""
         key = " ".join(sorted(set(terms(text)))) or text
-        if key in self.told:
+        if key in self._told:
             return False
-        self.told[key] = None
-        if len(self.told) > 2000:
-            del self.told[next(iter(self.told))]
+        self._told[key] = None
+        if len(self._told) > _TOLD:
+            del self._told[next(iter(self._told))]
         return True
 
     def hear(self, text: str) -> None:
-        """Note the memory that stands in a message: what repeats it is no news."""
+        """Note the memory that stands in a message: what repeats it is not news."""
         if "/" in text or ".md#L" in text or "^" in text or "@" in text:
-            for line in recalled_lines(text):
-                if words := frozenset(terms(line)):
-                    self.recalled.append(words)
+            self._recalled.extend(filter(None, (frozenset(terms(line)) for line in recalled_lines(text))))
 
     def is_recalled(self, text: str) -> bool:
         """True for a text most of whose words stand together in memory that was shown."""
         words = set(terms(text))
-        return bool(words) and any(len(words & line) >= 0.75 * len(words) for line in self.recalled)
+        return bool(words) and any(len(words & line) >= 0.75 * len(words) for line in self._recalled)
 
     def listen(self, turn: int, text: str) -> None:
-        """Keep what the assistant proposes in this turn."""
-        last, found = None, []
-        for said in sentences(text):
-            if one := _proposal(turn, said):
-                found.append(one)
-            if said.plain.endswith(("?", "？")):
-                last = said
-        self.question = (turn, last) if last else None
-        if len(text) <= _ADVICE or (last and len(found) <= _PROPOSALS):
-            self.proposals.extend(found[-_PROPOSALS:])
+        """Keep what the assistant proposes in this turn, and its last question."""
+        said = list(sentences(text))
+        found = [proposal for each in said if (proposal := _proposal(turn, each))]
+        asked = [each for each in said if each.is_question]
+        self.question = (turn, asked[-1]) if asked else None
+        if len(text) <= _ADVICE or (asked and len(found) <= _PROPOSALS):
+            self._proposals.extend(found[-_PROPOSALS:])
 
     def proposed(self, turn: int, back: int) -> Proposal | None:
         """What was proposed in the newest turn that proposed anything, of the `back` turns before `turn`.
 
         Several proposals of one turn become one, with " + " between; a firm one ("I suggest") makes vague ones needless.
         """
-        newest = next((one.turn for one in reversed(self.proposals) if turn - back <= one.turn < turn), None)
-        found = [one for one in self.proposals if one.turn == newest]
+        newest = next((one.turn for one in reversed(self._proposals) if turn - back <= one.turn < turn), None)
+        found = [one for one in self._proposals if one.turn == newest]
         if not found:
             return None
         found = [one for one in found if not one.offer] or found
@@ -149,200 +144,144 @@ def _is_about(correction: str, old: str, text: str) -> bool:
 
 
 def _proposal(turn: int, said: Sentence) -> Proposal | None:
-    language = said.language
-    mark = rx(language, "proposal").search(said.plain)
-    if not mark and not starts(language, "proposal_verb").match(said.plain):
+    if not said.has("proposal") and not said.opens("proposal_verb"):
         return None
-    lead = starts(language, "proposal_lead").match(said.plain)
-    end = lead.end() if lead and lead.end() < len(said.plain) - 3 else 0
-    clause = re.sub(r"[\s?!.。？！:：]+$", "", said.said[end:])
-    clause = re.sub(rx(language, "proposal_tail").pattern, "", clause, flags=re.IGNORECASE)
+    lead = said.opens("proposal_lead")
+    begin = lead.end() if lead and lead.end() < len(said.plain) - 3 else 0
+    clause = re.sub(r"[\s?!.。？！:：]+$", "", said.said[begin:])
+    clause = rx(said.language, "proposal_tail").sub("", clause)
     if len(clause) < 3:
         return None
-    offer = bool(rx(language, "offer").search(said.plain))
-    firm = 2 if rx(language, "proposal_strong").search(said.plain) else 1
-    weight = 0 if rx(language, "proposal_weak").search(clause) else firm
-    return Proposal(turn, clause, language, offer, weight)
+    firm = 2 if said.has("proposal_strong") else 1
+    weight = 0 if rx(said.language, "proposal_weak").search(clause) else firm
+    return Proposal(turn, clause, said.language, bool(said.has("offer")), weight)
 
 
-_YES_LENGTH = 60  # characters of a yes; a longer answer says what it means itself
-_ANSWER_LENGTH = 60
-_AGREED = {"en": "Agreed: ", "ru": "Решено: ", "zh": "决定："}
-
-
-class Tried(NamedTuple):
-    """An attempt and what came of it: `text` is told instead of the sentence, where that alone names no attempt."""
-
-    found: Found
-    came: str
-    task: str | None
-    text: str | None
-
-
-# -- agreement --------------------------------------------------------------------------------------------------------
+# -- agreement and answers --------------------------------------------------------------------------------------------
 
 
 def agreed(number: int, sentence: Sentence, before: Before) -> Found | None:
     """The decision that a bare yes makes of the assistant's last proposal."""
-    language, plain = sentence.language, sentence.plain.strip()
-    lead = opened(sentence, "agree_start")
-    if not lead or len(plain) > _YES_LENGTH or plain.endswith(("?", "？")):
+    plain = sentence.plain.strip()
+    lead = sentence.opens("agree_start")
+    if not lead or len(plain) > _SHORT or sentence.is_question:
         return None
-    rest = plain[lead.end() :]
-    if re.sub(rx(language, "agree_rest").pattern, "", rest, flags=re.IGNORECASE).strip(" ,.!;:，。！、～~)👍-–—"):
-        return None
+    rest = rx(sentence.language, "agree_rest").sub("", plain[lead.end() :])
     meant = before.proposed(number, 1)
-    if not meant or meant.offer:
+    if rest.strip(" ,.!;:，。！、～~)👍-–—") or not meant or meant.offer:
         return None
     clause = meant.clause if meant.language != "en" else meant.clause[0].lower() + meant.clause[1:]
-    said = f"{_AGREED[meant.language]}{clause}"
-    return Found("decision", Kind.EXPERIENCE, said, f"agreed to what was proposed in turn {meant.turn}: {plain!r}", 0.7)
+    said = setting(meant.language, "agreed") + clause
+    reason = f"agreed to what was proposed in turn {meant.turn}: {plain!r}"
+    return Found("decision", Kind.EXPERIENCE, said, reason, 0.7, told=said)
 
 
 def answered(number: int, sentence: Sentence, before: Before) -> Found | None:
     """A fact, or a choice, in a short answer to the assistant's question: told with the question, or it says nothing."""
     part = own_part(sentence)
-    language, plain = part.language, part.plain.strip()
-    if before.question is None or before.question[0] != number - 1 or len(plain) > _ANSWER_LENGTH:
+    plain = part.plain.strip()
+    if before.question is None or before.question[0] != number - 1 or len(plain) > _SHORT:
         return None
     asked = before.question[1]
-    if rx(asked.language, "reply_question").search(asked.plain) or rx(language, "unknown").search(plain):
+    if asked.has("reply_question") or any(map(part.has, ("unknown", "question", "mood"))) or part.opens("agree_start"):
         return None
-    if any(rx(language, name).search(plain) for name in ("question", "mood")) or opened(part, "agree_start"):
-        return None
-    body = plain.strip(" .!。！").casefold()
-    if rx(asked.language, "either_or").search(asked.plain) and body in asked.plain.casefold():
+    body = plain.strip(" .!。！")
+    if asked.has("either_or") and body.casefold() in asked.plain.casefold():
         said = f"{part.said.strip(' .!。！')} — {asked.said}"
-        return Found("decision", Kind.EXPERIENCE, said, f"chosen when asked in turn {number - 1}", 0.6)
+        return Found("decision", Kind.EXPERIENCE, said, f"chosen when asked in turn {number - 1}", 0.6, told=said)
     exact = value_kinds(" " + plain).keys() - {"number"} or any(map(str.isdigit, plain)) or len(plain.split()) <= 3
-    if exact and rx(asked.language, "asked").search(asked.plain):
+    if exact and asked.has("asked"):
         said = f"{asked.said} — {part.said}"
-        return Found("fact", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5)
+        return Found("fact", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5, told=said)
     return None
 
 
 # -- corrections ------------------------------------------------------------------------------------------------------
 
 
-def corrected(number: int, whole: Sentence, before: Before) -> tuple[Found, str | None] | None:
-    """A correction, and its statement in the words of what it corrects, where it has too few of its own."""
-    said, plain, language = whole
-    strong = bool(rx(language, "correct_strong").search(plain))
-    first = None
-    for _ in range(4):
-        lead = starts(language, "correct_start").match(plain)
-        if not lead or not 0 < lead.end() < len(plain):
-            break
-        first = first or lead[0].strip()
-        said, plain = said[lead.end() :], plain[lead.end() :]
-    part = own_part(Sentence(said, plain, language))
-    said, plain = part.said, part.plain
-    pair = rx(language, "correct_pair").search(plain)
-    new, old = _sides(pair) if pair else ("", "")
+def corrected(number: int, whole: Sentence, before: Before) -> Found | None:
+    """A correction; in the words of what it corrects, where it has too few of its own."""
+    strong = bool(whole.has("correct_strong"))
+    rest = whole.without_leads("correct_start", most=4)
+    lead = whole.opens("correct_start") if rest is not whole else None
+    first = lead[0].strip() if lead else ""
+    part = own_part(rest)
+    pair = part.has("correct_pair")
+    new, old = _side(pair, "new"), _side(pair, "old")
     if not (strong or first or (pair and value_kinds(" " + new).keys() & value_kinds(" " + old).keys())):
         return None
-    if len(plain) < 4 or _is_no_statement(part, bool(pair)):
+    if len(part.plain) < 4 or _states_nothing(part, bool(pair)):
         return None
-    earlier = before.corrected(number, old or None, plain)
-    values = value_kinds(" " + plain)
-    weak = bool(first) and not strong and not pair
-    if (
-        weak
-        and not (earlier and values and starts(language, "pronoun_start").match(plain))
-        and not _denies(first or "", language)
-    ):
+    earlier = before.corrected(number, old or None, part.plain)
+    if not strong and not pair:  # "no, …" alone may deny anything
+        says_value = earlier and value_kinds(" " + part.plain)
+        denies = starts(part.language, "deny_start").match(first)
+        if not says_value or not (denies or part.opens("pronoun_start")):
+            return None
+    told, which = None, ""
+    short = bool(part.opens("pronoun_start")) or len(part.plain) < 14
+    if earlier:
+        stated, was, becomes = earlier
+        which = f", corrects turn {stated.turn}: {stated.text[:80]!r}"
+        becomes = becomes or _replacement(new, old, part.language)
+        if short and becomes and was:
+            told = stated.text.replace(was, becomes)
+    if short and told is None and not old:
         return None
-    if not (pair or strong or (earlier and values)):
-        return None
-    return _correction(part, strong, pair is not None, (new, old), earlier, first)
+    opening = first or ("not this but that" if pair else "a correction")
+    return Found("correction", Kind.WORLD, part.said, f"a correction: {opening!r}{which}", 0.8, told=told)
 
 
-def _sides(pair: re.Match[str]) -> tuple[str, str]:
-    groups = {name: value.strip() for name, value in pair.groupdict().items() if value}
-    new = next((value for name, value in groups.items() if name.startswith("new")), "")
-    return new, next((value for name, value in groups.items() if name.startswith("old")), "")
+def _side(pair: re.Match[str] | None, side: str) -> str:
+    """The new or the old value of "not this but that"."""
+    groups = pair.groupdict() if pair else {}
+    return next((value.strip() for name, value in groups.items() if value and name.startswith(side)), "")
 
 
-def _value(new: str, old: str, language: str) -> str:
+def _replacement(new: str, old: str, language: str) -> str:
     """What of the new side takes the place of the old one: "it is 14 nets" for "12" is 14."""
-    is_, was = value_kinds(" " + new), value_kinds(" " + old)
-    kind = next((kind for kind in was if kind in is_), None)
+    becomes, was = value_kinds(" " + new), value_kinds(" " + old)
+    kind = next((kind for kind in was if kind in becomes), None)
     if kind and was[kind] == old:
-        return is_[kind]
+        return becomes[kind]
     return "" if starts(language, "pronoun_start").match(new) else new
 
 
-def _is_no_statement(part: Sentence, pair: bool) -> bool:
-    asked = any(rx(part.language, name).search(part.plain) for name in ("question", "local"))
-    return (
-        asked
-        or bool(opened(part, "request_start"))
-        or (not pair and bool(rx(part.language, "hypothetical").search(part.plain)))
-    )
-
-
-def _denies(first: str, language: str) -> bool:
-    return bool(starts(language, "deny_start").match(first))
-
-
-def _correction(
-    part: Sentence,
-    strong: bool,
-    pair: bool,
-    sides: tuple[str, str],
-    earlier: tuple[Statement, str, str] | None,
-    first: str | None,
-) -> tuple[Found, str | None] | None:
-    new, old = sides
-    context, which = None, ""
-    short = bool(starts(part.language, "pronoun_start").match(part.plain)) or len(part.plain) < 14
-    if earlier:
-        statement, was, becomes = earlier
-        which = f", corrects turn {statement.turn}: {statement.text[:80]!r}"
-        becomes = becomes or _value(new, old, part.language)
-        if short and becomes and was:
-            context = statement.text.replace(was, becomes)
-    if short and context is None and not (pair and strong) and not old:
-        return None
-    opening = first or ("not this but that" if pair else "a correction")
-    return Found("correction", Kind.WORLD, part.said, f"a correction: {opening!r}{which}", 0.8), context
+def _states_nothing(part: Sentence, pair: bool) -> bool:
+    hypothetical = not pair and part.has("hypothetical")
+    return bool(part.has("question") or part.has("local") or part.opens("request_start") or hypothetical)
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def outcome(number: int, sentence: Sentence, before: Before) -> Tried | None:
+def outcome(number: int, sentence: Sentence, before: Before) -> Found | None:
     """An attempt that the user reports, with its outcome; what was tried comes from the turn before, where need be."""
     part = own_part(sentence)
-    said, plain, language = part
-    if rx(language, "question").search(plain) or rx(language, "outcome_not").search(sentence.plain):
+    good, bad = part.has("worked"), part.has("failed")
+    sign = bad if bad and not (good and good.start() > bad.end()) else good
+    if not sign or part.has("question") or sentence.has("outcome_not") or part.opens("request_start"):
         return None
-    if opened(part, "request_start"):
+    worked = sign is good
+    reason = f"an attempt that {'worked' if worked else 'did not work'}: {sign[0].strip()!r}"
+    found = Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome="ok" if worked else "fail")
+    what = _tried_in(part)
+    if what and rx(part.language, "outcome_person").search(what):
         return None
-    good, bad = rx(language, "worked").search(plain), rx(language, "failed").search(plain)
-    if not good and not bad:
+    proposal = before.proposed(number, 3)
+    if proposal and proposal.offer:
+        proposal = None
+    if what and not (proposal and _is_echo(what, part.language)):
+        problem = before.problem if before.problem and before.problem not in part.said else None
+        return found._replace(task=problem or what)
+    answers = proposal is not None and proposal.turn == number - 1 and len(part.plain) <= _SHORT
+    answers = answers and not any(map(part.has, ("person", "fact_sure", "preference")))
+    tried = (before.attempt or (proposal.clause if proposal else "")).rstrip(" .!。！")
+    if not tried or not (what or answers or part.opens("outcome_pronoun")):
         return None
-    ok = not bad or bool(good and good.start() > bad.end())
-    match = good if ok else bad
-    what = _tried_in(part, match)
-    meant = before.proposed(number, 3)
-    if meant and meant.offer:
-        meant = None
-    if what and rx(language, "outcome_person").search(what):
-        return None
-    if what and not (meant and _is_echo(what, language)):
-        task = before.problem if before.problem and before.problem not in said else what
-        return Tried(_found(match, part.said, ok), "ok" if ok else "fail", task, None)
-    answers = meant is not None and meant.turn == number - 1 and len(plain) <= _ANSWER_LENGTH
-    answers = answers and not any(rx(language, name).search(plain) for name in ("person", "fact_sure", "preference"))
-    if not what and not opened(part, "outcome_pronoun") and not answers:
-        return None
-    tried = before.attempt or (meant.clause if meant else None)
-    if not tried:
-        return None
-    tried = tried.rstrip(" .!。！")
-    clause = said[0].lower() + said[1:] if language == "en" and said[1:2].islower() else said
-    return Tried(_found(match, said, ok), "ok" if ok else "fail", before.problem or tried, f"{tried} — {clause}")
+    lower = part.language == "en" and part.said[1:2].islower()
+    clause = part.said[0].lower() + part.said[1:] if lower else part.said
+    return found._replace(task=before.problem or tried, told=f"{tried} — {clause}")
 
 
 def _is_echo(what: str, language: str) -> bool:
@@ -350,44 +289,30 @@ def _is_echo(what: str, language: str) -> bool:
     return len(what) <= 6 if language == "zh" else len(what.split()) <= 3
 
 
-def _found(match: re.Match[str] | None, said: str, ok: bool) -> Found:
-    told = match[0].strip() if match else ""
-    return Found(
-        "outcome", Kind.EXPERIENCE, said, f"an attempt that {'worked' if ok else 'did not work'}: {told!r}", 0.6
-    )
-
-
-def _tried_in(part: Sentence, match: re.Match[str] | None) -> str:
+def _tried_in(part: Sentence) -> str:
     """What the sentence itself says was tried, or nothing."""
-    own = rx(part.language, "outcome_own").search(part.plain)
-    if not own or not match:
-        return ""
-    what = next((v for name, v in own.groupdict().items() if v and name.startswith("what")), "").strip(" ,;:，；—–-")
-    if opened(Sentence(what, what, part.language), "outcome_empty") or len(what) < (2 if part.language == "zh" else 4):
-        return ""
-    return what
-
-
-# -- the assistant ----------------------------------------------------------------------------------------------------
+    what = _side(part.has("outcome_own"), "what").strip(" ,;:，；—–-")
+    empty = Sentence(what, what, part.language).opens("outcome_empty")
+    return "" if empty or len(what) < (2 if part.language == "zh" else 4) else what
 
 
 def reported(sentence: Sentence) -> Found | None:
     """What the assistant says that it did in the world, or promises to do; not what it wrote in its reply."""
     part = own_part(sentence)
-    language = part.language
-    match = rx(language, "report").search(part.plain)
-    if match and not rx(language, "report_not").search(part.plain) and _is_exact(part.plain, language):
-        reason = f"the assistant reports what it did: {match[0].strip()!r}"
-        return Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.5)
-    promise = rx(language, "commitment").search(part.plain)
-    if promise and rx(language, "remind_need").search(part.plain):
+    did = part.has("report")
+    if did and not part.has("report_not") and _is_exact(part):
+        came = "fail" if sentence.has("failed") else "ok"
+        reason = f"the assistant reports what it did: {did[0].strip()!r}"
+        return Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came)
+    promise = part.has("commitment")
+    if promise and part.has("remind_need"):
         return Found("decision", Kind.EXPERIENCE, part.said, f"the assistant promises: {promise[0]!r}", 0.5)
     return None
 
 
-def _is_exact(plain: str, language: str) -> bool:
+def _is_exact(part: Sentence) -> bool:
     """A path, a number, a version or a name."""
-    inner = fold(plain)[2:]
-    if language == "zh":
+    inner = part.plain[2:]
+    if part.language == "zh":
         return bool(re.search(r"\d|[A-Za-z]{3,}", inner))
     return bool(re.search(r"\d|[\w-]+/[\w./-]+|\w+\.\w{1,5}\b|(?<![.!?]\s)\b(?!I\b)[A-ZА-ЯЁ][\w]+|`|\b\w+_\w+", inner))

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..facts import Fact, Kind, Period
+from ..facts import Fact, Kind
 from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
 from .conversation import Before, Statement, agreed, answered, corrected, outcome, reported
-from .patterns import fold, language_of, pairs, rx, starts
+from .patterns import fold, language_of, pairs
 from .sentences import Sentence, sentences
-from .statements import Found, judged, opened, own_part
+from .statements import Found, own_part, statement
 from .turns import Turn
 from .wording import dated, names_in, narrated
 
@@ -52,107 +52,95 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
     for turn in turns:
         if turn.role in ("user", "assistant"):
             before.hear(turn.text)
-        if turn.role == "user":
-            yield from _from_user(turn, before, owner)
-        elif turn.role == "assistant":
-            yield from _from_assistant(turn, before, owner)
+            found = _of_user(turn, before) if turn.role == "user" else _of_assistant(turn, before)
+            for each, sentence in found:
+                yield from _candidate(turn, each, sentence, before, owner)
 
 
 # -- the person -------------------------------------------------------------------------------------------------------
 
 
-def _from_user(turn: Turn, before: Before, owner: str | None) -> Iterator[Candidate]:
+def _of_user(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]]:
+    """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
     before.problem = before.problem if before.attempt else None
-    said = list(sentences(turn.text))
     before.attempt = None
-    held: tuple[_Told, Sentence] | None = None
+    said = list(sentences(turn.text))
+    held: tuple[Found, Sentence] | None = None
     for at, sentence in enumerate(said):
-        found = _judged(turn, sentence, before, not at)
+        found = _judged(turn.number, sentence, before, not at)
         if held and not found and not held[0].outcome:
-            yield from _made(turn, *_both(*held, sentence), before, owner)
+            yield _both(*held, sentence)
         held = None
-        if found and at + 1 < len(said) and starts(said[at + 1].language, "taken_back").match(said[at + 1].plain):
+        if found and at + 1 < len(said) and said[at + 1].opens("taken_back"):
             held = found, sentence
         elif found:
-            yield from _made(turn, found, sentence, before, owner)
+            yield found, sentence
         _note(turn, sentence, before, found)
 
 
-class _Told(NamedTuple):
-    """What was found, with what only earlier turns tell."""
-
-    found: Found
-    outcome: str | None = None
-    task: str | None = None
-    context: str | None = None  # told instead of the sentence's own words, already in the third person
-
-
-def _both(told: _Told, sentence: Sentence, after: Sentence) -> tuple[_Told, Sentence]:
+def _both(found: Found, sentence: Sentence, after: Sentence) -> tuple[Found, Sentence]:
     """A sentence with the one that takes it back ("Actually no, 17"), which says too little alone."""
     gap = "" if sentence.language == "zh" else " "
     joined = Sentence(sentence.said + gap + after.said, sentence.plain + gap + after.plain, sentence.language)
-    said = (told.context or told.found.said) + gap + after.said
-    return told._replace(found=replace(told.found, said=said), context=None), joined
+    return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
 
 
-def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> _Told | None:
-    number = turn.number
-    yes = agreed(number, sentence, before) if first else None
-    if yes:
-        return _Told(yes, context=yes.said)
-    answer = answered(number, sentence, before) if first else None
-    if answer:
-        return _Told(answer, context=answer.said)
-    no = corrected(number, sentence, before)
-    if no:
-        return _Told(no[0], context=no[1])
-    tried = outcome(number, sentence, before)
-    if tried:
-        return _Told(tried.found, tried.came, tried.task, tried.text)
-    if rx(sentence.language, "remember_bare").search(own_part(sentence).plain):
+def _judged(number: int, sentence: Sentence, before: Before, first: bool) -> Found | None:
+    """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
+    if first and (found := agreed(number, sentence, before) or answered(number, sentence, before)):
+        return found
+    found = corrected(number, sentence, before) or outcome(number, sentence, before)
+    if found:
+        return found
+    if own_part(sentence).has("remember_bare"):
         return _pointed_back(number, before)
-    found = judged(_resolved(number, sentence, before))
-    if found and found.rule == "decision" and rx(sentence.language, "anaphor_object").search(found.said):
-        meant = before.proposed(number, 2)
-        if not meant or meant.offer:
-            return None
-        return _Told(found, context=f"{found.said.rstrip(' .!。！')}: {meant.clause}")
-    return _Told(found) if found else None
+    found = statement(_resolved(number, sentence, before))
+    if not found or found.rule != "decision" or not sentence._replace(plain=found.said).has("anaphor_object"):
+        return found
+    meant = before.proposed(number, 2)
+    return found._replace(told=f"{found.said.rstrip(' .!。！')}: {meant.clause}") if meant and not meant.offer else None
 
 
-def _pointed_back(number: int, before: Before) -> _Told | None:
+def _pointed_back(number: int, before: Before) -> Found | None:
     """ "Remember that" alone: what was said just before."""
-    if not before.last_said or number - before.last_said[0] > 2:
+    if not before.last_said or number - before.last_said[0] > 2 or before.last_said[1].has("question"):
         return None
-    said = before.last_said[1]
-    if rx(said.language, "question").search(said.plain):
-        return None
-    return _Told(Found("remember", Kind.WORLD, own_part(said).said, "said to be remembered, just before", 0.9))
+    said = own_part(before.last_said[1]).said
+    return Found("remember", Kind.WORLD, said, "said to be remembered, just before", 0.9)
 
 
-def _note(turn: Turn, sentence: Sentence, before: Before, found: _Told | None) -> None:
+def _resolved(number: int, sentence: Sentence, before: Before) -> Sentence:
+    """The sentence with "she" or "it" at its beginning as the name that was spoken of a little before."""
+    for pronoun, named in (("he_start", before.person), ("it_start", before.thing)):
+        match = sentence.opens(pronoun) if named and number - named[0] <= _NEAR else None
+        if match and named:
+            rest = sentence.cut(match.end())
+            return Sentence(named[1] + rest.said, fold(named[1]) + rest.plain, sentence.language)
+    return sentence
+
+
+def _note(turn: Turn, sentence: Sentence, before: Before, found: Found | None) -> None:
     """Keep what the next sentences may point at."""
-    language = sentence.language
     before.last_said = (turn.number, sentence)
-    if not found and not rx(language, "question").search(sentence.plain):
-        before.statements.append(Statement(turn.number, sentence.said, language, False))
-    if opened(sentence, "attempt_start"):
+    if not found and not sentence.has("question"):
+        before.statements.append(Statement(turn.number, sentence.said))
+    if sentence.opens("attempt_start"):
         before.attempt = sentence.said
-    if rx(language, "problem").search(sentence.plain) and not (found and found.outcome):
+    if sentence.has("problem") and not (found and found.outcome):
         before.problem = own_part(sentence).said.strip(" .?!。？！")
 
 
 def _is_fiction(turn: Turn, before: Before) -> bool:
     """A game or a story: neither this turn nor the answer to it says anything true."""
-    head = fold(turn.text[:2000])
-    language = language_of(head)
-    if rx(language, "fiction_ends").search(head):
+    folded = fold(turn.text[:2000])
+    head = Sentence(folded, folded, language_of(folded))
+    if head.has("fiction_ends"):
         before.fiction = 0
-        return len(head) < _CALL_OFF
-    if starts(language, "fiction_start").match(head) or rx(language, "fiction_opens").search(head):
-        before.fiction = -1 if rx(language, "fiction_stays").search(head) else _GAME_TURNS
+        return len(folded) < _CALL_OFF
+    if head.opens("fiction_start") or head.has("fiction_opens"):
+        before.fiction = -1 if head.has("fiction_stays") else _GAME_TURNS
         return True
     if before.fiction < 0:
         return True
@@ -163,38 +151,38 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 # -- the assistant ----------------------------------------------------------------------------------------------------
 
 
-def _from_assistant(turn: Turn, before: Before, owner: str | None) -> Iterator[Candidate]:
+def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]]:
     if before.fiction:
         return
     before.listen(turn.number, turn.text)
     for sentence in sentences(turn.text):
         found = reported(sentence)
         if found:
-            came = "fail" if rx(sentence.language, "failed").search(sentence.plain) else "ok"
-            yield from _made(turn, _Told(found, came if found.rule == "outcome" else None), sentence, before, owner)
-        elif len(sentence.said) < 200 and not rx(sentence.language, "question").search(sentence.plain):
-            before.statements.append(Statement(turn.number, sentence.said, sentence.language, False))
+            yield found, sentence
+        elif len(sentence.said) < 200 and not sentence.has("question"):
+            before.statements.append(Statement(turn.number, sentence.said))
 
 
 # -- from what was found to a fact ------------------------------------------------------------------------------------
 
 
-def _made(turn: Turn, told: _Told, sentence: Sentence, before: Before, owner: str | None) -> Iterator[Candidate]:
-    found, language = told.found, sentence.language
-    said = told.context or found.said
+def _candidate(turn: Turn, found: Found, sentence: Sentence, before: Before, owner: str | None) -> Iterator[Candidate]:
+    """The candidate for what was found, unless it was said before or recalled from memory."""
+    language, said = sentence.language, found.told or found.said
     day = turn.when.date() if turn.when else None
     text, period = dated(narrated(said, language, owner, turn.role), language, day)
     text = _tidy(text)
     if not text or before.is_recalled(text) or before.is_recalled(sentence.said) or not before.is_new(text):
         return
-    names = names_in(fold(found.said if not told.context else said), language, tuple(before.names))
+    names = names_in(fold(said), language, tuple(before.names))
     before.name(names)
-    _remember_subjects(turn.number, names, found, before)
-    before.statements.append(Statement(turn.number, text, language, True))
+    if names:
+        before.person = (turn.number, names[0])
+        before.thing = before.thing if found.rule == "person" else before.person
+    before.statements.append(Statement(turn.number, text))
     fact = Fact(
         found.kind, text, _about(names, text, owner), confidence=found.confidence, importance=found.importance, valid=period,
-        outcome=told.outcome if found.kind is Kind.EXPERIENCE else None, task=_tidy(told.task or "") or None,
-        cues=_cues(found, told, fold(text), language),
+        outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
     yield Candidate(_with_key(fact), turn.number, found.rule, one_line(found.reason), sentence.said)
 
@@ -210,36 +198,18 @@ def _about(names: tuple[str, ...], text: str, owner: str | None) -> tuple[str, .
 
 
 def _with_key(fact: Fact) -> Fact:
-    """The fact with the slot that its text fills; a date that is the value is no time at which it holds."""
+    """The fact with the slot that its text fills; a date that is the value is not a time at which it holds."""
     if fact.kind is not Kind.WORLD or not fact.entities:
         return fact
     key = relation_key(fact.text, fact.entities[:1])
     if not key:
         return fact
-    valid: Period | None = None if key in DATED else fact.valid
-    return replace(fact, key=key, entities=fact.entities[:1], valid=valid)
+    return replace(fact, key=key, entities=fact.entities[:1], valid=None if key in DATED else fact.valid)
 
 
-def _resolved(number: int, sentence: Sentence, before: Before) -> Sentence:
-    """The sentence with "she" or "it" at its beginning as the name that was spoken of a little before."""
-    said, plain, language = sentence
-    for pattern, named in (("he_start", before.person), ("it_start", before.thing)):
-        match = starts(language, pattern).match(plain) if named and number - named[0] <= _NEAR else None
-        if match and named:
-            name = named[1]
-            return Sentence(name + said[match.end() :], fold(name) + plain[match.end() :], language)
-    return sentence
-
-
-def _remember_subjects(number: int, names: tuple[str, ...], found: Found, before: Before) -> None:
-    if names:
-        before.person = (number, names[0])
-        before.thing = before.thing if found.rule == "person" else before.person
-
-
-def _cues(found: Found, told: _Told, plain: str, language: str) -> tuple[str, ...]:
+def _cues(found: Found, plain: str, language: str) -> tuple[str, ...]:
     """One to three groups of other words that a person would ask with."""
-    by_rule = dict(pairs(language, "rule_cues"))
-    name = f"outcome-{told.outcome}" if told.outcome else found.rule
+    rule = f"outcome-{found.outcome}" if found.outcome else found.rule
     topics = [words for pattern, words in pairs(language, "cues") if re.search(pattern, plain, re.IGNORECASE)]
-    return tuple(dict.fromkeys([*topics[:2], *filter(None, [by_rule.get(name)])]))
+    by_rule = [words for name, words in pairs(language, "rule_cues") if name == rule]
+    return tuple(dict.fromkeys([*topics[:2], *by_rule]))

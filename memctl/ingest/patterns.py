@@ -8,7 +8,7 @@ from functools import cache
 from ..language.names import is_han
 from ..language.words import languages, toml
 
-__all__ = ["any_language", "each", "fold", "language_of", "lines", "pairs", "rx", "starts", "vocabulary"]
+__all__ = ["any_language", "each", "fold", "language_of", "lines", "pairs", "rx", "setting", "starts", "vocabulary"]
 
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
@@ -70,6 +70,11 @@ def vocabulary(name: str) -> frozenset[str]:
 def lines(language: str, name: str) -> list[str]:
     """The lines of an entry that are not blank."""
     return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]
+
+
+def setting(language: str, name: str) -> str:
+    """An entry as it stands."""
+    return str(toml(language, "extract")[name])
 
 
 def _pattern(language: str, name: str) -> str:

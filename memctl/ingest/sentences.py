@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from .patterns import fold, language_of, rx
+from .patterns import fold, language_of, rx, starts
 
 __all__ = ["Sentence", "recalled_lines", "sentences"]
 
@@ -20,11 +20,45 @@ _QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
 
 
 class Sentence(NamedTuple):
-    """A sentence as it was written, and the same with quotations blanked and apostrophes plain, of equal length."""
+    """A sentence as it was written, and the same with quotations blanked and apostrophes plain, of equal length.
+
+    Patterns are those of its language, by name (patterns.py); they are tried on `plain`.
+    """
 
     said: str
     plain: str
     language: str
+
+    @property
+    def is_question(self) -> bool:
+        """True for a sentence with a question mark at its end."""
+        return self.plain.rstrip().endswith(("?", "？"))
+
+    def has(self, name: str) -> re.Match[str] | None:
+        """The first match of a pattern."""
+        return rx(self.language, name).search(self.plain)
+
+    def all(self, name: str) -> Iterator[re.Match[str]]:
+        """Every match of a pattern."""
+        return rx(self.language, name).finditer(self.plain)
+
+    def opens(self, name: str) -> re.Match[str] | None:
+        """The match of a pattern at the beginning."""
+        return starts(self.language, name).match(self.plain)
+
+    def cut(self, begin: int, end: int | None = None) -> Sentence:
+        """A part of it, by places."""
+        return Sentence(self.said[begin:end], self.plain[begin:end], self.language)
+
+    def without_leads(self, name: str, most: int = 5, unless: str | None = None) -> Sentence:
+        """What is left when a pattern is taken off its beginning as often as it stands there; never nothing."""
+        rest = self
+        for _ in range(most):
+            lead = rest.opens(name)
+            if not lead or not 0 < lead.end() < len(rest.plain) or (unless and rest.opens(unless)):
+                break
+            rest = rest.cut(lead.end())
+        return rest
 
 
 def sentences(text: str) -> Iterator[Sentence]:

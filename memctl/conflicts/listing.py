@@ -34,7 +34,7 @@ from ..markdown.lines import Role, content_of
 from ..recall.entry_hits import hit_of
 from ..stance.stance import Stance, stance
 from ..truth.judge import Judgement, judge
-from .conflicts import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
+from .pairs import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
 
 __all__ = ["Conflict", "conflicts", "conflicts_in", "conflicts_since"]
 
@@ -142,9 +142,8 @@ def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[
         return
     words = frozenset(term for key in keys for term in terms(key))
     places = [at for at, fact in enumerate(told) if fact.id in fresh]
-    pairs = pairs_with(
-        [fact.own for fact in told], words, places, lambda i, j: _together(told[i], told[j]), _MOST_PAIRS
-    )
+    own, days = [fact.own for fact in told], [fact.day for fact in told]
+    pairs = pairs_with(own, days, words, places, _MOST_PAIRS)
     yield from _counting((told[i], told[j]) for i, j in pairs)
 
 
@@ -176,14 +175,10 @@ def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iter
     newest = told[:_MOST_FACTS][::-1]
     words = frozenset(term for key in keys for term in terms(key))
     marks = [marks_of(fact.own, words) for fact in newest]
-    pairs, total = pairs_worth(marks, lambda i, j: _together(newest[i], newest[j]), _MOST_PAIRS)
+    pairs, total = pairs_worth(marks, [fact.day for fact in newest], _MOST_PAIRS)
     if total > len(pairs) or len(told) > len(newest):
         cut.append(name)
     yield from _counting((newest[i], newest[j]) for i, j in pairs)
-
-
-def _together(one: ToldFact, other: ToldFact) -> bool:
-    return one.day == other.day or one.day is None or other.day is None
 
 
 # -- which of them disagree -------------------------------------------------------------------------------------------

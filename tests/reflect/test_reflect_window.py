@@ -12,8 +12,8 @@ from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memctl.conflicts.conflicts import marks_of, pairs_with, pairs_worth
 from memctl.conflicts.listing import Conflict, conflicts_in, conflicts_since
+from memctl.conflicts.pairs import marks_of, pairs_with, pairs_worth
 from memctl.index.heal import with_index
 from memctl.index.queries.beliefs import said_since
 from memctl.index.queries.entries import Stored, by_ids
@@ -42,9 +42,9 @@ def test_pairs_with_a_fact_of_the_window_are_those_of_all_pairs(texts: list[list
     marks = [marks_of(own, frozenset()) for own in facts]
     # What names both ends of a scale shares it twice with all others there, and once here.
     assume(not any(len(one.sides) > len(dict(one.sides)) for one in marks))
-    together = data.draw(st.booleans())
-    every, _ = pairs_worth(marks, lambda i, j: together, 1_000)
-    some = pairs_with(facts, frozenset(), fresh, lambda i, j: together, 1_000)
+    days = [data.draw(st.sampled_from([None, "2025-11-01", "2025-11-02"])) for _ in facts]
+    every, _ = pairs_worth(marks, days, 1_000)
+    some = pairs_with(facts, days, frozenset(), fresh, 1_000)
     assert some == [(i, j) for i, j in every if {i, j} & set(fresh)]
 
 

@@ -1,4 +1,4 @@
-"""Conflicts: which standing facts disagree, and by what rule. Rather miss one than report one that is none.
+"""Pairs of facts that may disagree, found without reading a page: in one slot, or about one entity.
 
 Lines that time or a slot puts in order do not disagree: the newer one holds. What is left are two values on one day, a
 pinned line against a newer one, a word against its opposite, a statement against its negation.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cache, lru_cache
 from itertools import combinations
@@ -27,6 +27,7 @@ __all__ = [
     "HAN_NUMERALS",
     "Marks",
     "Pair",
+    "are_together",
     "in_slots",
     "is_part",
     "marks_of",
@@ -71,17 +72,17 @@ def _in_slot(line: Sequence[Claim], standing: Mapping[int, Standing], today: dat
     for other in others:
         yield Pair(other.id, newest.id, PINNED if other.pinned or newest.pinned else SAME_DAY)
     for claim in line:
-        if (
-            claim.same in holding
-            or claim.ref in named
-            or not has_begun(claim.valid, today)
-            or has_ended(claim.valid, today)
-        ):
-            continue
-        if claim.trusted and standing[claim.id].replaced_by == newest.id and _told_together(claim, newest):
-            yield Pair(claim.id, newest.id, SAME_DAY)
-        elif not claim.trusted and (claim.valid.first or date.min) >= (newest.valid.first or date.min):
-            yield Pair(newest.id, claim.id, OUTSIDE)
+        current = has_begun(claim.valid, today) and not has_ended(claim.valid, today)
+        if current and claim.same not in holding and claim.ref not in named:
+            yield from _beside(claim, newest, standing)
+
+
+def _beside(claim: Claim, newest: Claim, standing: Mapping[int, Standing]) -> Iterator[Pair]:
+    """A value that does not hold, against the newest that does: told together with it, or later by somebody untrusted."""
+    if claim.trusted and standing[claim.id].replaced_by == newest.id and _told_together(claim, newest):
+        yield Pair(claim.id, newest.id, SAME_DAY)
+    elif not claim.trusted and (claim.valid.first or date.min) >= (newest.valid.first or date.min):
+        yield Pair(newest.id, claim.id, OUTSIDE)
 
 
 def _told_together(one: Claim, other: Claim) -> bool:
@@ -196,9 +197,9 @@ def _numerals() -> dict[str, tuple[Role, ...]]:
     }
 
 
-@cache
-def _stops() -> frozenset[str]:
-    return frozenset(stopwords.TERMS.split())
+def are_together(one: object, other: object) -> bool:
+    """True for two facts told on one day, as far as anybody knows: None is a day that nobody knows."""
+    return one is None or other is None or one == other
 
 
 def may_disagree(one: Marks, other: Marks, together: bool) -> bool:
@@ -217,10 +218,11 @@ def _of(marks: Marks, wanted: str) -> set[str]:
     return {value for name, value in marks.values if name == wanted}
 
 
-def pairs_worth(
-    facts: Sequence[Marks], together: Callable[[int, int], bool], limit: int
-) -> tuple[list[tuple[int, int]], int]:
-    """Places of pairs that share enough of what they say and may disagree, the likeliest first, and how many there were."""
+def pairs_worth(facts: Sequence[Marks], days: Sequence[str | None], limit: int) -> tuple[list[tuple[int, int]], int]:
+    """Places of pairs that share enough of what they say and may disagree, the likeliest first, and how many there were.
+
+    `days` says when each fact was told.
+    """
     shared: dict[tuple[int, int], int] = defaultdict(int)
     for places in _postings(facts).values():
         if len(places) > 1 and (len(facts) <= _FEW or len(places) <= _COMMON):
@@ -229,14 +231,16 @@ def pairs_worth(
     scored = []
     for (i, j), count in shared.items():
         likeness = _likeness(facts[i], len(facts[j].stems), count)
-        if _is_like(facts[i], len(facts[j].stems), count) and may_disagree(facts[i], facts[j], together(i, j)):
+        if _is_like(facts[i], len(facts[j].stems), count) and may_disagree(
+            facts[i], facts[j], are_together(days[i], days[j])
+        ):
             scored.append((-likeness, i, j))
     scored.sort()
     return [(i, j) for _, i, j in scored[:limit]], len(scored)
 
 
 def pairs_with(
-    facts: Sequence[str], names: frozenset[str], fresh: Sequence[int], together: Callable[[int, int], bool], limit: int
+    facts: Sequence[str], days: Sequence[str | None], names: frozenset[str], fresh: Sequence[int], limit: int
 ) -> list[tuple[int, int]]:
     """Those of `pairs_worth` that have one of the places `fresh` in them, of facts by their search terms.
 
@@ -257,9 +261,14 @@ def pairs_with(
             for at in (i, j):
                 marks[at] = marks.get(at) or marks_of(facts[at], names)
             count += len({name for name, _ in marks[i].sides} & {name for name, _ in marks[j].sides})
-            if _is_like(mine, len(its), count) and may_disagree(marks[i], marks[j], together(i, j)):
+            if _is_like(mine, len(its), count) and may_disagree(marks[i], marks[j], are_together(days[i], days[j])):
                 scored.append((-_likeness(mine, len(its), count), i, j))
     return [(i, j) for _, i, j in sorted(scored)[:limit]]
+
+
+@cache
+def _stops() -> frozenset[str]:
+    return frozenset(stopwords.TERMS.split())
 
 
 @lru_cache(maxsize=100_000)

@@ -65,6 +65,11 @@ lowest:  ## all tests with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
 	.venv-lowest/bin/python -m pytest -n 2
 
+mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the promises; lists those that no test notices
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
+	$(RUN)/mutmut run
+	$(RUN)/mutmut results
+
 clean:  ## remove what was made here
 	rm -rf $(VENV) .venv-lowest mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -51,56 +51,54 @@ class Duplicates:
 
     def _known(self, fact: Fact, day: date) -> Stored | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""
-        phrase = terms(fact.text)
-        lines = list(self._said.get(key_of(fact), ()))
-        if len(phrase) >= 2:
-            keys = _keys(self._index, names_of(fact))
-            lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
-        lines = [
-            line
-            for line in lines
-            if line.path != self._transcript and (is_trusted(line.origin) or not is_trusted(fact.source))
-        ]
+        lines = self._lines_with(fact)
         slot, filled = slot_key(fact), slot_of(fact)
         if slot is None or filled is None:
             return lines[0] if lines else None
         current = _current(in_slots(self._index, slot[0], slot[1:]), day)
         if current and filled.value and current.same == value_key(*filled):
             return current  # in other words
-        for line in lines:
+
+        def holds(line: Stored) -> bool:
             ours = line.day == str(day) or line.origin == fact.source or line.slot != slot[0]
-            if ours or current is None or line.id == current.id or line.same == current.same:
-                return line
-        return None
+            return ours or current is None or line.id == current.id or line.same == current.same
+
+        return next(filter(holds, lines), None)
+
+    def _lines_with(self, fact: Fact) -> list[Stored]:
+        """The lines that say the words of a fact about the same, as trusted as it is, apart from the transcript's own."""
+        phrase = terms(fact.text)
+        lines = list(self._said.get(key_of(fact), ()))
+        if len(phrase) >= 2:
+            keys = [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]
+            lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
+        trusted = is_trusted(fact.source)
+        return [line for line in lines if line.path != self._transcript and (is_trusted(line.origin) or not trusted)]
 
     def _echo(self, fact: Fact) -> Stored | None:
         """The line that holds nearly all words of what a model says, and every number and name of it.
 
         What it did is told from what it did before by a single word ("restarted" for "stopped"): there all must stand in it.
         """
-        wanted = [term for name in fact.entities for term in terms(name)] + query_terms(fact.text)
         said = set(query_terms(fact.text))
         if len(said) < _FEWEST:
             return None
+        wanted = dict.fromkeys([term for name in fact.entities for term in terms(name)] + query_terms(fact.text))
         exact = {term for term in said if is_identifier(term) or any(map(str.isdigit, term))}
-        for own, line in own_and_entry(self._index, list(dict.fromkeys(wanted))[:24]):
+        for own, line in own_and_entry(self._index, list(wanted)[:24]):
             new = len(said - own)
-            echoed = new == 0 or (
-                fact.kind is not Kind.EXPERIENCE
-                and (new <= (1 - _ECHO) * len(said) or new <= _PREFACE < len(said) - new)
-            )
+            few_new = new <= (1 - _ECHO) * len(said) or new <= _PREFACE < len(said) - new
+            echoed = new == 0 or (fact.kind is not Kind.EXPERIENCE and few_new)
             if exact <= own and echoed and line.path != self._transcript:
                 return line
         return None
 
 
-def _keys(index: Index, names: Sequence[str]) -> list[frozenset[str]]:
-    """For each name all keys that its bearer goes by."""
-    return [frozenset((entity_key(name), *keys_of(index, name))) for name in names]
-
-
 def _is_about(line: Stored, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
-    """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear."""
+    """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear.
+
+    `keys` are, for each name of the statement, all keys that its entity has.
+    """
     named = set(line.names.split("\n")) - {""}
     if keys:
         return all(own & named for own in keys)

@@ -7,8 +7,9 @@ candidate. What the workspace knows already is ingest/dedup.py's to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import NamedTuple
 
 from ..errors import Refused
@@ -20,6 +21,7 @@ from ..language.relations import slot_of
 from ..language.secrets import Secret, find_secrets
 from ..markdown.additions import clean
 from ..markdown.grammar import render
+from .patterns import any_language
 from .turns import Turn
 
 __all__ = [
@@ -58,43 +60,25 @@ _RECALLED = Refusal("recalled", "memory that was recalled into the conversation"
 STARTED_WITH = Refusal("boot", "text that the agent is started with, not something said")
 _CODE = Refusal("code", "pasted code or output")
 
-_TAGS = (
-    ("memory", _RECALLED),
-    ("memories", _RECALLED),
-    ("recalled", _RECALLED),
-    ("recalled_memory", _RECALLED),
-    ("memctl", _RECALLED),
-    ("memctl-memory", _RECALLED),
-    ("relevant-memories", _RECALLED),
-    ("system-reminder", STARTED_WITH),
-    ("system", STARTED_WITH),
-    ("instructions", STARTED_WITH),
-    ("user_instructions", STARTED_WITH),
-    ("environment_context", STARTED_WITH),
-    ("claudemd", STARTED_WITH),
-)
-_OPENING_TAG = re.compile(
-    rf"<(?P<tag>{'|'.join(re.escape(tag) for tag, _ in _TAGS)})(?=[\s>])[^<>\n]{{0,200}}>", re.IGNORECASE
-)
+_TAGS = {
+    **dict.fromkeys(("memory", "memories", "recalled", "recalled_memory", "memctl", "memctl-memory", "relevant-memories"), _RECALLED),
+    **dict.fromkeys(("system-reminder", "system", "instructions", "user_instructions", "environment_context", "claudemd"), STARTED_WITH),
+}  # fmt: skip
+_OPENING_TAG = re.compile(rf"<(?P<tag>{'|'.join(map(re.escape, _TAGS))})(?=[\s>])[^<>\n]{{0,200}}>", re.IGNORECASE)
+_CONTEXT_FENCE = re.compile(r"<(?P<mark>(?:memory|core)-[0-9a-z]{8,80})>")
+_CODE_FENCE = re.compile(r"^[ \t>]{0,8}(?P<mark>`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
 _BOOT_FILE = re.compile(
     r"\b(?:CLAUDE|AGENTS?|SOUL|USER|MEMORY|IDENTITY|TOOLS|HEARTBEAT|BOOTSTRAP|GEMINI|SKILL|COPILOT-INSTRUCTIONS)(?:\.local)?\.md\b"
     r"|\.cursorrules\b",
     re.IGNORECASE,
 )
-_TITLE = re.compile(
-    r"[\s>*_`]{0,12}(?:[#=]{1,12}\s*|(?:contents? of|file|from|файл|文件)[:：]?\s+)[`\"'«(]?(?:[\w.~-]{0,60}[/\\]){0,12}$",
-    re.IGNORECASE,
-)
-_PERSONA = re.compile(
-    r"\s*(?:you are (?:an?|the|claude|chatgpt|codex|gemini)\b|ты\s*[—-]?\s*(?:полезный|ассистент|помощник|ии)|你是(?:一个|一名|一位)?)", re.IGNORECASE
-)  # fmt: skip
-_FENCE = re.compile(r"^[ \t>]{0,8}(?P<mark>`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
 _LONG_PERSONA = 400
+_Region = tuple[int, int, Refusal]
 
 
 def blanked(text: str) -> tuple[str, list[Blanked]]:
     """A message with what nobody said in it blanked out, line for line, and what that was."""
-    found = sorted([*_fenced_memory(text), *_tagged(text), *_boot(text), *_code(text)])
+    found = sorted([*_marked(text), *_boot(text), *_code(text)])
     kept: list[str] = []
     told: list[Blanked] = []
     end = line = counted = 0
@@ -109,31 +93,32 @@ def blanked(text: str) -> tuple[str, list[Blanked]]:
     return "".join([*kept, text[end:]]), told
 
 
-_Region = tuple[int, int, Refusal]
-_FENCED = re.compile(r"<(?P<mark>(?:memory|core)-[0-9a-z]{8,80})>")
-
-
-def _fenced_memory(text: str) -> Iterator[_Region]:
-    """The blocks of `memctl context` (context/fence.py), whether the nonce fits or not; one that is cut off goes to the end."""
+def _regions(
+    text: str,
+    opening: re.Pattern[str],
+    closing: Callable[[re.Match[str]], str],
+    why: Callable[[re.Match[str]], Refusal],
+) -> Iterator[_Region]:
+    """From each mark to the one that closes it; one that is never closed goes to the end."""
     end = 0
-    for match in _FENCED.finditer(text):
+    for match in opening.finditer(text):
         if match.start() >= end:
-            closing = text.find(f"</{match['mark']}>", match.end())
-            end = closing + len(match[0]) + 1 if closing >= 0 else len(text)
-            yield match.start(), end, _RECALLED
+            closed = re.compile(closing(match), re.IGNORECASE | re.MULTILINE).search(text, match.end())
+            end = closed.end() if closed else len(text)
+            yield match.start(), end, why(match)
 
 
-def _tagged(text: str) -> Iterator[_Region]:
-    """Between tags that programs write; one that is never closed goes to the end."""
-    end = 0
-    why = dict(_TAGS)
-    for match in _OPENING_TAG.finditer(text):
-        if match.start() < end:
-            continue
-        tag = match["tag"].lower()
-        closing = re.compile(rf"</{re.escape(tag)}\b[^<>\n]{{0,200}}>", re.IGNORECASE).search(text, match.end())
-        end = closing.end() if closing else len(text)
-        yield match.start(), end, why[tag]
+def _marked(text: str) -> Iterator[_Region]:
+    """The blocks of `memctl context` (context/fence.py), whether the nonce fits or not; between tags of programs; code fences."""
+    yield from _regions(text, _CONTEXT_FENCE, lambda found: f"</{found['mark']}>", lambda _: _RECALLED)
+    yield from _regions(
+        text, _OPENING_TAG, lambda found: rf"</{re.escape(found['tag'])}\b[^<>\n]{{0,200}}>",
+        lambda found: _TAGS[found["tag"].lower()],
+    )  # fmt: skip
+    yield from _regions(
+        text, _CODE_FENCE, lambda found: rf"^[ \t>]{{0,8}}{found['mark']}{re.escape(found['mark'][0])}*[ \t]*$",
+        lambda _: _CODE,
+    )  # fmt: skip
 
 
 def is_boot_file(path: str) -> bool:
@@ -141,15 +126,25 @@ def is_boot_file(path: str) -> bool:
     return "/" not in path and bool(_BOOT_FILE.fullmatch(path))
 
 
+@cache
+def _title() -> re.Pattern[str]:
+    """What stands before the name of a file that is the title of a text: "# `", "Contents of /home/x/"."""
+    words = any_language("file_title").pattern
+    return re.compile(
+        rf"[\s>*_`]{{0,12}}(?:[#=]{{1,12}}\s*|(?:{words})[:：]?\s+)[`\"'«(]?(?:[\w.~-]{{0,60}}[/\\]){{0,12}}$",
+        re.IGNORECASE,
+    )
+
+
 def _boot(text: str) -> Iterator[_Region]:
     """From the name of a boot file that stands as a title on; a long message that says what the agent is."""
-    if _PERSONA.match(text) and len(text) >= _LONG_PERSONA:
+    if len(text) >= _LONG_PERSONA and any_language("persona").match(text):
         yield 0, len(text), STARTED_WITH
         return
     for match in _BOOT_FILE.finditer(text):
         start = text.rfind("\n", 0, match.start()) + 1
         rest, _, below = text[match.end() : match.end() + 2000].partition("\n")
-        titled = match.start() - start < 400 and _TITLE.match(text, start, match.start())
+        titled = match.start() - start < 400 and _title().match(text, start, match.start())
         if titled and "\n" in below and not rest.rstrip().endswith((".", "?", "!")):
             yield start, len(text), STARTED_WITH
             return
@@ -172,14 +167,7 @@ _RUN = 3  # lines of code that follow each other
 
 
 def _code(text: str) -> Iterator[_Region]:
-    """Code fences (an open one goes to the end), and three or more lines on end that read as code, a diff or a log."""
-    end = 0
-    for match in _FENCE.finditer(text):
-        if match.start() >= end:
-            closing = re.compile(rf"^[ \t>]{{0,8}}{match['mark']}{re.escape(match['mark'][0])}*[ \t]*$", re.MULTILINE)
-            closed = closing.search(text, match.end())
-            end = closed.end() if closed else len(text)
-            yield match.start(), end, _CODE
+    """Three or more lines on end that read as code, a diff or a log."""
     start, count, place = 0, 0, 0
     for line in text.split("\n"):
         after = place + len(line) + 1

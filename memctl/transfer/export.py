@@ -16,20 +16,17 @@ from pathlib import Path
 from typing import Any
 
 from ..beliefs.view import beliefs
-from ..entities.names_of_lines import KnownNames
 from ..errors import CannotWrite, ExtraMissing, Usage
 from ..facts import is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.public import Private, private_entries
 from ..index.queries.entries import Query, by_ids, condition_of, fact_ids
-from ..index.reread import reread
 from ..index.sync import sync
 from ..notes.system import OPEN_SAFELY
 from ..notes.workspace import Workspace
-from ..recall.entry_hits import hit_of
+from ..recall.entry_hits import hits_of
 from ..recall.recall import resolve_about
-from ..truth.judge import judge
 
 __all__ = [
     "BELIEF_COLUMNS", "FACT_COLUMNS", "export_beliefs", "export_facts", "replace_file", "target_of", "write_tables",
@@ -65,24 +62,15 @@ def export_facts(
         ids = fact_ids(index, condition_of(index, query, about))
         count = 0
         for start in range(0, len(ids), _AT_ONCE):
-            for hit in _hits(memory, ids[start : start + _AT_ONCE], query):
+            some = ids[start : start + _AT_ONCE]
+            entries = by_ids(index, some)
+            for hit in hits_of(memory, (entries[i] for i in some), as_of=query.as_of).values():
                 if not (public and hit.private):
                     take(_row(hit))
                     count += 1
         return count
 
     return memory.run(job)
-
-
-def _hits(memory: OpenMemory, ids: list[int], query: Query) -> Iterator[Hit]:
-    entries = by_ids(memory.index, ids)
-    day = query.as_of or memory.today
-    verdict = judge(memory.index, entries.values(), day, query.as_of)
-    seen = reread(memory.workspace, entries.values())
-    names = KnownNames(memory.index)
-    for i in ids:
-        if i in seen:
-            yield hit_of(memory.index, entries[i], seen[i], verdict, day, names)
 
 
 def _row(hit: Hit) -> dict[str, Any]:

@@ -210,13 +210,13 @@ class Memory(OpenMemory):
 
     def accept_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Apply a proposal of bank/proposals.md to memory.md; the diff."""
-        from .reflect.proposal_answers import accept
+        from .reflect.proposals import accept
 
         return accept(self, number, dry_run)
 
     def refuse_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Never propose that again; the diff of bank/proposals.md."""
-        from .reflect.proposal_answers import refuse
+        from .reflect.proposals import refuse
 
         return refuse(self, number, dry_run)
 

@@ -69,7 +69,7 @@ def reflect(
 
 def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -> None:
     from ..index.open_memory import OpenMemory
-    from ..reflect import proposal_answers as proposals
+    from ..reflect import proposals
 
     if accept is not None and refuse is not None:
         raise Usage("--accept and --refuse together", "one after the other")

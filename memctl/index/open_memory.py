@@ -7,6 +7,7 @@ from copy import copy
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
+from ..errors import LockBusy
 from ..notes.workspace import Workspace
 from .heal import with_index
 from .index import Index
@@ -100,6 +101,17 @@ class OpenMemory:
         if self.resident and look and report.stale is None:
             self.resident.settle(look, report)
         return report
+
+    def up_to_date(self, *, parallel: bool = False) -> None:
+        """Bring the open index up to date. What keeps it from that is an error: for writers, who must not miss a line.
+
+        `parallel` lets other processes read the pages.
+        """
+        from .sync import sync
+
+        report = sync(self.workspace, self.index, parallel=parallel)
+        if report.stale:
+            raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
     def with_workspace(self: M, workspace: Workspace) -> M:
         """The same with other settings, such as without a model, for one call."""

@@ -7,7 +7,7 @@ one name (a merge, a copy by hand), only the first is live: it is the one that i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from .line_text import LineText, whole_lines
@@ -18,6 +18,7 @@ from .page import live_blocks, open_end
 __all__ = [
     "Block",
     "Side",
+    "block_body",
     "body_of",
     "conflict_sides",
     "defused",
@@ -29,6 +30,7 @@ __all__ = [
     "live_blocks",
     "sha_of",
     "splice",
+    "unmanaged_lines",
     "untangle",
 ]
 
@@ -66,6 +68,20 @@ def edited(text: str, name: str) -> bool:
     page = _Page(text)
     block = page.block(name)
     return block is not None and is_edited(page.lines, block)
+
+
+def block_body(text: str, name: str) -> list[str]:
+    """The lines of the block `name` of a page; none without one."""
+    page = _Page(text)
+    block = page.block(name)
+    return body_of(page.lines, block) if block else []
+
+
+def unmanaged_lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a page outside its managed blocks, each with its number."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    managed = {number for block in live_blocks(lines) for number in range(block.begin, block.end + 1)}
+    return ((number, line) for number, line in enumerate(lines, 1) if number not in managed)
 
 
 def doubled(text: str) -> list[str]:

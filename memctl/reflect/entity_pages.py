@@ -19,7 +19,7 @@ from .lessons import Outcome, Strategy, Task
 
 __all__ = [
     "About",
-    "Held",
+    "BeliefLine",
     "Line",
     "entity_body",
     "experience_body",
@@ -55,7 +55,7 @@ class Line(NamedTuple):
     over: bool = False
 
 
-class Held(NamedTuple):
+class BeliefLine(NamedTuple):
     """A belief as a page shows it: `trend` is rising, falling or steady, `citation` its place in bank/opinions.md."""
 
     text: str
@@ -76,7 +76,7 @@ class About(NamedTuple):
 
     name: str
     now: Sequence[tuple[str, Line]] = ()
-    beliefs: Sequence[Held] = ()
+    beliefs: Sequence[BeliefLine] = ()
     plans: Sequence[Line] = ()
     timeline: Sequence[Line] = ()
     related: Sequence[tuple[str, str | None, int]] = ()
@@ -201,7 +201,7 @@ def _proof(line: Line, place: _Place, said: str = "") -> str:
     return _cite(line.citation, place, line.ref, said) + (f", also {also}{more}" if also else "")
 
 
-def _belief(held: Held, place: _Place) -> str:
+def _belief(held: BeliefLine, place: _Place) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
     sure = f"{held.confidence:.2f} {_TRENDS.get(held.trend, '')}".rstrip()
     proof = link("why", f"{relative(held.citation.path, place.page)}#^{held.ref}")
@@ -250,7 +250,7 @@ def _age(line: Line) -> tuple[str, str, Citation, str]:
     return (str(begun) if begun else line.day or "", line.day or "", line.citation, line.ref)
 
 
-def _rank(held: Held) -> tuple[bool, str, str]:
+def _rank(held: BeliefLine) -> tuple[bool, str, str]:
     """What is held comes before what is doubted; among each the words decide, so that a number moves no line."""
     return (held.confidence < 0.5, held.text.casefold(), held.ref)
 

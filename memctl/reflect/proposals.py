@@ -1,24 +1,39 @@
 """Proposals for memory.md: what has been true, important and cited often and long enough, each as a reviewable diff.
 
-Nothing here writes; a person accepts a proposal or refuses it for good. A proposal can be read back from the page that
-shows it, so that what is accepted is what was shown.
+A person accepts a proposal or refuses it for good; nothing else ever writes memory.md. A proposal is read back from the
+page that shows it, so that what is accepted is what was shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import nullcontext
 from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ..facts import Citation
+from ..beliefs.belief import Belief
+from ..errors import NothingFound, Refused
+from ..facts import Citation, Kind, is_trusted
+from ..hits import Hit
+from ..index.index import Index
+from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import days_told, important
+from ..index.queries.entries import Stored, by_ids, by_refs
+from ..index.queries.names import resolve
 from ..language.names import entity_key, is_han, mentions
-from ..markdown.blocks import body_of, live_blocks
+from ..markdown.blocks import block_body, live_blocks
+from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
 from ..markdown.user_page import BULLET, OwnPage, Said, said
-from ..notes.edits import diff
+from ..notes.edits import Edit, apply, diff, read_for_edit
+from ..notes.replace import writing_alone
+from ..notes.workspace import Workspace
+from ..truth.judge import judge
 from .entity_pages import heading, quoted
+from .fact_source import FactSource
+from .lessons import RELIABLE, Task
 
 __all__ = [
     "BLOCK",
@@ -27,14 +42,15 @@ __all__ = [
     "Candidate",
     "Proposal",
     "accept",
-    "diff_of",
+    "candidates",
     "is_due",
     "proposals",
     "proposals_body",
     "read_proposals",
     "refuse",
     "refused_in",
-    "says",
+    "with_line",
+    "with_refusal",
 ]
 
 CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
@@ -96,6 +112,9 @@ class Proposal(NamedTuple):
     reason: str
 
 
+_AGAIN = "`memctl reflect --propose-core` writes them again"
+
+
 # -- what is proposed -------------------------------------------------------------------------------------------------
 
 
@@ -139,12 +158,6 @@ def _rank(candidate: Candidate) -> tuple[float, int, int, date, Citation, str]:
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
 
 
-def says(core_text: str, candidate: Candidate) -> bool:
-    """True if memory.md says it already: it cites the fact, or one of its entries holds nearly all of the words."""
-    core = OwnPage(core_text)
-    return core.cites(candidate.ref) or any(entry.holds(_said(candidate)) for entry in core.said)
-
-
 def _said(candidate: Candidate) -> Said:
     return said(" ".join([*candidate.entities[:1], candidate.text]))
 
@@ -185,17 +198,12 @@ def _reason(candidate: Candidate) -> str:
 _LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
 
 
-def accept(core_text: str, proposal: Proposal) -> str:
-    """memory.md with the line of a proposal; as it is, if it cites that fact already."""
+def with_line(core_text: str, proposal: Proposal) -> str:
+    """memory.md with the line of a proposal; unchanged if it cites that fact already."""
     core = OwnPage(core_text)
     if core.cites(proposal.ref):
         return core_text
     return core.with_bullet(proposal.line, (proposal.under, *_LOGS), proposal.subject)
-
-
-def diff_of(proposal: Proposal, core_text: str) -> str:
-    """The unified diff of memory.md that a proposal would make."""
-    return diff(CORE, core_text, accept(core_text, proposal))
 
 
 # -- bank/proposals.md ------------------------------------------------------------------------------------------------
@@ -214,7 +222,7 @@ def proposals_body(items: Sequence[Proposal], core_text: str) -> str:
     """The body of the managed block of bank/proposals.md; empty if there is nothing to propose."""
     parts = [_INTRO] if items else []
     for item in items:
-        change = diff_of(item, core_text)
+        change = diff(CORE, core_text, with_line(core_text, item))
         longest = max(map(len, re.findall(r"`+", change)), default=0)
         fence = "`" * max(3, longest + 1)
         under = f". Goes under “{item.under}”" if item.under else ""
@@ -226,9 +234,7 @@ def proposals_body(items: Sequence[Proposal], core_text: str) -> str:
 
 def read_proposals(page_text: str) -> tuple[Proposal, ...]:
     """The proposals as bank/proposals.md shows them; one that a person made unreadable is left out."""
-    lines = split_lines(page_text.removeprefix("\ufeff"))
-    block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
-    body = body_of(lines, block) if block else []
+    body = block_body(page_text, BLOCK)
     starts = [n for n, line in enumerate(body) if _HEAD.fullmatch(line)]
     shown = (_shown(body[start:end]) for start, end in zip(starts, [*starts[1:], len(body)], strict=False))
     return tuple(proposal for proposal in shown if proposal)
@@ -255,9 +261,133 @@ def refused_in(page_text: str) -> set[str]:
     return {match[1] or match[2] for line in own for match in _ID.finditer(line)}
 
 
-def refuse(page_text: str, proposal: Proposal, today: date) -> str:
-    """bank/proposals.md with the id of a proposal under `## Refused`, behind the block; as it is, if it stands there."""
+def with_refusal(page_text: str, proposal: Proposal, today: date) -> str:
+    """bank/proposals.md with the id of a proposal under `## Refused`, behind the block; unchanged if it stands there."""
     if proposal.ref in refused_in(page_text):
         return page_text
     line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
     return OwnPage(page_text).with_bullet(line, _REFUSED)
+
+
+# -- what may be proposed -----------------------------------------------------------------------------------------------
+
+
+def candidates(
+    index: Index, source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
+) -> list[Candidate]:
+    """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
+    facts = source.hits(list(by_ids(index, important(index, IMPORTANCE, today)).values()))
+    told = days_told(index, [hit.ref for hit in facts], today)
+    found = [_fact(index, hit, told.get(hit.ref, ())) for hit in facts if hit.kind is Kind.WORLD and hit.day]
+    found += [made for belief in beliefs for made in _belief(index, belief)]
+    return found + [made for task in tasks for made in _lessons(index, task)]
+
+
+def _fact(index: Index, hit: Hit, days: Sequence[str]) -> Candidate:
+    first = min([hit.day or "", *days])
+    return Candidate(
+        hit.content, hit.ref, hit.source, hit.entities, "W", date.fromisoformat(first), importance=hit.importance,
+        citations=len(days), days=len({hit.day, *days}), holds=hit.superseded_by is None and not hit.expired and not hit.retracted,
+        private=hit.private, person=_is_person(index, hit.entities),
+    )  # fmt: skip
+
+
+def _belief(index: Index, belief: Belief) -> Iterable[Candidate]:
+    counted = [bullet for bullet in belief.items if not bullet.gone]
+    stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
+    if stated is None or stated.citation is None or stated.ref is None:
+        return
+    evidence = [bullet for bullet in counted if bullet.verdict in ("for", "against")]
+    yield Candidate(
+        belief.fact.text, stated.ref, stated.citation, belief.fact.entities, "O", belief.day, confidence=float(belief.number),
+        evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in counted}),
+        holds=belief.over is None, person=_is_person(index, belief.fact.entities),
+    )  # fmt: skip
+
+
+def _lessons(index: Index, task: Task) -> Iterable[Candidate]:
+    for strategy in task.strategies:
+        days = {outcome.day for outcome in strategy.outcomes if outcome.day}
+        if strategy.ok < RELIABLE or not days:
+            continue
+        first = strategy.outcomes[0]
+        total = strategy.ok + strategy.failed
+        text = f"{task.name}: {strategy.name}" if task.name else strategy.name
+        yield Candidate(
+            text, first.ref, first.citation, first.entities, "lesson", date.fromisoformat(min(days)),
+            confidence=strategy.ok / total, evidence=total, citations=total - 1, days=len(days),
+            person=_is_person(index, first.entities),
+        )  # fmt: skip
+
+
+def _is_person(index: Index, names: Sequence[str]) -> bool:
+    found = resolve(index, entity_key(names[0])) if names else []
+    return len(found) == 1 and (found[0].type or "").casefold() == "person"
+
+
+# -- accept and refuse --------------------------------------------------------------------------------------------------
+
+
+def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
+    """Write proposal `number` of bank/proposals.md into memory.md; returns the diff, empty if it stands there.
+
+    NothingFound if no such proposal is shown, Refused if its fact no longer holds, is gone, private or not trusted, or
+    if somebody refused it.
+    """
+
+    def edit(proposal: Proposal, page: Edit) -> Edit:
+        if proposal.ref in refused_in(page.after):
+            raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
+        reason = memory.run(lambda at: _stale(at, proposal))
+        if reason:
+            raise Refused(f"proposal {number} is out of date: {reason}", _AGAIN)
+        core = read_for_edit(memory.workspace, CORE)
+        return core._replace(after=with_line(core.after, proposal))
+
+    return _done(memory.workspace, number, edit, dry_run)
+
+
+def refuse(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
+    """Note in bank/proposals.md that proposal `number` is never made again; returns the diff, empty if it says so.
+
+    NothingFound if no such proposal is shown.
+    """
+
+    def plan(proposal: Proposal, page: Edit) -> Edit:
+        return page._replace(after=with_refusal(page.after, proposal, memory.today))
+
+    return _done(memory.workspace, number, plan, dry_run)
+
+
+def _done(workspace: Workspace, number: int, plan: Callable[[Proposal, Edit], Edit], dry_run: bool) -> str:
+    with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
+        page = read_for_edit(workspace, PAGE)
+        shown = {proposal.number: proposal for proposal in read_proposals(page.after)}
+        if number not in shown:
+            which = f"it shows {', '.join(map(str, shown))}; " if shown else ""
+            raise NothingFound(f"{PAGE} shows no proposal {number}", which + _AGAIN)
+        edit = plan(shown[number], page)
+        if not dry_run:
+            apply(workspace, [edit])
+        return edit.diff()
+
+
+def _stale(memory: OpenMemory, proposal: Proposal) -> str:
+    """Why the fact behind a proposal may not be accepted any more; empty if it may."""
+    memory.synced()
+    entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
+    if not entries:
+        return f"^{proposal.ref} is gone"
+    verdict = judge(memory.index, entries, memory.today, whole=False)
+    reasons = [_over(entry, verdict.standings[entry.id].holds(memory.today)) for entry in entries]
+    # Of twins, one that holds is enough.
+    return "" if "" in reasons else f"^{proposal.ref} {reasons[0]}"
+
+
+def _over(entry: Stored, holds: bool) -> str:
+    if not holds:
+        return "does not hold any more"
+    if entry.private or not is_trusted(entry.origin):
+        return "is private" if entry.private else f"comes from {entry.origin}"
+    doubted = entry.path == OPINIONS and (entry.confidence or 0) < 0.5
+    return f"is held at {entry.confidence} only" if doubted else ""

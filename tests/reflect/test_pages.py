@@ -24,7 +24,7 @@ from memctl.markdown.blocks import find_blocks
 from memctl.markdown.escape import Source, heading, quoted, sources
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import parse_page
-from memctl.reflect.entity_pages import About, Held, Line, entity_body, experience_body, lessons_body, world_body
+from memctl.reflect.entity_pages import About, BeliefLine, Line, entity_body, experience_body, lessons_body, world_body
 from memctl.reflect.lessons import Outcome, lessons
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
@@ -56,8 +56,8 @@ TARTU = line(
 NETS = line("The station has 11 nets.", "2025-11-18", 14, "nets-11", entities=("Gull Spit", "Irina Volkova"))
 TEA = line("Впервые налила чаю.", "2025-10-20", 13, "f-002194dd", entities=("Irina Volkova", "Alex Petrov"))
 REST = line("夜鹰继续听。", "2025-11-25", 15, "f-77aa0011", valid=since("2025-12-01", "2026-06-30"))
-SHORT = Held("Prefers a short night report.", 0.87, "rising", False, on("x"), "o-5qjx2mtd", 3)
-JOKE = Held("Шутит про одиннадцать строк.", 0.4, "falling", True, on("x"), "o-c6rt4yhe", 1, 2)
+SHORT = BeliefLine("Prefers a short night report.", 0.87, "rising", False, on("x"), "o-5qjx2mtd", 3)
+JOKE = BeliefLine("Шутит про одиннадцать строк.", 0.4, "falling", True, on("x"), "o-c6rt4yhe", 1, 2)
 
 IRINA = About(
     "Irina Volkova", [("city", RIGA)], [JOKE, SHORT], [REST], [NETS, TEA, RIGA, TARTU],
@@ -228,7 +228,7 @@ LINES = st.builds(
     retracted=st.booleans(), also=st.lists(CITATIONS, max_size=5).map(tuple),
 )  # fmt: skip
 BELIEFS = st.builds(
-    Held, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), CITATIONS, REFS,
+    BeliefLine, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), CITATIONS, REFS,
     st.integers(0, 20), st.integers(0, 20),
 )  # fmt: skip
 RELATED = st.tuples(names(), st.none() | PATHS, st.integers(1, 999))

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, call, fixture_copy, snapshot, write_pages
+from face_helpers import TODAY, call, fixture_copy, memory_on, snapshot, write_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,21 +18,18 @@ from memctl.index.rows import rows_of
 from memctl.markdown.blocks import splice
 from memctl.notes import edits
 from memctl.notes.workspace import Workspace
-from memctl.reflect import proposal_answers as verb
 from memctl.reflect.proposals import (
     AT_ONCE,
     BLOCK,
     Candidate,
     Proposal,
-    accept,
-    diff_of,
     is_due,
     proposals,
     proposals_body,
     read_proposals,
-    refuse,
     refused_in,
-    says,
+    with_line,
+    with_refusal,
 )
 
 CORE = """# Core
@@ -97,35 +94,27 @@ def test_what_is_due(more: dict[str, object], due: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("core", "already"),
+    ("core", "text", "subject", "already"),
     [
-        ("- [[Irina Volkova]] prefers tea.\n", True),
-        ("- Irina Volkova prefers black tea, and says so.\n", True),
-        ("- see `memory/2025-07-04.md#L12` ^f-1a2b3c4d\n", True),
-        ("- Irina Volkova does not prefer tea.\n", False),
-        ("- Alex Chen prefers tea.\n", False),
-        ("- Irina Volkova.\n- Somebody prefers tea.\n", False),
-        ("- f-1a2b3c4dd\n", False),
-        ("", False),
+        ("- [[Irina Volkova]] prefers tea.\n", "Prefers tea.", "Irina Volkova", True),
+        ("- Irina Volkova prefers black tea, and says so.\n", "Prefers tea.", "Irina Volkova", True),
+        ("- see `memory/2025-07-04.md#L12` ^f-1a2b3c4d\n", "Prefers tea.", "Irina Volkova", True),
+        ("- Irina Volkova does not prefer tea.\n", "Prefers tea.", "Irina Volkova", False),
+        ("- Alex Chen prefers tea.\n", "Prefers tea.", "Irina Volkova", False),
+        ("- Irina Volkova.\n- Somebody prefers tea.\n", "Prefers tea.", "Irina Volkova", False),
+        ("- f-1a2b3c4dd\n", "Prefers tea.", "Irina Volkova", False),
+        ("", "Prefers tea.", "Irina Volkova", False),
+        ("- Ирина Волкова предпочитает чай с лимоном.\n", "Предпочла бы чай с лимонами", "", False),
+        ("- У Ирины любимый чай с лимоном\n", "Любимый чай: с лимоном", "Ирина", True),
+        ("- Ирина не любит чай с лимоном\n", "Любит чай с лимоном", "Ирина", False),
+        ("- 伊琳娜喜欢喝红茶。\n", "喜欢喝红茶", "伊琳娜", True),
+        ("- 伊琳娜不喜欢喝红茶。\n", "喜欢喝红茶", "伊琳娜", False),
+        ("- Irina Volkova gets 14 stations.\n", "Gets 15 stations.", "Irina Volkova", False),
     ],
 )
-def test_what_memory_md_says_already(core: str, already: bool) -> None:
-    """The same words about the same entity, or the id; a denial is not the same."""
-    assert says(core, candidate()) == already
-    assert bool(propose(candidate(), core=core)) != already
-
-
-def test_three_languages_and_numbers() -> None:
-    """Inflected words are the same words; other numbers are other facts."""
-    assert (
-        says("- Ирина Волкова предпочитает чай с лимоном.\n", candidate("Предпочла бы чай с лимонами", entities=()))
-        is False
-    )
-    assert says("- У Ирины любимый чай с лимоном\n", candidate("Любимый чай: с лимоном", entities=("Ирина",)))
-    assert not says("- Ирина не любит чай с лимоном\n", candidate("Любит чай с лимоном", entities=("Ирина",)))
-    assert says("- 伊琳娜喜欢喝红茶。\n", candidate("喜欢喝红茶", entities=("伊琳娜",)))
-    assert not says("- 伊琳娜不喜欢喝红茶。\n", candidate("喜欢喝红茶", entities=("伊琳娜",)))
-    assert not says("- Irina Volkova gets 14 stations.\n", candidate("Gets 15 stations."))
+def test_what_memory_md_says_already(core: str, text: str, subject: str, already: bool) -> None:
+    """The same words about the same entity, inflected or not, or the id; a denial or another number is not the same."""
+    assert bool(propose(candidate(text, entities=(subject,) if subject else ()), core=core)) != already
 
 
 def test_what_is_refused_is_never_proposed_again() -> None:
@@ -164,8 +153,8 @@ def test_the_order_of_arrival_does_not_matter() -> None:
 def added(core: str, **more: object) -> str:
     """What a proposal adds to memory.md, with its link made short."""
     (proposal,) = propose(candidate(**more), core=core)
-    after = accept(core, proposal)
-    assert accept(after, proposal) == after
+    after = with_line(core, proposal)
+    assert with_line(after, proposal) == after
     return after.replace('[2025-07-04#L12](memory/2025-07-04.md#L12 "f-1a2b3c4d")', "[*]")
 
 
@@ -187,7 +176,7 @@ def test_where_a_line_goes() -> None:
 def test_a_second_line_goes_below_the_first() -> None:
     """Both in the section that the first one made."""
     first, second = propose(candidate(entities=("Ann",)), candidate("Hates rain.", "f-2ther000", entities=("Bob",)))
-    both = accept(accept(CORE, first), second)
+    both = with_line(with_line(CORE, first), second)
     assert both.endswith(
         '"f-1a2b3c4d")\n- [[Bob]]: Hates rain. [2025-07-04#L12](memory/2025-07-04.md#L12 "f-2ther000")\n'
     )
@@ -218,13 +207,13 @@ BODIES = st.text(st.sampled_from("# \n-*\tabc`1.>[]|\r\ufeff\udc80"), max_size=6
 def test_every_other_byte_of_memory_md_stays(core: str, subject: str, person: bool) -> None:
     """Whatever it holds: the line stands there once, and what was before is before and behind it."""
     found = propose(candidate("Zeta theta.", entities=(subject,) if subject else (), person=person), core=core)
-    after = accept(core, found[0])
+    after = with_line(core, found[0])
     start = after.index("Zeta theta.")
     begin = next(at for at in range(start + 1) if core.startswith(after[:at]) and not core.startswith(after[: at + 1]))
     kept = core[begin:]
     assert after[:begin] + kept == core and after.endswith(kept)
     assert len(after) - len(core) < 140
-    assert accept(after, found[0]) == after
+    assert with_line(after, found[0]) == after
 
 
 # -- the page ---------------------------------------------------------------------------------------------------------
@@ -273,7 +262,7 @@ def test_the_page_shows_reason_and_diff() -> None:
     back = read_proposals(shown)
     for made, read in zip(propose(*items), back, strict=True):
         assert read[:5] == made[:5]
-        assert diff_of(read, CORE) == diff_of(made, CORE)
+        assert with_line(CORE, read) == with_line(CORE, made)
     assert proposals_body((), CORE) == ""
     assert read_proposals("# Proposals\n") == ()
 
@@ -291,10 +280,10 @@ def test_an_id_below_the_block_is_refused_for_good() -> None:
     assert refused_in(shown) == set()
     assert refused_in(shown + "\nnever ^tag-light, nor f-0123abcd!\n") == {"tag-light", "f-0123abcd"}
     (proposal,) = read_proposals(shown)
-    done = refuse(shown, proposal, TODAY)
+    done = with_refusal(shown, proposal, TODAY)
     assert done == shown + "\n## Refused\n\n- ^f-1a2b3c4d · refused 2025-11-30 · Irina Volkova\n"
-    assert refused_in(done) == {"f-1a2b3c4d"} and refuse(done, proposal, TODAY) == done
-    more = refuse(done, proposal._replace(ref="o-other000", subject=""), TODAY)
+    assert refused_in(done) == {"f-1a2b3c4d"} and with_refusal(done, proposal, TODAY) == done
+    more = with_refusal(done, proposal._replace(ref="o-other000", subject=""), TODAY)
     assert more == done + "- ^o-other000 · refused 2025-11-30\n"
     assert page(candidate(), around=done) == done
     assert splice(done, BLOCK, "").startswith("# Proposals\n\n## Refused")
@@ -324,22 +313,22 @@ def test_accepting_writes_what_was_shown(tmp_path: Path) -> None:
     """Once; and the second proposal can follow without another reflect."""
     space, ref = workspace(tmp_path)
     before = snapshot(tmp_path)
-    shown = verb.accept(space, 1, TODAY, dry_run=True)
+    shown = memory_on(space).accept_proposal(1, dry_run=True)
     assert shown in before["bank/proposals.md"].decode()
     assert snapshot(tmp_path) == before and not (tmp_path / ".memory/reflect.lock").exists()
-    assert verb.accept(space, 1, TODAY) == shown
+    assert memory_on(space).accept_proposal(1) == shown
     assert f'Prefers tea. [2025-07-04#L5](memory/2025-07-04.md#L5 "{ref}")\n' in (tmp_path / "memory.md").read_text(
         "utf-8"
     )
-    assert verb.accept(space, 1, TODAY) == ""
-    assert "Hates rain." in verb.accept(space, 2, TODAY)
+    assert memory_on(space).accept_proposal(1) == ""
+    assert "Hates rain." in memory_on(space).accept_proposal(2)
     assert {path for path, data in snapshot(tmp_path).items() if data != before[path]} == {"memory.md"}
 
 
 def test_a_missing_memory_md_is_made(tmp_path: Path) -> None:
     """With what was accepted and nothing else; the heading that the page names is not invented."""
     space, _ = workspace(tmp_path, **{"memory.md": ""})
-    verb.accept(space, 1, TODAY)
+    memory_on(space).accept_proposal(1)
     assert (
         (tmp_path / "memory.md")
         .read_text("utf-8")
@@ -366,7 +355,7 @@ def test_a_person_may_reword_what_they_accept(tmp_path: Path) -> None:
         path.read_text("utf-8").replace("+- [[Irina Volkova]]: Prefers tea.", "+- [[Irina Volkova]] drinks tea only."),
         "utf-8",
     )
-    verb.accept(space, 1, TODAY)
+    memory_on(space).accept_proposal(1)
     assert f'\n- [[Irina Volkova]] drinks tea only. [2025-07-04#L5](memory/2025-07-04.md#L5 "{ref}")\n' in (
         tmp_path / "memory.md"
     ).read_text("utf-8")
@@ -388,7 +377,7 @@ def test_what_no_longer_holds_is_not_accepted(tmp_path: Path, change: tuple[str,
     log.write_text(log.read_text("utf-8").replace(*change), "utf-8")
     before = snapshot(tmp_path)
     with pytest.raises(Refused, match=rf"out of date: \^{ref} {reason}"):
-        verb.accept(space, 1, TODAY)
+        memory_on(space).accept_proposal(1)
     assert snapshot(tmp_path) == before
 
 
@@ -398,7 +387,7 @@ def test_what_was_replaced_is_not_accepted(tmp_path: Path) -> None:
     newer = "## Retain\n\n- W(key=drink) @Irina-Volkova: Prefers cocoa.\n"
     space, _ = workspace(tmp_path, log, **{"memory/2025-11-01.md": newer})
     with pytest.raises(Refused, match="does not hold"):
-        verb.accept(space, 1, TODAY)
+        memory_on(space).accept_proposal(1)
 
 
 def test_a_belief_that_fell_is_not_accepted(tmp_path: Path) -> None:
@@ -411,19 +400,19 @@ def test_a_belief_that_fell_is_not_accepted(tmp_path: Path) -> None:
         },
     )
     with pytest.raises(Refused, match=r"is held at 0\.31 only"):
-        verb.accept(space, 1, TODAY)
+        memory_on(space).accept_proposal(1)
 
 
 def test_refusing_is_for_good(tmp_path: Path) -> None:
     """It stands in the page, and the proposal cannot be accepted before it is taken out again."""
     space, ref = workspace(tmp_path)
     before = snapshot(tmp_path)
-    assert f"+- ^{ref} · refused 2025-11-30" in verb.refuse(space, 1, TODAY, dry_run=True)
+    assert f"+- ^{ref} · refused 2025-11-30" in memory_on(space).refuse_proposal(1, dry_run=True)
     assert snapshot(tmp_path) == before
-    verb.refuse(space, 1, TODAY)
-    assert verb.refuse(space, 1, TODAY) == ""
+    memory_on(space).refuse_proposal(1)
+    assert memory_on(space).refuse_proposal(1) == ""
     with pytest.raises(Refused, match="refused before"):
-        verb.accept(space, 1, TODAY)
+        memory_on(space).accept_proposal(1)
     assert (tmp_path / "memory.md").read_text("utf-8") == CORE
     assert refused_in((tmp_path / "bank/proposals.md").read_text("utf-8")) == {ref}
 
@@ -431,13 +420,13 @@ def test_refusing_is_for_good(tmp_path: Path) -> None:
 def test_only_what_is_shown_can_be_accepted(tmp_path: Path) -> None:
     """Another number, and a workspace that never proposed anything."""
     space, _ = workspace(tmp_path)
-    for job in (verb.accept, verb.refuse):
+    for job in (memory_on(space).accept_proposal, memory_on(space).refuse_proposal):
         with pytest.raises(NothingFound, match="shows no proposal 3") as error:
-            job(space, 3, TODAY)
+            job(3)
         assert error.value.cure.startswith("it shows 1, 2; ")
     bare = Workspace(fixture_copy(tmp_path).resolve())
     with pytest.raises(NothingFound, match="shows no proposal 1"):
-        verb.accept(bare, 1, TODAY)
+        memory_on(bare).accept_proposal(1)
 
 
 def test_an_edit_of_memory_md_meanwhile_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -451,7 +440,7 @@ def test_an_edit_of_memory_md_meanwhile_wins(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(edits, "replace", late)
     with pytest.raises(PageChanged):
-        verb.accept(space, 1, TODAY)
+        memory_on(space).accept_proposal(1)
     assert (tmp_path / "memory.md").read_text("utf-8") == "# Mine\n"
 
 
@@ -460,7 +449,7 @@ def test_bytes_that_are_no_utf_8_survive(tmp_path: Path) -> None:
     space, _ = workspace(tmp_path)
     core = CORE.replace("\n", "\r\n").encode() + b"\xff\xfe"
     (tmp_path / "memory.md").write_bytes(core)
-    verb.accept(space, 1, TODAY)
+    memory_on(space).accept_proposal(1)
     after = (tmp_path / "memory.md").read_bytes()
     (line,) = [line for line in after.split(b"\r\n") if b"Prefers tea" in line]
     assert after.replace(line + b"\r\n", b"") == core

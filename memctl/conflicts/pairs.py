@@ -15,8 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from ..facts import Fact
-from ..language import stopwords
-from ..language.analyzer import query_terms, terms
+from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.modality import is_change
 from ..language.names import is_han
 from ..language.relations import relation
@@ -275,7 +274,7 @@ def _stops() -> frozenset[str]:
 def _is_stem(term: str) -> bool:
     """True for a term that tells what a fact is about: no number, attribute or stop word."""
     number = bool(_NUMBER.fullmatch(term))
-    return not number and "=" not in term and len(term) > (1 if is_han(term[0]) else 2) and term not in _stops()
+    return not number and "=" not in term and len(term) > (1 if is_han(term[0]) else 2) and term not in stop_terms()
 
 
 def _likeness(one: Marks, stems: int, count: int) -> float:

@@ -10,7 +10,9 @@ from contextlib import closing, contextmanager
 from typing import NamedTuple
 
 from ..facts import Citation
-from ..language.stopwords import ENGLISH, RUSSIAN
+from ..language.detect import default_languages
+from ..language.names import is_han
+from ..language.words import words
 
 __all__ = ["Floors", "RawLine", "plain_floors"]
 
@@ -63,7 +65,9 @@ class Floors:
         return [self._lines[number][0] for number in best[:limit]]
 
 
-_STOP = frozenset(f"{ENGLISH} {RUSSIAN}".split())
+_STOP = frozenset(
+    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
+)
 
 
 def _pieces(text: str) -> Iterator[str]:

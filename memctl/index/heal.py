@@ -37,15 +37,20 @@ _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for l
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
     "index/schema.sql", "index/index.py", "index/derived_rows.py", "index/lexical.py", "ids.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
-    "language/dates_hints.py", "language/dates_lexer.py", "language/dates_meanings.py", "language/dates_words.py", "markdown/frontmatter.py", "markdown/grammar.py", "language/han.py", "markdown/lines.py",
-    "language/irregular.py", "language/modality.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/fast_page.py", "markdown/private.py", "language/relations.py", "language/relations_words.py", "language/stopwords.py", "language/analyzer.py", "markdown/tombstones.py", "markdown/ttl.py",
+    "language/dates_hints.py", "language/dates_lexer.py", "language/dates_meanings.py", "language/dates_words.py", "markdown/frontmatter.py", "markdown/grammar.py", "markdown/lines.py",
+    "language/modality.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/fast_page.py", "markdown/private.py", "language/relations.py", "language/relations_words.py", "language/analyzer.py", "language/detect.py", "markdown/tombstones.py", "markdown/ttl.py",
 )  # fmt: skip
+_WORDS = frozenset(
+    ("characters", "irregular", "language", "stopwords")
+)  # topics of words that decide a row, of each language
 
 
 @cache
 def schema_version() -> int:
     """A number for PRAGMA user_version that changes with the schema and with every module that decides a row."""
-    parts = [(_HERE.parent / name).read_bytes() for name in _PARSER]
+    listed = (_HERE.parent / "language" / "data").glob("*/*.txt")
+    words = sorted((path.parent.name, path.stem, path) for path in listed if path.stem in _WORDS)
+    parts = [path.read_bytes() for path in (*(_HERE.parent / name for name in _PARSER), *(path for *_, path in words))]
     return int.from_bytes(hashed(b"\0".join(parts), 4)) >> 1 or 1
 
 

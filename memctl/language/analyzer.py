@@ -8,7 +8,22 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import pairwise
 
-__all__ = ["LATIN", "LONGEST", "fold", "is_cyrillic", "is_identifier", "prefixes", "query_terms", "terms"]
+from .detect import default_languages, languages_of
+from .words import lines, words
+
+__all__ = [
+    "LATIN",
+    "LONGEST",
+    "fold",
+    "irregular_forms",
+    "is_cyrillic",
+    "is_identifier",
+    "prefixes",
+    "query_terms",
+    "simplified",
+    "stop_terms",
+    "terms",
+]
 
 LONGEST = 64
 """Characters kept of one token; both sides cut at the same place."""
@@ -71,7 +86,8 @@ def query_terms(text: str) -> list[str]:
     chunks = text.split()
     names = _names(chunks)
     found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk)]
-    kept = [token for token, named in found if (named and len(token) > 1) or token not in _stop_terms()]
+    stops = stop_terms(languages_of(text))
+    kept = [token for token, named in found if (named and len(token) > 1) or token not in stops]
     return list(dict.fromkeys(kept or [token for token, _ in found]))
 
 
@@ -158,7 +174,7 @@ class _Folds(dict[int, str]):
         if category in ("Cf", "Me") or 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF or _is_point(code):
             return ""
         if category[0] in "LNM":
-            return _simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
+            return simplified().get(char, char) if 0x3400 <= code <= 0x9FFF else char
         # Unassigned here may be a letter or an emoji of a newer Unicode than this Python's.
         return f" {char} " if category in ("So", "Sc", "Sm", "Co", "Cn") else " "
 
@@ -235,18 +251,23 @@ def _stem(word: str) -> str:
 
 
 @cache
-def _irregular() -> dict[str, str]:
-    from memctl.language import irregular
-
-    return irregular.forms()
+def irregular_forms(language: str) -> dict[str, str]:
+    """Each irregular form of a language -> its base, both folded and unstemmed."""
+    groups = (line.split() for line in lines(language, "irregular").get("", ()))
+    return {form: group[0] for group in groups for form in group[1:]}
 
 
 @cache
-def _simplified() -> dict[str, str]:
-    """Traditional Chinese characters -> simplified, read when the first Chinese character is met."""
-    from memctl.language import han
+def _irregular() -> dict[str, str]:
+    return {form: base for language in default_languages() for form, base in irregular_forms(language).items()}
 
-    return han.simplified()
+
+@cache
+def simplified() -> dict[str, str]:
+    """Traditional Chinese characters -> simplified, read when the first Chinese character is met."""
+    held = words("zh", "characters")
+    pairs = "".join(held["unihan"] + held["added"])
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def _language(code: int) -> str:
@@ -284,7 +305,8 @@ def _names(chunks: list[str]) -> set[str]:
 
 
 @cache
-def _stop_terms() -> frozenset[str]:
-    from memctl.language import stopwords
-
-    return frozenset(stopwords.TERMS.split())
+def stop_terms(chosen: tuple[str, ...] = ()) -> frozenset[str]:
+    """The search tokens of function words: of the chosen languages (`languages_of`), else of those that are the default."""
+    return frozenset(
+        term for name in chosen or default_languages() for term in words(name, "stopwords").get("terms", ())
+    )

@@ -8,8 +8,9 @@ from functools import cache, lru_cache
 
 from .analyzer import fold, terms
 from .names import is_han
+from .words import languages, lines
 
-__all__ = ["Standin", "standins"]
+__all__ = ["Standin", "groups", "standins"]
 
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = 3  # letters by which the groups of a word are found, more of a long one: no ending begins before
@@ -44,13 +45,23 @@ def standins(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] = (
     return [(tokens, tuple(anchors)) for tokens, anchors in found.items()]
 
 
+@cache
+def groups() -> tuple[str, ...]:
+    """The shipped groups, a line each: spellings of all languages with commas between."""
+    held: dict[str, list[str]] = {}
+    for language in languages():
+        for line in lines(language, "synonyms").get("", ()):
+            name, colon, spellings = line.partition(": ")
+            key = name if colon else line.partition(",")[0].lstrip("~+")
+            held.setdefault(key, []).append(spellings if colon else line)
+    return tuple(map(", ".join, held.values()))
+
+
 @lru_cache(maxsize=4)
 def _table(more: tuple[str, ...]) -> str:
     """All groups as one text in which every word follows a space, to be searched without reading its lines."""
-    from .slang import GROUPS
-
     own = [fold(line.replace("\n", " ")).casefold() for line in more]
-    return "\n ".join(["", *GROUPS.strip().split("\n"), *own, ""]).replace("~", " ~ ").replace(" +", " + ")
+    return "\n ".join(["", *groups(), *own, ""]).replace("~", " ~ ").replace(" +", " + ")
 
 
 def _likely(folded: str, known: set[str], table: str) -> list[str]:

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ..facts import Citation
-from ..language.analyzer import query_terms, terms
+from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han
 
 __all__ = ["RECURRING", "RELIABLE", "Outcome", "Strategy", "Task", "first_clause", "labels", "lessons"]
@@ -178,7 +178,7 @@ def _prose_words(chunk: str) -> Iterator[tuple[str, bool]]:
         if re.fullmatch(r"[A-Z][A-Z0-9]+", piece):
             yield piece.casefold(), True
         else:
-            found = [term for term in query_terms(piece) if term not in _stop_terms() and not _is_number(term)]
+            found = [term for term in query_terms(piece) if term not in stop_terms() and not _is_number(term)]
             yield from ((term, False) for term in found if len(term) > 1 or not is_han(term) or found == [term])
 
 
@@ -192,13 +192,6 @@ def _identifier() -> re.Pattern[str]:
 def _is_number(word: str) -> bool:
     """True for `41,280`, `02:50`, `9gb`, `v1.0.0-rc.1`, and for what has no letter or digit at all."""
     return bool(re.fullmatch(r"v?[0-9][\d\W_]*(?:[a-z]{1,3}[\d\W_]*){0,2}|[\d\W_]*", word))
-
-
-@cache
-def _stop_terms() -> frozenset[str]:
-    from ..language import stopwords
-
-    return frozenset(stopwords.TERMS.split())
 
 
 @cache

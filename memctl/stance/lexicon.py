@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
-from ..language.analyzer import terms
+from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han
-from ..language.stopwords import TERMS
 from ..language.words import toml, words
 
 __all__ = ["LANGUAGES", "Lexicon", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
@@ -272,12 +271,7 @@ def stem_word(word: str) -> str:
     """
     found = terms(word)
     stem = found[0] if found else word
-    return stem[:-1] if 3 <= len(stem) <= 4 and stem[-1] in "аеийоуыья" and stem not in _stops() else stem
-
-
-@cache
-def _stops() -> frozenset[str]:
-    return frozenset(TERMS.split())
+    return stem[:-1] if 3 <= len(stem) <= 4 and stem[-1] in "аеийоуыья" and stem not in stop_terms() else stem
 
 
 _HYPHENS = "-\u2010\u2011"

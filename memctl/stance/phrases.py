@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..language.analyzer import stop_terms
 from ..language.names import is_han
-from ..language.stopwords import TERMS
 from .units import CONTENT, OPERATORS, Unit, is_barrier, is_verb
 
 __all__ = ["ATTITUDES", "EVENTS", "TIMES", "Item", "items_of"]
@@ -58,7 +58,6 @@ TIMES = frozenset(
         *("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
     )
 )
-_STOPS = frozenset(TERMS.split())
 
 # -- scopes ------------------------------------------------------------------------------------------------------------
 
@@ -381,7 +380,7 @@ def _is_silent(unit: Unit) -> bool:
     if unit.sections & {"plain"}:
         return not unit.sections & {"scales", "groups"}
     if not unit.sections & CONTENT:
-        return bool(unit.sections) or unit.key in _STOPS or (unit.kind == "w" and len(unit.word) == 1)
+        return bool(unit.sections) or unit.key in stop_terms() or (unit.kind == "w" and len(unit.word) == 1)
     if "months" in unit.sections or (unit.sections & {"less", "more"} and "groups" not in unit.sections):
         return True
     return unit.sections & CONTENT == {"light"} and bool(unit.sections & {"ask", "refuse", "stop", "like", "dislike"})

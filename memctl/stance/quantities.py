@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..language.stopwords import TERMS
+from ..language.analyzer import stop_terms
 
 if TYPE_CHECKING:
     from .lexicon import Role
@@ -27,7 +27,6 @@ class Quantity(NamedTuple):
     denied: bool = False
 
 
-_STOPS = frozenset(TERMS.split())
 _HAN = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "半": 0.5}
 _HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10000}
 _LATE = frozenset(("pm", "p.m", "вечера", "下午", "晚上", "傍晚", "evening", "afternoon", "дня"))
@@ -189,7 +188,7 @@ def _bare(units: Sequence[Unit], at: int) -> bool:
     if at + 1 >= len(units) or "." in units[at].word:
         return at + 1 >= len(units)
     after = units[at + 1]
-    if after.sections & {"about_now", "coordinate"} or after.key in _STOPS:
+    if after.sections & {"about_now", "coordinate"} or after.key in stop_terms():
         return True
     return after.kind == "p" or _word(units, at + 1) in ("in", "and", "this", "every", "each", "on", "и", "or", "утра")
 
@@ -232,7 +231,7 @@ _LABELLED = frozenset(
 def _ends_here(units: Sequence[Unit], at: int) -> bool:
     """True when a number counts nothing that follows."""
     after = units[at + 1 : at + 2]
-    return not after or after[0].kind == "p" or after[0].key in _STOPS or "about_now" in after[0].sections
+    return not after or after[0].kind == "p" or after[0].key in stop_terms() or "about_now" in after[0].sections
 
 
 def _counted(units: Sequence[Unit], at: int) -> Iterator[str]:
@@ -241,7 +240,7 @@ def _counted(units: Sequence[Unit], at: int) -> Iterator[str]:
     if _word(units, at - 2) == "of" and at > 2 and units[at - 3].kind == "w":
         yield units[at - 3].key  # "batches of 100 mails" counts in batches, too
     for unit in units[at : at + 3]:
-        if unit.key in _STOPS:
+        if unit.key in stop_terms():
             continue
         if unit.kind == "p" or found == 2 or (unit.kind in "nhw" and unit.sections & {"at", "not", "because"}):
             return

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ..language.irregular import ENGLISH
+from ..language.analyzer import irregular_forms
 from .lexicon import Lexicon, Role, Token
 
 __all__ = ["BARRIERS", "CONTENT", "OPERATORS", "Unit", "is_barrier", "is_verb", "units_of"]
@@ -207,7 +207,7 @@ def _is_verb(unit: Unit) -> bool:
 @cache
 def _past() -> frozenset[str]:
     """English past forms that share no ending."""
-    return frozenset(form for group in ENGLISH.replace("\n", " ").split(";") for form in group.split()[1:])
+    return frozenset(irregular_forms("en"))
 
 
 _PAST_RU = (

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from memctl.index.heal import with_index
 from memctl.index.queries.entries import dump
-from memctl.language import han, slang
-from memctl.language.analyzer import fold, query_terms, terms
+from memctl.language.analyzer import fold, query_terms, simplified, terms
 from memctl.language.phonetic import alike, skeleton, starts
-from memctl.language.synonyms import standins
+from memctl.language.synonyms import groups, standins
+from memctl.language.words import words
 
 DATA = Path(__file__).parents[1] / "data" / "slang"
 TOPICS = [json.loads(line) for line in (DATA / "topics.jsonl").read_text("utf-8").splitlines()]
@@ -33,14 +33,14 @@ def stand_for(question: str, *more: tuple[str, ...]) -> set[str]:
 
 def test_the_table_is_written_as_it_is_read() -> None:
     """Lower case, folded, no empty spelling, no group of one, no Chinese word of one character, no group twice."""
-    groups = [[part.strip() for part in line.split(",")] for line in slang.GROUPS.strip().splitlines()]
-    for group in groups:
+    listed = [[part.strip() for part in line.split(",")] for line in groups()]
+    for group in listed:
         assert len(group) > 1 and all(group), group
         for spelling in group:
             bare = spelling.lstrip("~+")
             assert bare == fold(bare).casefold().replace("ё", "е"), spelling
             assert terms(bare) and not (len(bare) == 1 and bare > "\u2e80"), spelling
-    assert len({tuple(group) for group in groups}) == len(groups)
+    assert len({tuple(group) for group in listed}) == len(listed)
 
 
 @pytest.mark.parametrize(
@@ -256,12 +256,11 @@ def test_sounds_of_any_word(word: str) -> None:
 
 def test_the_pairs_fold_one_character_into_another_once() -> None:
     """No chains, nothing folded into itself, all within the basic plane."""
-    pairs = han.simplified()
+    pairs = simplified()
     assert len(pairs) > 2_700
     assert not {old for old, new in pairs.items() if old == new or new in pairs}
     assert all("\u3400" <= char <= "\u9fff" for pair in pairs.items() for char in pair)
-    pairs_again = "".join(f"{han.UNIHAN}{han.ADDED}".split())
-    assert len(pairs) * 2 == len(pairs_again)
+    assert len(pairs) * 2 == len("".join(map("".join, words("zh", "characters").values())))
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memctl.language import analyzer as module
-from memctl.language import irregular
-from memctl.language.analyzer import LONGEST, prefixes, query_terms, terms
+from memctl.language.analyzer import LONGEST, irregular_forms, prefixes, query_terms, terms
+from memctl.language.words import languages, words
 
 TOKENCHARS = "".join(sorted(set(string.punctuation) - set("'\"")))
 SAMPLES = """
@@ -178,7 +178,7 @@ def test_prefixes_are_never_short(text: str) -> None:
 
 
 def test_irregular_forms_are_single_folded_words() -> None:
-    for form, base in irregular.forms().items():
+    for form, base in [pair for name in languages() for pair in irregular_forms(name).items()]:
         assert form.isalpha() and base.isalpha()
         assert terms(form) == terms(base)
 
@@ -211,7 +211,6 @@ def test_hostile_text_costs_linear_time(hostile: str) -> None:
 
 
 def test_the_kept_stop_terms_are_what_analysis_makes_of_the_stop_words() -> None:
-    from memctl.language import stopwords
-
-    words = f"{stopwords.ENGLISH} {stopwords.RUSSIAN} {stopwords.CHINESE}"
-    assert set(stopwords.TERMS.split()) == set(terms(words))
+    for language in languages():
+        held = words(language, "stopwords")
+        assert set(held["terms"]) == set(terms(" ".join(held["words"]))), language

@@ -1,7 +1,7 @@
-"""Time expressions in English, Russian and Chinese -> whole-day periods, seen from a `today` that is an argument.
+"""Time expressions in any language of data/ -> whole-day periods, seen from a `today` that is an argument.
 
 dateparser was not used: it takes over 200 ms to import and reads dates into ordinary words ("may", "sat", "1.2.3").
-Words and word orders are tables (dates_words), text becomes tokens (dates_lexer), a token trie finds the longest order
+Words and word orders are data (dates.txt of each language), text becomes tokens (dates_lexer), a token trie finds the longest order
 here, and one function for each meaning turns it into days (dates_meanings). Weeks start on Monday; seasons are northern
 and meteorological ("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21
 days to today. Internal classes are plain ones, because a dataclass costs 1 ms of every start.
@@ -16,10 +16,10 @@ from functools import cache
 from itertools import product
 
 from memctl.facts import Period
-from memctl.language import dates_words as words
-from memctl.language.dates_hints import may_hold_time
-from memctl.language.dates_lexer import Token, lex, read_iso
+from memctl.language.dates_lexer import Token, lexer, read_iso
 from memctl.language.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
+from memctl.language.detect import beside, default_languages, languages_of, rivals
+from memctl.language.words import languages, lines, words
 
 __all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]
 
@@ -63,7 +63,7 @@ def _choices(item: str) -> list[list[str]]:
 @cache
 def _orders() -> _Node:
     root = _Node()
-    for line in words.RULES.split("\n")[1:-1]:
+    for line in (line for name in languages() for line in lines(name, "dates").get("orders", ())):
         level, meaning, *items = line.split()
         for choice in product(*map(_choices, items)):
             node = root
@@ -74,11 +74,11 @@ def _orders() -> _Node:
 
 
 _SLOT_OF = (
-    dict.fromkeys(("month_en", "a_month", "a_month_en", "month_zh", "lone"), "month")
+    dict.fromkeys(("month_first", "a_month", "a_month_first", "numbered_month", "lone"), "month")
     | dict.fromkeys(("byear", "fullyear", "gyear"), "year")
-    | dict.fromkeys(("a_weekday", "relday", "weekday_zh"), "weekday")
-    | dict.fromkeys(("part_of", "part_zh", "part_year_zh"), "part")
-    | dict.fromkeys(("cal", "once", "ago_zh"), "unit")
+    | dict.fromkeys(("a_weekday", "relday", "weekday_bare"), "weekday")
+    | dict.fromkeys(("part_of", "part_after", "part_of_year"), "part")
+    | dict.fromkeys(("cal", "once", "ago_unit"), "unit")
     | {"nth": "day", "a_season": "season", "q": "months_of", "half": "months_of"}
 )
 
@@ -272,16 +272,26 @@ def _phrase(tokens: list[Token], at: int, today: date, level: int) -> _Phrase | 
 _SHUT_LEFT = frozenset("@/\\#$€£¥№_")
 _SHUT_RIGHT = frozenset("@/\\#_%$°")
 _CODE_RIGHT = frozenset("([=")
-_UNITS = frozenset(["ms", "kb", "mb", "gb", "px", "people", "req"])
-_FUNCTION_WORDS = frozenset(["this", "does", "always", "across", "plus", "thus", "less"])
 
 
 def _counts_things(text: str, end: int) -> bool:
     """True when a number that ends at `end` counts what follows ("in 2025 requests", «в 2025 запросах»)."""
     word = next(iter(text[end : end + 40].split()), "").rstrip(".,;:!?)")
-    if not word.islower() or not text[end : end + 1].isspace() or word in _FUNCTION_WORDS:
+    counted, endings, plain = _counted()
+    if not word.islower() or not text[end : end + 1].isspace() or word in plain:
         return False
-    return word in _UNITS or (len(word) > 3 and word.endswith(("s", "ах", "ях", "ов", "ей")))
+    return word in counted or (len(word) > 3 and word.endswith(endings))
+
+
+@cache
+def _counted() -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """Units that are counted, the endings of plurals, and words with such an ending that are none; of all languages."""
+    listed = (
+        [word for name in languages() for word in words(name, "dates").get(section, ())]
+        for section in ("counted", "plural endings", "no plurals")
+    )
+    counted, endings, plain = listed
+    return frozenset(counted), tuple(endings), frozenset(plain)
 
 
 def _is_last_of(tokens: list[Token]) -> bool:
@@ -311,7 +321,8 @@ def _first_words() -> frozenset[str]:
 
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
     """The mentions of a text, each with its cycle."""
-    tokens = lex(text, today) if may_hold_time(text) else []
+    cutter = lexer(languages_of(text))
+    tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
     first_words = _first_words() if tokens else frozenset()
     at = 0
     while at < len(tokens):
@@ -337,10 +348,16 @@ def find_times(text: str, today: date) -> list[Mention]:
 
 
 def _whole(text: str, today: date) -> Period | None:
+    """The days that a text without a range sign names, in the default languages or else in one of the others."""
     period = read_iso(text)
     if period or not text:
         return period
-    tokens = lex(text, today, whole=True)
+    others = [beside(name) for default in default_languages() for name in rivals(default)]
+    return next((found for chosen in (default_languages(), *others) if (found := _whole_in(text, today, chosen))), None)
+
+
+def _whole_in(text: str, today: date, chosen: tuple[str, ...]) -> Period | None:
+    tokens = lexer(chosen).tokens(text, today, whole=True)
     phrase = _phrase(tokens, 0, today, 2) if tokens and tokens[0].start == 0 else None
     if phrase is None or phrase.end < len(tokens) or text[tokens[-1].end :] not in ("", "."):
         return None

@@ -1,25 +1,25 @@
-"""Text to the tokens that can stand in a time expression; every other word only breaks a phrase."""
+"""Text to the tokens that can stand in a time expression, by `dates.txt` of its languages; other words break a phrase."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, cached_property
 
 from memctl.facts import Period
-from memctl.language import dates_words as words
+from memctl.language.words import languages, lines, words
 
-__all__ = ["BREAK", "Token", "last_day", "lex", "month_span", "read_iso", "spellings"]
+__all__ = ["BREAK", "Lexer", "Token", "last_day", "lexer", "month_span", "read_iso"]
 
 Readings = dict[str, int]
 _COMMA: Readings = {",": 0}
 _DASH: Readings = {"dash": 0, "conn": 0}
 
 HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
-_HAN_DIGITS = {"零": 0, "〇": 0, "两": 2} | {c: n for n, c in enumerate("一二三四五六七八九", 1)}
-_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
+_BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
+_LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
 _ABSENT = -1  # a part that an ISO date leaves out (0 is a wrong month)
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
@@ -56,7 +56,7 @@ def month_span(year: int, month: int, count: int = 1) -> Period:
 # --- vocabulary ---------------------------------------------------------------------------------------------------
 
 
-def spellings(entry: str) -> Iterator[str]:
+def _spellings(entry: str) -> Iterator[str]:
     """`март//а` -> март, марта; «трёх» also as «трех»."""
     stem, *endings = entry.split("/")
     for ending in endings or [""]:
@@ -65,52 +65,20 @@ def spellings(entry: str) -> Iterator[str]:
             yield (stem + ending).replace("ё", "е")
 
 
-def _expand(name: str, word: str) -> list[str]:
-    """All classes of a word listed under `name`, the bold ones first (they are dropped when the word is shy)."""
-    if name in ("month_en", "month_ru"):
-        english = ["month_en", "a_month_en"] if name == "month_en" else []
-        return ["month", "lone", "a_month", *english]
-    if name == "weekday":
-        bold = [] if word in words.SHY else ["relday"] if word in words.SHY_ALONE else ["weekday", "relday"]
-        return [*bold, "a_weekday"]
-    return ["season", "a_season"] if name == "season" else [name]
+def _listed(section: str, chosen: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """The words of a section of the chosen languages, or of all."""
+    return tuple(word for name in chosen or languages() for word in words(name, "dates").get(section, ()))
 
 
-_WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
+def _valued(section: str) -> dict[str, int]:
+    """The entries `word=number` of a section of all languages."""
+    return {word: int(value) for word, _, value in (entry.partition("=") for entry in _listed(section))}
 
 
 @cache
-def _vocabulary() -> dict[str, Readings]:
-    table: dict[str, Readings] = {word: {} for word in words.PLAIN_HAN.split()}
-    for line in words.WORDS.split("\n")[1:-1]:
-        name, value, *entries = line.split()
-        for entry in entries:
-            for word in spellings(entry):
-                readings = table.setdefault(word, {})
-                for each in _expand(name, word):
-                    readings[each] = int(value)
-    for word in [w for w in table if "ago_zh" in table[w]]:
-        table.update({word + tail: {} for tail in words.FRONT})
-    return table
-
-
-@cache
-def _shy(key: str) -> Readings:
-    """How an ordinary word, or a month in capitals (an enum's), reads when it is not written as a name."""
-    drop = {"month", "month_en", "season"} | (set() if len(key) > 3 or key == "may" else {"lone"})
-    return {name: value for name, value in _vocabulary()[key].items() if name not in drop}
-
-
-def _word(text: str, whole: bool) -> Readings | None:
-    """What a word may mean, by its spelling and case; None when it means no time."""
-    key = text.lower()
-    readings = _vocabulary().get(key)
-    if readings is None or (not whole and text.istitle()):
-        return readings
-    if not whole:
-        return _shy(key) if key in words.SHY_LOWER or (text.isupper() and "month_en" in readings) else readings
-    bold = {extra: readings[name] for name, extras in _WHOLE.items() if name in readings for extra in extras}
-    return readings | bold
+def _han_numerals() -> tuple[dict[str, int], dict[str, int]]:
+    """Digits and powers of ten in Chinese characters."""
+    return _valued("digits"), _valued("tens")
 
 
 # --- numbers and compounds -----------------------------------------------------------------------------------------
@@ -134,15 +102,16 @@ def _number(text: str, whole: bool = False) -> Readings:
 
 def _han_number(run: str) -> Readings:
     """一..九千九百九十九, or four digits that name a year (二〇二五)."""
-    if all(c in _HAN_DIGITS for c in run):
-        digits = "".join(str(_HAN_DIGITS[c]) for c in run)
+    units, tens = _han_numerals()
+    if all(c in units for c in run):
+        digits = "".join(str(units[c]) for c in run)
         return _number(digits) if len(digits) in (1, 4) else {}
     total, digit = 0, 0
     for c in run:
-        if c in _HAN_DIGITS:
-            digit = _HAN_DIGITS[c]
+        if c in units:
+            digit = units[c]
         else:
-            total, digit = total + (digit or 1) * _HAN_TENS[c], 0
+            total, digit = total + (digit or 1) * tens[c], 0
     return _number(str(total + digit))
 
 
@@ -173,16 +142,17 @@ def _iso_period(year: int, month: int, day: int, week: int, weekday: int) -> Per
 
 @cache
 def _compound() -> re.Pattern[str]:
+    year, nth, units = (
+        "|".join(map(re.escape, listed))
+        for listed in (_listed("year endings"), _listed("ordinal endings"), _valued("span units"))
+    )
     return re.compile(
-        r"(?P<dotted>(\d\d?)\.(\d\d?)\.(\d{4})г?)|(?P<slashed>(\d{4})/(\d\d?)/(\d\d?))"
-        r"|(?P<us>(\d\d?)/(\d\d?)/(\d{4}))|(?P<god>(\d{4})(?:г|-?м))"
-        r"|(?P<nth>(\d\d?)(?:st|nd|rd|th|-?(?:го|ого|е|ое|й|м|ом|ем)))|(?P<q>q([1-4]))|(?P<h>h([12]))|(?P<clock>(\d\d?):\d\d(?::\d\d)?)"
-        r"|(?P<span>(\d{1,9})(h|d|w|mo|y|ч|д|н|нед|мес|г|л))",
+        rf"(?P<dotted>(\d\d?)\.(\d\d?)\.(\d{{4}})(?:{year})?)|(?P<slashed>(\d{{4}})/(\d\d?)/(\d\d?))"
+        rf"|(?P<us>(\d\d?)/(\d\d?)/(\d{{4}}))|(?P<year>(\d{{4}})(?:{year}))"
+        rf"|(?P<nth>(\d\d?)(?:{nth}))|(?P<q>q([1-4]))|(?P<h>h([12]))|(?P<clock>(\d\d?):\d\d(?::\d\d)?)"
+        rf"|(?P<span>(\d{{1,9}})({units}))",
         re.IGNORECASE,
     )
-
-
-_SPAN_UNITS = {"h": 0, "ч": 0, "d": 1, "д": 1, "w": 2, "н": 2, "нед": 2, "mo": 3, "мес": 3, "y": 5, "г": 5, "л": 5}
 
 
 def _day(year: int, month: int, day: int) -> Period | None:
@@ -224,7 +194,7 @@ def _compound_token(text: str, start: int, whole: bool) -> Token | None:
 
 
 def _compound_readings(kind: str, value: int, suffix: str, whole: bool) -> Readings:
-    if kind == "god":
+    if kind == "year":
         return {"year": value, "gyear": value}
     if kind == "q":
         return {"q": (3 * value - 2) * 100 + 3}
@@ -234,7 +204,7 @@ def _compound_readings(kind: str, value: int, suffix: str, whole: bool) -> Readi
         return {"half": (6 * value - 5) * 100 + 6}
     if kind == "nth":
         return ({"nth": value, "day": value} if value <= 31 else {}) | ({"ord": value} if value <= 4 else {})
-    return {"span": value, "unit": _SPAN_UNITS[suffix]} if whole else {}
+    return {"span": value, "unit": _valued("span units")[suffix]} if whole else {}
 
 
 def _iso_chunk(text: str) -> Period | None:
@@ -274,71 +244,175 @@ def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
 
 
 @cache
-def _han_starts() -> re.Pattern[str]:
-    first = {word[0] for word in _vocabulary() if "\u4e00" <= word[0] <= "\u9fff"} | set(_HAN_DIGITS) | set(_HAN_TENS)
-    return re.compile(f"[{''.join(sorted(first))}]")
+def _han_run() -> re.Pattern[str]:
+    units, tens = _han_numerals()
+    return re.compile(f"[{''.join((*units, *tens))}]+")
+
+
+def _expand(name: str, word: str, shy: frozenset[str], shy_alone: frozenset[str]) -> list[str]:
+    """All classes of a word listed under `name`, the bold ones first (they are dropped when the word is shy)."""
+    if name in ("month_first", "month"):
+        return ["month", "lone", "a_month", *(["month_first", "a_month_first"] if name == "month_first" else [])]
+    if name == "weekday":
+        bold = [] if word in shy else ["relday"] if word in shy_alone else ["weekday", "relday"]
+        return [*bold, "a_weekday"]
+    return ["season", "a_season"] if name == "season" else [name]
+
+
+_WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
+_CORE = frozenset(
+    [
+        "month_first",
+        "month",
+        "weekday",
+        "weekday_bare",
+        "season",
+        "half",
+        "unit",
+        "ago_unit",
+        "once",
+        "months",
+        "cal",
+        "year_mark",
+        "year_mark_bare",
+        "year_abbr",
+        "month_mark",
+        "day_mark",
+        "yearword",
+        "quarterword",
+        "offset",
+        "dayword",
+        "yesterday",
+        "tomorrow",
+        "offset_year",
+        "daypart",
+        "part_of_year",
+        "now",
+    ]
+)
+
+
+class Lexer:
+    """The words of time of some languages, and how a text is cut into tokens by them."""
+
+    def __init__(self, chosen: tuple[str, ...]) -> None:
+        self._lower = frozenset(_listed("shy in lower case", chosen))
+        self._table: dict[str, Readings] = {word: {} for word in _listed("plain", chosen)}
+        core = set()
+        shy, alone = frozenset(_listed("shy", chosen)), frozenset(_listed("shy alone", chosen))
+        for line in (line for name in chosen for line in lines(name, "dates").get("words", ())):
+            name, value, *entries = line.split()
+            for word in (word for entry in entries for word in _spellings(entry)):
+                readings = self._table.setdefault(word, {})
+                readings |= dict.fromkeys(_expand(name, word, shy, alone), int(value))
+                core |= {word} if name in _CORE else set()
+        for word in [w for w in self._table if "ago_unit" in self._table[w]]:
+            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
+        self._traditional = str.maketrans({pair[0]: pair[1] for pair in _listed("traditional", chosen)})
+        first = {word[0] for word in core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
+        self._core = frozenset(core)
+        self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
+
+    def may_hold_time(self, text: str) -> bool:
+        """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""
+        return bool(self._signs.search(text)) or not self._core.isdisjoint(_LETTERS.findall(text.lower()))
+
+    @cached_property
+    def _han_starts(self) -> re.Pattern[str]:
+        first = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}.union(*_han_numerals())
+        return re.compile(f"[{''.join(sorted(first))}]")
+
+    def _word(self, text: str, whole: bool) -> Readings | None:
+        """What a word may mean, by its spelling and case; None when it means no time."""
+        key = text.lower()
+        readings = self._table.get(key)
+        if readings is None or (not whole and text.istitle()):
+            return readings
+        if whole:
+            return readings | {more: readings[name] for name in _WHOLE.keys() & readings for more in _WHOLE[name]}
+        if key in self._lower or (text.isupper() and "month_first" in readings):  # an ordinary word, an enum's constant
+            lone = set() if len(key) > 3 or key == "may" else {"lone"}
+            return {name: value for name, value in readings.items() if name not in _BOLD | lone}
+        return readings
+
+    def _han_tokens(self, run: str, offset: int) -> Iterator[Token]:
+        """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
+        run, pos = run.translate(self._traditional), 0
+        while found := self._han_starts.search(run, pos):
+            start = found.start()
+            ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
+            pos = next((end for end in ends if run[start:end] in self._table), 0)
+            if pos:
+                yield Token(offset + start, offset + pos, self._table[run[start:pos]])
+            elif number := _han_run().match(run, start):
+                pos = number.end()
+                yield Token(offset + start, offset + pos, _han_number(number[0]))
+            else:
+                pos = start + 1
+
+    def _hyphenated(self, text: str, start: int, whole: bool) -> list[Token]:
+        """`27-Nov-2025`, `mid-November`: a token for each piece; none unless every piece is a known word or number."""
+        tokens: list[Token] = []
+        for piece in text.split("-"):
+            if tokens:
+                tokens.append(Token(start - 1, start, _DASH, tight=True))
+            readings = self._word(piece, whole)
+            token = Token(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
+            if not token or not token.readings:
+                return []
+            tokens.append(token)
+            start += len(piece) + 1
+        return tokens
+
+    def _chunk_tokens(self, text: str, start: int, whole: bool) -> list[Token]:
+        readings = self._word(text, whole)
+        if readings is not None:
+            return [Token(start, start + len(text), readings)]
+        token = _compound_token(text, start, whole) if any(c.isdecimal() for c in text) else None
+        if token:
+            return [token]
+        return self._hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
+
+    def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[Token]:
+        for match in _chunks().finditer(text, start, end):
+            chunk = match[1]
+            if chunk is None:
+                yield Token(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
+            # Nearly every word of a text ends here: 1 MB has 200,000 of them.
+            elif not chunk.isalpha() or chunk.lower() in self._table:
+                yield from self._chunk_tokens(chunk, match.start(), whole)
+
+    def _raw_tokens(self, text: str, whole: bool) -> Iterator[Token]:
+        for start, end, han in _pieces(text):
+            yield from (
+                self._han_tokens(text[start:end], start) if han else self._spaced_tokens(text, start, end, whole)
+            )
+
+    def tokens(self, text: str, today: date, whole: bool = False) -> list[Token]:
+        """The tokens of `text`, with BREAK wherever something else stands between two of them.
+
+        `whole`: the text is nothing but one time expression, so that "may" and "sat" can only be a month and a weekday.
+        """
+        tokens: list[Token] = []
+        end = 0
+        for token in self._raw_tokens(text, whole):
+            if "offset_year" in token.readings:
+                year = today.year + token.readings["offset_year"]
+                token = Token(token.start, token.end, {"year": year, "fullyear": year})
+            joined = not tokens or tokens[-1] is BREAK or _joined(text[end : token.start], tokens[-1], text)
+            end = token.end
+            if not joined:
+                tokens.append(BREAK)
+            elif tokens and (merged := _merge(tokens, token, today)):
+                token = Token(tokens.pop().start, end, merged)
+            tokens.append(token if token.readings or token.period else BREAK)
+        return tokens
 
 
 @cache
-def _han_run() -> re.Pattern[str]:
-    return re.compile(f"[{''.join((*_HAN_DIGITS, *_HAN_TENS))}]+")
-
-
-def _han_tokens(run: str, offset: int) -> Iterator[Token]:
-    """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
-    run, table, pos = run.translate(words.TRADITIONAL), _vocabulary(), 0
-    while found := _han_starts().search(run, pos):
-        start = found.start()
-        ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
-        pos = next((end for end in ends if run[start:end] in table), 0)
-        if pos:
-            yield Token(offset + start, offset + pos, table[run[start:pos]])
-        elif number := _han_run().match(run, start):
-            pos = number.end()
-            yield Token(offset + start, offset + pos, _han_number(number[0]))
-        else:
-            pos = start + 1
-
-
-def _hyphenated(text: str, start: int, whole: bool) -> list[Token]:
-    """`27-Nov-2025`, `mid-November`: a token for each piece; none unless every piece is a known word or number."""
-    tokens: list[Token] = []
-    for piece in text.split("-"):
-        if tokens:
-            tokens.append(Token(start - 1, start, _DASH, tight=True))
-        readings = _word(piece, whole)
-        token = Token(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
-        if not token or not token.readings:
-            return []
-        tokens.append(token)
-        start += len(piece) + 1
-    return tokens
-
-
-def _chunk_tokens(text: str, start: int, whole: bool) -> list[Token]:
-    readings = _word(text, whole)
-    if readings is not None:
-        return [Token(start, start + len(text), readings)]
-    token = _compound_token(text, start, whole) if any(c.isdecimal() for c in text) else None
-    if token:
-        return [token]
-    return _hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
-
-
-def _latin_tokens(text: str, start: int, end: int, whole: bool) -> Iterator[Token]:
-    table = _vocabulary()
-    for match in _chunks().finditer(text, start, end):
-        chunk = match[1]
-        if chunk is None:
-            yield Token(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
-        # Nearly every word of a text ends here: 1 MB has 200,000 of them.
-        elif not chunk.isalpha() or chunk.lower() in table:
-            yield from _chunk_tokens(chunk, match.start(), whole)
-
-
-def _raw_tokens(text: str, whole: bool) -> Iterator[Token]:
-    for start, end, han in _pieces(text):
-        yield from _han_tokens(text[start:end], start) if han else _latin_tokens(text, start, end, whole)
+def lexer(chosen: tuple[str, ...]) -> Lexer:
+    """The lexer of the languages that stand in a text (`languages_of`)."""
+    return Lexer(chosen)
 
 
 def _joined(gap: str, before: Token, text: str) -> bool:
@@ -348,7 +422,7 @@ def _joined(gap: str, before: Token, text: str) -> bool:
     return not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
 
 
-_SUFFIXES = frozenset(["god", "god_zh", "god_abbr", "cal", "month_zh_mark", "day_zh_mark"])
+_SUFFIXES = frozenset(["year_mark", "year_mark_bare", "year_abbr", "cal", "month_mark", "day_mark"])
 
 
 def _merge(tokens: list[Token], new: Token, today: date) -> Readings | None:
@@ -357,36 +431,15 @@ def _merge(tokens: list[Token], new: Token, today: date) -> Readings | None:
     if _SUFFIXES.isdisjoint(add):
         return None
     number = old.get("day", 0)
-    if "year" in old and ("god" in add or ("god_zh" in add and "byear" in old)):
+    if "year" in old and ("year_mark" in add or ("year_mark_bare" in add and "byear" in old)):
         return {"year": old["year"], "fullyear": old["year"]}
-    if "year" in old and "god_abbr" in add:
+    if "year" in old and "year_abbr" in add:
         return {"year": old["year"], "gyear": old["year"]}
     if "rel" in old and add.get("cal") == 5:
         return {"year": today.year + old["rel"], "fullyear": today.year + old["rel"], "relative": 0}
-    if "month_zh_mark" in add and 1 <= number <= 12:
-        return dict.fromkeys(("month_zh", "month", "lone", "a_month"), number)
+    if "month_mark" in add and 1 <= number <= 12:
+        return dict.fromkeys(("numbered_month", "month", "lone", "a_month"), number)
     before = tokens[-2].readings if len(tokens) > 1 else {}
-    if number and "day_zh_mark" in add and {"month_zh", "month_zh_mark", "conn"} & before.keys():
+    if number and "day_mark" in add and {"numbered_month", "month_mark", "conn"} & before.keys():
         return {"nth": number, "day": number}
     return None
-
-
-def lex(text: str, today: date, whole: bool = False) -> list[Token]:
-    """The tokens of `text`, with BREAK wherever something else stands between two of them.
-
-    `whole`: the text is nothing but one time expression, so that "may" and "sat" can only be a month and a weekday.
-    """
-    tokens: list[Token] = []
-    end = 0
-    for token in _raw_tokens(text, whole):
-        if "offset_year" in token.readings:
-            year = today.year + token.readings["offset_year"]
-            token = Token(token.start, token.end, {"year": year, "fullyear": year})
-        joined = not tokens or tokens[-1] is BREAK or _joined(text[end : token.start], tokens[-1], text)
-        end = token.end
-        if not joined:
-            tokens.append(BREAK)
-        elif tokens and (merged := _merge(tokens, token, today)):
-            token = Token(tokens.pop().start, end, merged)
-        tokens.append(token if token.readings or token.period else BREAK)
-    return tokens

@@ -118,13 +118,13 @@ def _weekday(slots: Slots, today: date) -> Period:
 
 def _rel_weekday(slots: Slots, today: date) -> Period:
     if slots["rel"] == 0:
-        return _rel_weekday_zh(slots, today)
+        return _rel_weekday_bare(slots, today)
     if slots["rel"] == -1:
         return _weekday(slots, today - DAY)
     return _one(today + ((slots["weekday"] - today.weekday() - 1) % 7 + 1 + 7 * (slots["rel"] - 1)) * DAY)
 
 
-def _rel_weekday_zh(slots: Slots, today: date) -> Period:
+def _rel_weekday_bare(slots: Slots, today: date) -> Period:
     return _one(today + (slots["weekday"] - today.weekday() + 7 * slots["rel"]) * DAY)
 
 
@@ -169,7 +169,7 @@ def _ago(slots: Slots, today: date) -> Period:
     return Period(day, today) if unit == _HOUR else _around(day, unit)
 
 
-def _ago_zh(slots: Slots, today: date) -> Period:
+def _ago_unit(slots: Slots, today: date) -> Period:
     if 1900 <= slots["num"] < 2200 and slots["unit"] == _YEAR:  # 2025年前 is "before 2025"
         return Period(None, date(slots["num"] - 1, 12, 31))
     return _ago(slots, today)
@@ -193,14 +193,14 @@ MEANINGS: dict[str, Callable[[Slots, date], Period]] = {
     "rel_calendar": _rel_calendar,
     "weekday": _weekday,
     "rel_weekday": _rel_weekday,
-    "rel_weekday_zh": _rel_weekday_zh,
+    "rel_weekday_bare": _rel_weekday_bare,
     "rel_unit": _rel_unit,
     "rel_day": _rel_day,
     "rel_part": _rel_part,
     "offset": _offset,
     "offset_two": _offset_two,
     "ago": _ago,
-    "ago_zh": _ago_zh,
+    "ago_unit": _ago_unit,
     "past": _past,
     "ahead": _ahead,
     "later": _later,

@@ -265,11 +265,6 @@ def pairs_with(
     return [(i, j) for _, i, j in sorted(scored)[:limit]]
 
 
-@cache
-def _stops() -> frozenset[str]:
-    return frozenset(stopwords.TERMS.split())
-
-
 @lru_cache(maxsize=100_000)
 def _is_stem(term: str) -> bool:
     """True for a term that tells what a fact is about: no number, attribute or stop word."""

@@ -3,57 +3,82 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .index.open_memory import OpenMemory
-from .notes.workspace import current_folder, find_workspace
+from .index.open_memory import OpenMemory, silent
+from .notes.workspace import Workspace, current_folder, find_workspace
 
 if TYPE_CHECKING:
-    from .beliefs.view import BeliefView, Reasons
-    from .conflicts.listing import Conflict
-    from .context.assembly import Pack
-    from .context.chat import Prepared
-    from .context.memories import Memories
-    from .entities.rename import Named
-    from .evaluation.evaluate import Evaluation
-    from .evaluation.evaluate import Options as EvalOptions
-    from .evaluation.labels import Labelled
+    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
+    from .beliefs.view import BeliefView as BeliefView
+    from .beliefs.view import Reasons as Reasons
+    from .conflicts.listing import Conflict as Conflict
+    from .context.assembly import Pack as Pack
+    from .context.chat import Prepared as Prepared
+    from .context.memories import Memories as Memories
+    from .context.public_pages import PublicPage as PublicPage
+    from .entities.rename import Named as Named
+    from .evaluation.evaluate import Evaluation as Evaluation
+    from .evaluation.evaluate import Result as Result
+    from .evaluation.labels import Labelled as Labelled
+    from .evaluation.metrics import Difference as Difference
+    from .evaluation.metrics import Interval as Interval
+    from .evaluation.miss_analysis import Missed as Missed
+    from .evaluation.miss_analysis import MissedGold as MissedGold
     from .facts import Fact
-    from .forget.forget import Forgetting
+    from .forget.forget import Forgetting as Forgetting
+    from .forget.forget import Line as Line
     from .hits import Answer, Hit
-    from .index.maintain import Verified
-    from .index.queries.entries import Query
-    from .index.sync import SyncReport
-    from .ingest.ingest import Ingested, IngestOptions
-    from .language.tokens import Counter
-    from .maintenance.check import Finding
-    from .maintenance.status import Status
-    from .recall.entities import EntityLine, EntityView
-    from .recall.show import Passage
-    from .reflect.reflect import Reflected
-    from .retain.retain import Retained
-    from .transfer.importing import Imported, ImportOptions
-    from .vectors.embed import EmbedReport
-    from .vectors.verify_vectors import VectorsChecked
+    from .index.maintain import Verified as Verified
+    from .index.queries.entries import Query as Query
+    from .index.sync import SyncReport as SyncReport
+    from .ingest.ingest import Ingested as Ingested
+    from .ingest.ingest import Proposed as Proposed
+    from .maintenance.check import Finding as Finding
+    from .maintenance.init import Made as Made
+    from .maintenance.status import Status as Status
+    from .markdown.evidence_line import Bullet as Bullet
+    from .recall.entities import EntityLine as EntityLine
+    from .recall.entities import EntityView as EntityView
+    from .recall.show import Passage as Passage
+    from .reflect.reflect import Reflected as Reflected
+    from .retain.retain import Retained as Retained
+    from .transfer.export import Exported as Exported
+    from .transfer.importing import Imported as Imported
+    from .vectors.embed import EmbedReport as EmbedReport
+    from .vectors.verify_vectors import VectorsChecked as VectorsChecked
 
-__all__ = ["Memory", "open_memory"]
+__all__ = ["Memory", "init_workspace", "open_memory"]
 
 
-def open_memory(path: str | os.PathLike[str] | None = None, *, now: datetime | None = None) -> Memory:
+def open_memory(
+    path: str | os.PathLike[str] | None = None, *, now: datetime | None = None, tell: Callable[[str], None] = silent,
+    resident: bool = True,
+) -> Memory:  # fmt: skip
     """The memory in a folder; without `path` the one that MEMCTL_WORKSPACE or the current folder names.
 
-    `now` is what counts as the present, for tests and for answers as of a day; None is the clock. The index stays open
-    between calls, from any thread: use it as a context manager, or `close` it. NoWorkspace where there is none.
+    `now` is what counts as the present, for tests and for answers as of a day; None is the clock. `tell` is given notes
+    beside an answer, a line each. The index stays open between calls, from any thread: use it as a context manager, or
+    `close` it; without `resident` each call opens it. NoWorkspace where there is none.
     """
+    workspace = find_workspace(None if path is None else os.fspath(path), os.environ, current_folder())
+    clock = datetime.now if now is None else lambda: now
+    if not resident:
+        return Memory(workspace, clock, tell=tell)
     from .index.resident import Resident
 
-    named = None if path is None else os.fspath(path)
-    workspace = find_workspace(named, os.environ, current_folder())
-    clock = datetime.now if now is None else lambda: now
-    return Memory(workspace, clock, resident=Resident(workspace))
+    return Memory(workspace, clock, tell=tell, resident=Resident(workspace))
+
+
+def init_workspace(folder: Path, *, git: bool = False) -> Made:
+    """Make a folder a workspace; nothing is overwritten."""
+    from .maintenance.init import init
+
+    return init(folder, git)
 
 
 class Memory(OpenMemory):
@@ -67,21 +92,28 @@ class Memory(OpenMemory):
 
     def retain(
         self, text: str | Fact | Sequence[str | Fact], *, kind: str | None = None, about: str | Sequence[str] = (),
-        day: date | None = None, dry_run: bool = False, allow_secrets: bool = False, **attributes: Any,
+        day: str | None = None, said_by: str | None = None, dry_run: bool = False, allow_secrets: bool = False,
+        **attributes: Any,
     ) -> Retained:  # fmt: skip
         """Write facts down in the log of `day` (today's); they are on disk when it returns.
 
-        `attributes` are those of the grammar, in their long or short form: confidence=0.9, key="city", until="2026-01-01".
+        `attributes` are those of the grammar by their long or short names (markdown/attributes.py): confidence=0.9,
+        key="city", until="2026-01-01". `said_by` is the source of facts that name none.
         """
-        from .retain.retain import read_fact, retain
+        from .language.flags import day_of
+        from .retain.retain import read_facts, retain
 
-        names = [about] if isinstance(about, str) else about
-        values = {_SHORT.get(name, name): _written(value) for name, value in attributes.items() if value is not None}
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
-        facts = [
-            read_fact(each, kind=kind, about=names, values=values) if isinstance(each, str) else each for each in given
-        ]
-        return retain(self, facts, day or self.today, dry_run=dry_run, allow_secrets=allow_secrets)
+        facts = read_facts(given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes)
+        facts = [fact if fact.source else replace(fact, source=said_by) for fact in facts]
+        on = day_of("--date", day, self.today) or self.today
+        return retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
+
+    def query(self, text: str = "", *, public: bool = False, **filters: Any) -> Query:
+        """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence."""
+        from .recall.query import read_query
+
+        return replace(read_query(text, self.today, **filters), public=public)
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,
@@ -89,13 +121,12 @@ class Memory(OpenMemory):
     ) -> Answer:  # fmt: skip
         """The best `k` facts for a question, each with its citation; without a question the newest.
 
-        `filters` are since, until, on, as_of, about, kinds, key and min_confidence. `budget` is in tokens. With `hops` 2 or
-        3 the answer also has `related` lines. Without `vectors` by words alone.
+        `filters` are those of `query`. `budget` is in tokens. With `hops` 2 or 3 the answer also has `related` lines.
+        Without `vectors` by words alone.
         """
-        from .recall.query import read_query
         from .recall.recall import recall
 
-        asked = read_query(query, self.today, **filters) if isinstance(query, str) else query
+        asked = self.query(query, **filters) if isinstance(query, str) else query
         workspace = self.workspace if vectors else self.workspace.without_model()
         options: dict[str, Any] = {"k": k or workspace.settings.k, "history": history, "budget": budget}
         if hops > 1:
@@ -220,88 +251,140 @@ class Memory(OpenMemory):
 
         return refuse(self, number, dry_run)
 
-    def forget(self, *, apply: bool = False, suggest: bool = False, **selectors: Any) -> Forgetting:
+    def forget(
+        self, *, apply: bool = False, suggest: bool = False, public: bool = False, before: str | None = None,
+        **selectors: Any,
+    ) -> Forgetting:  # fmt: skip
         """Replace lines by tombstones and take every copy of them out; without `apply` nothing changes.
 
-        `selectors` are ids, about, source, before, expired, unused, include_exempt (forget/rules.py); all must hold. With
-        `suggest`, what could go and why.
+        `selectors` are ids, about, source, expired, unused, include_exempt (forget/rules.py); all must hold. With `suggest`,
+        what could go and why. `public` leaves private lines out of the plan.
         """
-        from .forget.forget import forget
-        from .forget.forget import suggest as look
+        from .forget import forget as room
         from .forget.rules import Asked
+        from .language.flags import first_day
 
-        asked = Asked(**selectors)
-        return look(self, asked) if suggest else forget(self, asked, apply=apply)
+        day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
+        asked = Asked(before=day, **{name: _tuple(value) for name, value in selectors.items()})
+        if suggest:
+            return room.suggest(self, asked)
+        done = room.forget(self, asked, apply=apply)
+        return self.run(lambda memory: room.without_private(memory, done)) if public else done
 
     # -- agents -------------------------------------------------------------------------------------------------------
 
     def context(
         self, message: str = "", *, budget: int | None = None, about: Sequence[str] = (), since: str | None = None,
-        private: bool = False, count: Counter | None = None,
+        private: bool = False, counter: str | None = None,
     ) -> Pack:  # fmt: skip
-        """What an agent is given before it answers `message`, within `budget` tokens: core, lessons, recalled lines."""
+        """What an agent is given before it answers `message`, within `budget` tokens: core, lessons, recalled lines.
+
+        `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
+        """
         from .context.context import context
+        from .context.counters import counter_of
 
         return context(
             self.workspace, message, today=self.today, budget=budget, about=about, since=since, private=private,
-            count=count, through=self.resident,
+            count=counter_of(self.workspace, counter), through=self.resident,
         )  # fmt: skip
 
-    def chat(self, messages: Sequence[Mapping[str, Any]], **options: Any) -> Prepared:
-        """The messages to send for a chat, within a budget (context/chat.py `prepare` has the options)."""
+    def session_start(self, budget: int) -> Pack:
+        """What every session is given, within `budget` tokens: core, lessons, recent lines."""
+        from .context.context import session_start
+
+        return session_start(self.workspace, today=self.today, budget=budget)
+
+    def beside_prompt(self, prompt: str, budget: int, most: int) -> str:
+        """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""
+        from .context.context import beside_prompt
+
+        return beside_prompt(self.workspace, prompt, today=self.today, budget=budget, most=most)
+
+    def chat(
+        self, messages: str | Sequence[Mapping[str, Any]], *, source: str = "the chat", counter: str | None = None,
+        **options: Any,
+    ) -> Prepared:  # fmt: skip
+        """The messages to send for a chat (a list, or JSON), within a budget; context/chat.py `prepare` has the options."""
         from .context.chat import prepare
+        from .context.chat_messages import read_chat
+        from .context.counters import counter_of
 
-        return prepare(self.workspace, messages, today=self.today, through=self.resident, **options)
+        count = counter_of(self.workspace, counter)
+        given = read_chat(messages, source) if isinstance(messages, str) else messages
+        return prepare(self.workspace, given, today=self.today, through=self.resident, count=count, **options)
 
-    def memories(self, message: str, *, k: int = 10, budget: int = 2000) -> Memories:
+    def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
         from .context.memories import memories
 
-        return memories(self.workspace, message, today=self.today, k=k, budget=budget, through=self.resident)
+        most = k or self.workspace.settings.k
+        return memories(self.workspace, message, today=self.today, k=most, budget=budget, through=self.resident)
 
     def ingest(
-        self, transcript: Path | BinaryIO, *, apply: bool = False, options: IngestOptions | None = None,
-        seconds: float | None = None,
+        self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,
+        owner: str | None = None, **options: Any,
     ) -> Ingested:  # fmt: skip
         """Candidate facts of a transcript, a file or an open stream; with `apply` they are retained.
 
-        With `seconds` there is a hurry: only the newest part of a long file is looked at, and that as far as time allows.
+        `day` is for messages without a time, `owner` says I in it; `options` are the other fields of IngestOptions in
+        ingest/ingest.py. With `seconds`, of a long session only the newest part is looked at.
         """
-        from .ingest.ingest import IngestOptions, ingest
+        from .ingest.ingest import ingest, read_options
+        from .language.flags import day_of
 
-        return ingest(self, transcript, apply=apply, options=options or IngestOptions(), seconds=seconds)
+        made = read_options(day=day_of("--date", day, self.today), owner=owner, **options)
+        return ingest(self, transcript, apply=apply, options=made, seconds=seconds)
 
-    def ingest_exchange(
-        self, user_msg: str, assistant_msg: str, *, apply: bool = True, options: IngestOptions | None = None,
-        seconds: float | None = None,
-    ) -> Ingested:  # fmt: skip
-        """Candidate facts of one question and its answer, for the log of today; without `apply` nothing is retained."""
-        from .ingest.ingest import IngestOptions, ingest_exchange
+    def ingest_exchange(self, user: str, assistant: str, *, apply: bool = True, seconds: float = 10.0) -> Ingested:
+        """The same for one question and its answer; of what is refused for a private line, it does not say for which."""
+        from .ingest.ingest import ingest_exchange, without_private
 
-        options = options or IngestOptions(llm=False)
-        return ingest_exchange(self, user_msg, assistant_msg, apply=apply, options=options, seconds=seconds)
+        done = ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
+        return self.run(lambda memory: without_private(memory, done))
+
+    # -- pages as they are --------------------------------------------------------------------------------------------
+
+    def public_pages(self) -> tuple[PublicPage, ...]:
+        """The pages that a server offers: the core, the newest logs, those of entities."""
+        from .context.public_pages import public_pages
+
+        return self.run(public_pages)
+
+    def public_page(self, kind: str, name: str) -> str:
+        """The text of such a page (core, log or entity, by its name) without private lines; NothingFound for others."""
+        from .context.public_pages import public_page
+
+        return self.run(lambda memory: public_page(memory, kind, name))
 
     # -- in and out ---------------------------------------------------------------------------------------------------
 
-    def import_(self, source: Path, options: ImportOptions | None = None) -> Imported:
-        """Take in another memory: a folder of notes or a JSON export."""
+    def import_(self, source: Path, **options: Any) -> Imported:
+        """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""
         from .transfer.importing import ImportOptions, import_memory
 
-        return import_memory(self, source, options or ImportOptions())
+        return import_memory(self, source, ImportOptions(**options))
 
-    def export_facts(self, query: Query, take: Callable[[Mapping[str, Any]], None], *, public: bool = False) -> int:
-        """Give every fact within the filters of a query to `take`, a row each; how many there were."""
-        from .transfer.export import export_facts
+    def export(self, what: str = "facts", *, public: bool = False, **filters: Any) -> Exported:
+        """Every fact within the filters, or every belief with its whole history, as rows."""
+        from .transfer.export import export
 
-        return export_facts(self, query, take, public)
+        return export(self, what, self.query(**filters), public)
 
-    def export_beliefs(
-        self, *, about: str | None = None, as_of: date | None = None, public: bool = False
-    ) -> Iterator[dict[str, Any]]:
-        """Every belief with its whole history, a row for each piece of evidence."""
-        from .transfer.export import export_beliefs
+    def export_target(self, path: Path) -> Path:
+        """The file behind `path`; Usage for what an export must not replace."""
+        from .transfer.export import target_of
 
-        return export_beliefs(self, about=about, as_of=as_of, public=public)
+        return target_of(path, self.workspace)
+
+    def write_export(self, target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
+        """Write text, or tables as a SQLite file, in place of what stands at `target`."""
+        from .transfer.export import replace_file, write_tables
+
+        if isinstance(content, Mapping):
+            write_tables(target, {name: (table.key, table.rows) for name, table in content.items()})
+        else:
+            replace_file(target, content)
 
     # -- the index ----------------------------------------------------------------------------------------------------
 
@@ -329,19 +412,41 @@ class Memory(OpenMemory):
 
         return verify_vectors(self.workspace)
 
-    def evaluate(self, questions: Path, options: EvalOptions) -> Evaluation:
-        """Measure recall on labelled questions."""
-        from .evaluation.evaluate import evaluate
+    def warm(self) -> None:
+        """Bring the index up to date without waiting for another writer, so that the first answer does not wait for it."""
+        from .index.sync import sync
 
-        return evaluate(self.workspace, questions, options, self.progress)
+        self.run(lambda memory: sync(memory.workspace, memory.index, wait=0))
 
-    def label(self, question: str, citations: Sequence[str], **options: Any) -> Labelled:
+    def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
+        """Measure how well recall, or two configurations of search, find what labelled questions ask for.
+
+        `options` are those of evaluation/evaluate.py `Options`.
+        """
+        from .evaluation.evaluate import Options, evaluate
+        from .evaluation.systems import read_configurations
+
+        options |= {"configurations": read_configurations(configurations), "clock": self.today}
+        return evaluate(self.workspace, questions, Options(**options), self.progress)
+
+    def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:
         """Add a labelled question to a file of the workspace (evaluation/labels.py has the options)."""
         from .evaluation.labels import label
 
-        return label(self.workspace, question, citations, **options)
+        day = self._as_of(as_of)
+        return label(self.workspace, question, citations, as_of=day.isoformat() if day else None, **options)
 
     # -- open and close -----------------------------------------------------------------------------------------------
+
+    def server_token(self) -> tuple[Path, str]:
+        """Where the token of `memctl serve` stands, and the token; made on first use."""
+        from .notes.token import token_of
+
+        return token_of(self.workspace)
+
+    def reread_settings(self) -> Workspace:
+        """The folder with its settings of now; NoWorkspace if it is gone."""
+        return find_workspace(str(self.workspace.root), os.environ, self.workspace.root)
 
     def close(self) -> None:
         """Let go of the index; the next call opens it again."""
@@ -360,11 +465,5 @@ class Memory(OpenMemory):
         return last_day("--as-of", written, self.today)
 
 
-_SHORT = {"confidence": "c", "when": "t", "importance": "i", "source": "src", "supports": "for"}
-
-
-def _written(value: Any) -> list[str]:
-    """An attribute's value as the grammar reads it: one string for each."""
-    if isinstance(value, bool):
-        return ["true" if value else "false"]
-    return [str(each) for each in value] if isinstance(value, list | tuple) else [str(value)]
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

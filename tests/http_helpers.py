@@ -18,10 +18,11 @@ from typing import Any
 from face_helpers import NOW
 
 from memctl.index.resident import Resident
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.http.app import application, listen, run
-from memctl.server.http.gate import Gate
-from memctl.server.http.routes import Served
+from memctl.server.http_app import application, listen, run
+from memctl.server.http_gate import Gate
+from memctl.server.http_routes import Served
 
 TOKEN = "t" * 43
 
@@ -118,8 +119,9 @@ def serving(
         is_ready.set()
 
     workspace = workspace.without_model()
-    with Resident(workspace) as resident:
-        served = Served(resident, now or (lambda: datetime.fromisoformat(NOW)), read_only)
+    clock = now or (lambda: datetime.fromisoformat(NOW))
+    with Memory(workspace, clock, resident=Resident(workspace)) as memory:
+        served = Served(memory, read_only)
         app, verbs = application(served, Gate(at.port, TOKEN.encode()), made.log.append)
         thread = threading.Thread(target=run, args=(app, verbs, at, ready))
         thread.start()

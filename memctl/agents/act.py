@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
+from ..context.fence import fence, tamed
 from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import Fact, Kind, is_trusted
 from ..hits import Hit, hit_json
@@ -18,10 +18,11 @@ from ..language.secrets import find_secrets
 from ..markdown.grammar import Problem, with_attributes
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
-from ..notes.workspace import Workspace
-from ..recall.query import read_query
 from .brackets import COMMANDS, Command, read_reply
 from .documents import document_path, made_by, prepared, with_more, written
+
+if TYPE_CHECKING:
+    from ..memory import Memory
 
 __all__ = ["MOST", "Acted", "Permissions", "Result", "act"]
 
@@ -58,6 +59,18 @@ class Result:
     diff: str = ""
     data: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def fenced(self) -> str:
+        """`recalled` as a block that a model takes for data."""
+        return fence(tamed(self.recalled)) if self.recalled else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The result as plain values."""
+        made: dict[str, Any] = {"command": self.command, "line": self.line, "ok": self.ok}
+        if not self.ok:
+            return made | {"error": self.told, "cure": self.cure, "code": self.code}
+        return made | {"told": self.told, **self.data} | ({"diff": self.diff} if self.diff else {})
+
 
 @dataclass(frozen=True, slots=True)
 class Acted:
@@ -73,12 +86,12 @@ class Acted:
         return sum(not result.ok for result in self.results)
 
 
-def act(workspace: Workspace, reply: str, *, today: date, may: Permissions = Permissions()) -> Acted:
+def act(memory: Memory, reply: str, may: Permissions = Permissions()) -> Acted:
     """Do what the commands of a reply ask for. Usage for a reply that is no reply by its size; else never raises for them."""
     if len(reply) > _MOST_REPLY:
         raise Usage(f"a reply of {len(reply):,} characters", f"act reads at most {_MOST_REPLY:,}")
     read = read_reply(reply)
-    actor = _Actor(workspace, today, may)
+    actor = _Actor(memory, may)
     results = tuple(actor.do(number, command) for number, command in enumerate(read.commands))
     return Acted(read.text, results, read.ignored)
 
@@ -86,8 +99,8 @@ def act(workspace: Workspace, reply: str, *, today: date, may: Permissions = Per
 class _Actor:
     """Does one command after the other."""
 
-    def __init__(self, workspace: Workspace, today: date, may: Permissions) -> None:
-        self._workspace, self._today, self._may = workspace, today, may
+    def __init__(self, memory: Memory, may: Permissions) -> None:
+        self._memory, self._workspace, self._today, self._may = memory, memory.workspace, memory.today, may
 
     def do(self, number: int, command: Command) -> Result:
         """The result of a command, whatever comes in its way."""
@@ -109,11 +122,8 @@ class _Actor:
     # -- facts --------------------------------------------------------------------------------------------------------
 
     def _save_fact(self, command: Command) -> Result:
-        from ..index.open_memory import OpenMemory
-        from ..retain.retain import retain
-
         fact, notes = _fact(command.values)
-        kept = retain(OpenMemory(self._workspace), [fact], self._today, dry_run=self._may.dry_run)
+        kept = self._memory.retain(fact, dry_run=self._may.dry_run)
         (one,) = kept.kept
         done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
         notes += list(kept.warnings)
@@ -137,11 +147,9 @@ class _Actor:
         return _found(command, f"{key}{whose}", hits)
 
     def _slot(self, key: str, about: str | None) -> list[Hit]:
-        from ..recall.slots import get_fact
-
         for spelled in dict.fromkeys((key, _folded(key))):
             try:
-                found = get_fact(self._workspace, spelled, about, self._today)
+                found = self._memory.fact(spelled, about)
             except NothingFound:
                 continue
             shown = [hit for hit in found if self._may.private or not hit.private]
@@ -150,12 +158,10 @@ class _Actor:
         return []
 
     def _search(self, command: Command) -> Result:
-        from ..recall.recall import recall
-
         words = _required(command, "query")
         about, since = _names(command.values.get("about", "")), command.values.get("since")
-        asked = replace(read_query(words, self._today, about=about, since=since), public=not self._may.private)
-        answer = recall(self._workspace, asked, today=self._today, k=_HITS, budget=_HIT_TOKENS)
+        query = self._memory.query(words, about=about, since=since, public=not self._may.private)
+        answer = self._memory.recall(query, k=_HITS, budget=_HIT_TOKENS)
         if not answer.hits:
             raise NothingFound("nothing found", "try other words")
         return _found(command, f"{len(answer.hits)} found", answer.hits, [answer.stale] if answer.stale else [])
@@ -216,10 +222,8 @@ class _Actor:
         return next((p.name for p in sorted(here.iterdir()) if p.name.casefold() == name.casefold()), name)
 
     def _read_doc(self, command: Command) -> Result:
-        from ..recall.show import show
-
         path = self._document(command.values.get("folder", ""), _required(command, "name"))
-        (page,) = show(self._workspace, path, public=not self._may.private)
+        (page,) = self._memory.show(path, public=not self._may.private)
         lines = list(page.lines)
         source = made_by("\n".join(lines))
         if lines[:1] == ["---"]:

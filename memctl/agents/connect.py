@@ -17,7 +17,7 @@ from .host_files import Held, drop_folders, read_held, read_record, remove_held,
 from .hosts import Wish, files_of, notes_of
 from .settings_edit import File, Malformed, Misfit, Piece, Put, Taken, put, revert, take
 
-__all__ = ["Connected", "Planned", "connect", "disconnect"]
+__all__ = ["Connected", "Planned", "connect"]
 
 
 class Planned(NamedTuple):
@@ -35,6 +35,11 @@ class Planned(NamedTuple):
     after: bytes | None = None
     entry: dict[str, Any] | None = None
 
+    def as_json(self) -> dict[str, object]:
+        """The file as plain values."""
+        places = {"path": str(self.held.path), "target": str(self.held.target), "what": self.title, "state": self.state}
+        return places | {"diff": self.diff, "problem": self.problem, "fragment": self.fragment}
+
 
 class Connected(NamedTuple):
     """All files of a host, and what a person should know beside them. `written` is whether anything was."""
@@ -49,11 +54,14 @@ class Connected(NamedTuple):
         return [file for file in self.files if file.problem]
 
 
-def connect(workspace: Workspace, wish: Wish, *, write: bool) -> Connected:
+def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False) -> Connected:
     """What each file of the host would say; with `write` it says so when this returns, unless one of them has a problem.
 
-    Files that an earlier call changed and this one leaves out (`--no-hooks`) are set back.
+    Files that an earlier call changed and this one leaves out (`--no-hooks`) are set back. With `undo`, what memctl put
+    into the files goes, and only that.
     """
+    if undo:
+        return _disconnect(workspace, wish, write)
     record = read_record(workspace)
     files = files_of(wish)
     planned = [_to_put(wish, file, record.get(file.place)) for file in files]
@@ -62,8 +70,7 @@ def connect(workspace: Workspace, wish: Wish, *, write: bool) -> Connected:
     return _done(workspace, tuple(planned), tuple(notes_of(wish)), write)
 
 
-def disconnect(workspace: Workspace, wish: Wish, *, write: bool) -> Connected:
-    """Take out of every file of the host what memctl put into it, and only that."""
+def _disconnect(workspace: Workspace, wish: Wish, write: bool) -> Connected:
     record = read_record(workspace)
     files = {file.place: file for file in files_of(wish)}
     files |= {path: _file_of(path, record[path]) for path in _recorded(record, wish)}

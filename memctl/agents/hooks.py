@@ -15,7 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, PageUnreadable
+from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget, PageUnreadable
+from ..memory import Memory
 from ..notes.timeouts import bounded
 from ..notes.workspace import Workspace, current_folder, find_workspace
 from .hook_log import log_hook
@@ -118,12 +119,13 @@ def answer_hook(
 ) -> tuple[dict[str, Any] | None, str]:
     """The answer to an event, None where there is nothing to say; and a line for the log, often empty."""
     if event in ("pre-compact", "session-end"):
-        return None, _keep(workspace, given, now)
+        return None, _keep(Memory(workspace, lambda: now), given)
     # Without a model: loading one takes longer than all the rest, and `belonging` goes by words. What the index lacks
     # after a second comes with the next call.
     settings = workspace.settings._replace(model="none", sync_seconds=min(workspace.settings.sync_seconds, _SYNC))
     workspace = replace(workspace, settings=settings)
-    text = _start(workspace, now) if event == "session-start" else _recalled(workspace, given.get("prompt"), now)
+    memory = Memory(workspace, lambda: now)
+    text = _start(memory) if event == "session-start" else _recalled(memory, given.get("prompt"))
     if not text.strip():
         return None, ""
     name = given.get("hook_event_name")
@@ -132,45 +134,26 @@ def answer_hook(
     return {"hookSpecificOutput": {"hookEventName": EVENTS[event], "additionalContext": text}}, ""
 
 
-def _start(workspace: Workspace, now: datetime) -> str:
-    from ..context.context import session_start
-    from ..errors import OverBudget
-
-    usual = workspace.settings.budget
+def _start(memory: Memory) -> str:
+    usual = memory.workspace.settings.budget
     try:
-        return session_start(workspace, today=now.date(), budget=min(usual, _START_TOKENS)).text
+        return memory.session_start(min(usual, _START_TOKENS)).text
     except OverBudget:  # a large core: better all of it than nothing
-        return session_start(workspace, today=now.date(), budget=usual).text
+        return memory.session_start(usual).text
 
 
-def _recalled(workspace: Workspace, prompt: Any, now: datetime) -> str:
+def _recalled(memory: Memory, prompt: Any) -> str:
     """What belongs to a prompt; mostly nothing."""
-    from ..context.assembly import recalled_block
-    from ..context.context import for_prompt
-    from ..context.relevance import belonging
-    from ..entities.names_of_lines import KnownNames
-    from ..index.heal import with_index
-    from ..recall.question import SHORT, clean
-
     if not isinstance(prompt, str) or not prompt.strip() or prompt.lstrip().startswith("/"):  # a command of the host
         return ""
-    prompt = prompt[:_PROMPT]
-    pack = for_prompt(workspace, prompt, today=now.date(), budget=min(workspace.settings.budget, _PROMPT_TOKENS))
-    if not pack.items:
-        return ""
-    words = clean(prompt) if len(prompt) > SHORT else prompt
-    names = with_index(workspace, lambda index: KnownNames(index).in_text(words))
-    return recalled_block(belonging(pack.items, words, names, _LINES))
+    budget = min(memory.workspace.settings.budget, _PROMPT_TOKENS)
+    return memory.beside_prompt(prompt[:_PROMPT], budget, _LINES)
 
 
-def _keep(workspace: Workspace, given: Mapping[str, Any], now: datetime) -> str:
-    from ..index.open_memory import OpenMemory
-    from ..ingest.ingest import ingest
-
+def _keep(memory: Memory, given: Mapping[str, Any]) -> str:
     path = given.get("transcript_path")
     if not isinstance(path, str) or not os.path.exists(os.path.expanduser(path)):
         return ""  # a session in which nothing was said has no transcript
-    memory = OpenMemory(workspace, lambda: now)
-    done = ingest(memory, Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
+    done = memory.ingest(Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
     told = f"kept {sum(not kept.already for kept in done.kept)}, refused {len(done.refused)}"
     return told if done.complete else f"{told}, not read to the end"

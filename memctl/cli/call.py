@@ -1,105 +1,156 @@
-"""One call of a command: its workspace, its clock, its output; and the one boundary where errors become exit codes."""
+"""One call of a command: its memory, its clock, its output; how commands are declared; where errors become exit codes."""
 
 import functools
 import inspect
 import io
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import MemctlError, Usage
-from ..notes.workspace import Workspace, current_folder, find_workspace
 from .output import Output
 
 if TYPE_CHECKING:
     from ..memory import Memory
 
-__all__ = ["Call", "command", "run"]
+__all__ = [
+    "ABOUT",
+    "AS_OF",
+    "DRY_RUN",
+    "Call",
+    "argument",
+    "command",
+    "flag",
+    "group",
+    "one_of",
+    "option",
+    "parameter",
+    "run",
+]
 
 
 @dataclass(slots=True)
 class Call:
-    """What every command is given: where it works, what time it is, how it answers."""
+    """What every command is given: the memory, what time it is, how it answers."""
 
     out: Output
     named: str | None = None
     now: datetime = field(default_factory=datetime.now)
-    found: Workspace | None = None
-    told_now: bool = False
+    is_now_given: bool = False
     """True where `--now` or MEMCTL_NOW says what the present is, and not the clock."""
+    _memory: "Memory | None" = None
 
     @property
     def today(self) -> date:
-        """The local day of `--now`, MEMCTL_NOW or the clock."""
+        """The local day of `now`."""
         return self.now.date()
 
     @property
-    def workspace(self) -> Workspace:
-        """The workspace that `--workspace`, MEMCTL_WORKSPACE or the folder names; NoWorkspace without one."""
-        if self.found is None:
-            self.found = find_workspace(self.named, os.environ, current_folder())
-        return self.found
-
-    @property
     def memory(self) -> "Memory":
-        """The memory in that workspace, as of now; its notes go to the terminal."""
-        from ..memory import Memory
+        """The memory that `--workspace`, MEMCTL_WORKSPACE or the folder names; NoWorkspace without one."""
+        if self._memory is None:
+            from ..memory import open_memory
 
-        return Memory(self.workspace, lambda: self.now, tell=self.out.note)
+            self._memory = open_memory(self.named, now=self.now, tell=self.out.note, resident=False)
+        return self._memory
+
+    def stay(self) -> "Memory":
+        """The same for a process that stays: the index is kept open, and the clock goes on unless `--now` was given."""
+        from ..memory import open_memory
+
+        return open_memory(self.named, now=self.now if self.is_now_given else None)
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator["Memory"]:
+        """The memory, with a progress bar on a terminal while it works."""
+        with self.out.progress(what) as self.memory.progress:
+            yield self.memory
 
 
-_COMMON: dict[str, Any] = {
-    "workspace": Annotated[
-        str | None,
-        typer.Option(
-            "--workspace", "-w", metavar="DIR", help="The workspace [default: MEMCTL_WORKSPACE, or the nearest above]."
-        ),
-    ],
-    "json": Annotated[bool, typer.Option("--json", help="Print JSON.")],
-    "quiet": Annotated[bool, typer.Option("--quiet", "-q", help="Print the answer only, no notes.")],
-    "now": Annotated[
-        str | None,
-        typer.Option("--now", metavar="WHEN", help="Take this as the present [default: MEMCTL_NOW, or the clock]."),
-    ],
-    "debug": Annotated[bool, typer.Option("--debug", help="Show a traceback when something breaks.")],
-}
-_DEFAULTS = {"workspace": None, "json": False, "quiet": False, "now": None, "debug": False}
+# -- how commands are declared ----------------------------------------------------------------------------------------
+
+
+def option(names: str, help: str, metavar: str | None = None, default: Any = None, **bounds: Any) -> Any:
+    """An option, as the default of a parameter; `names` with a space between."""
+    return typer.Option(default, *names.split(), metavar=metavar, help=help, **bounds)
+
+
+def flag(names: str, help: str) -> Any:
+    """An option without a value, false unless given."""
+    return typer.Option(False, *names.split(), help=help)
+
+
+def argument(metavar: str | None, help: str, default: Any = ...) -> Any:
+    """A positional argument, required without a default."""
+    return typer.Argument(default, metavar=metavar, help=help)
+
+
+def one_of(name: str, value: str | None, known: Sequence[str], cure: str = "") -> None:
+    """Usage for a value that is not one of the known ones."""
+    if value is not None and value not in known:
+        raise Usage(f"{name} {value!r} is unknown", cure or ", ".join(known))
+
+
+ABOUT = option("--about -a", "Whom or what it is about; may be given again.", "NAME")
+AS_OF = option("--as-of", "Answer as of that day, from what was known by then.", "WHEN")
+DRY_RUN = flag("--dry-run -n", "Print the diff and write nothing.")
+_COMMON = {
+    "workspace": (str | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
+    "json": (bool, flag("--json", "Print JSON.")),
+    "quiet": (bool, flag("--quiet -q", "Print the answer only, no notes.")),
+    "now": (str | None, option("--now", "Take this as the present [default: MEMCTL_NOW, or the clock].", "WHEN")),
+    "debug": (bool, flag("--debug", "Show a traceback when something breaks.")),
+}  # fmt: skip
+
+
+def group(app: typer.Typer, name: str, help: str) -> typer.Typer:
+    """A group of commands, such as `memctl fact`."""
+    made = typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(made, name=name)
+    return made
+
+
+def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    """A parameter of a command that is not written out in its function."""
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def command(
-    app: typer.Typer, name: str, example: str
+    app: typer.Typer, name: str, example: str, more: Sequence[inspect.Parameter] = (), after: str = ""
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     """Register a function `(call, …)` as a command with the options that all commands share.
 
-    Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0).
+    Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters
+    stand behind the one that is called `after`; the function takes them as keywords.
     """
 
     def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
-        signature = inspect.signature(function)
-        own = list(signature.parameters.values())[1:]
-        shared = [
-            inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=_DEFAULTS[key], annotation=annotation)
-            for key, annotation in _COMMON.items()
+        own = [
+            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for each in list(inspect.signature(function).parameters.values())[1:]
+            if each.kind is not inspect.Parameter.VAR_KEYWORD
         ]
+        place = next((at for at, each in enumerate(own, 1) if each.name == after), len(own))
+        shared = [parameter(key, annotation, default) for key, (annotation, default) in _COMMON.items()]
 
         @functools.wraps(function)
         def called(**values: Any) -> None:
             given = {key: values.pop(key) for key in _COMMON}
-            told = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
-            call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), told_now=told)
+            is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
+            call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), is_given)
             raise typer.Exit(function(call, **values) or 0)
 
-        called.__signature__ = inspect.Signature([*(p.replace(kind=p.KEYWORD_ONLY) for p in own), *shared])  # type: ignore[attr-defined]
+        called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
-        app.command(
-            name, context_settings={"help_option_names": ["-h", "--help"]}, help=f"{text}\n\nExample: {example}"
-        )(called)
+        names = {"help_option_names": ["-h", "--help"]}
+        app.command(name, context_settings=names, help=f"{text}\n\nExample: {example}")(called)
         return function
 
     return register
@@ -115,15 +166,16 @@ def _clock(given: str | None) -> datetime:
         raise Usage(f"the time {written!r} is not understood", "write it as 2025-11-27 or 2025-11-27T13:00") from None
 
 
+# -- the one boundary -------------------------------------------------------------------------------------------------
+
+
 def run(app: typer.Typer, arguments: list[str]) -> int:
     """Run the command line and return its exit code. Errors are two lines on stderr; a traceback only with --debug."""
-    # A fact pasted with its bullet is no option: no option begins with a dash and a space.
+    # A fact pasted with its bullet is not an option: no option begins with a dash and a space.
     words = [word[2:] if word.startswith("- ") else word for word in arguments]
     out = Output()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # a terminal or pipe that is not UTF-8 gets what it cannot show written out
+        if isinstance(stream, io.TextIOWrapper):  # what a stream that is not UTF-8 cannot show is written out
             stream.reconfigure(errors="backslashreplace")
     try:
         code = app(words, prog_name="memctl", standalone_mode=False)

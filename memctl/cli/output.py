@@ -14,7 +14,9 @@ from typing import Any
 from ..errors import MemctlError
 from ..markdown.printable import one_line, printable
 
-__all__ = ["Output"]
+__all__ = ["BOLD", "FAINT", "GREEN", "RED", "YELLOW", "Output"]
+
+BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
 
 
 @dataclass(slots=True)
@@ -32,6 +34,17 @@ class Output:
     def line(self, text: str = "") -> None:
         """One line of the answer."""
         print(printable(text))
+
+    def lines(self, text: str) -> None:
+        """Lines of the answer; nothing for an empty text, and blank ones are left out."""
+        for line in filter(None, text.split("\n")):
+            self.line(line)
+
+    def diff(self, text: str) -> None:
+        """A unified diff, coloured on a terminal."""
+        for line in text.split("\n")[:-1]:
+            colour = (GREEN,) if line.startswith("+") else (RED,) if line.startswith("-") else ()
+            self.emit(self.style(line, *colour))
 
     def flush(self) -> None:
         """Let a reader of the answer have what there is of it."""

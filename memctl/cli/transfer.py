@@ -1,19 +1,24 @@
-"""The commands `import` and `export`: other memories in, plain data out."""
+"""The commands that take in and give out: `ingest` a transcript, `import` another memory, `export` plain data."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import typer
 
 from ..errors import NothingFound, Usage
-from .call import Call, command
+from ..markdown.counting import many
+from .call import DRY_RUN, Call, argument, command, flag, option
+from .output import FAINT
 
 if TYPE_CHECKING:
-    from ..transfer.importing import Imported
+    from ..memory import Exported, Imported, Ingested, Proposed
 
 __all__ = ["register"]
 
@@ -25,106 +30,218 @@ _SHOWN = 20  # lines about what was left, unless --all
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module to the command line."""
-    command(app, "import", "memctl import ~/vault --from obsidian --dry-run")(take_in)
-    command(app, "export", "memctl export beliefs --format csv -o beliefs.csv")(give_out)
+    """Add the commands to the command line."""
+    command(app, "ingest", "memctl ingest chat.jsonl --review")(ingest)
+    command(app, "import", "memctl import ~/vault --from obsidian --dry-run")(import_)
+    command(app, "export", "memctl export beliefs --format csv -o beliefs.csv")(export)
 
 
-def take_in(
+# -- ingest -----------------------------------------------------------------------------------------------------------
+
+
+def ingest(
     call: Call,
-    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="A folder of notes, or a JSON export.")],
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="KIND",
-            help="openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="What to call it [default: its folder].")
-    ] = None,
-    entities: Annotated[
-        str | None,
-        typer.Option(
-            "--entities", metavar="FOLDER", help="Notes of that folder are each about one thing: entity pages."
-        ),
-    ] = None,
-    trusted: Annotated[
-        bool, typer.Option("--trusted", help="My own words: do not mark them as imported, let them count in beliefs.")
-    ] = False,
-    allow_secrets: Annotated[bool, typer.Option("--allow-secrets", help="Also take what looks like a secret.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Name everything that was left, however much.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Print the diff and write nothing.")] = False,
+    file: str = argument("FILE", "A transcript; - reads it from stdin."),
+    form: str | None = option(
+        "--as", "openai, claude-code, codex, chatgpt or markdown [default: by content].", "FORMAT"
+    ),
+    review: bool = flag("--review", "Show the change to the logs as a diff, and all refusals."),
+    apply: bool = flag("--apply", "Keep the candidates, each in the log of its day."),
+    only: str | None = option("--only", "Those candidates alone.", "N,N-N"),
+    but: str | None = option("--except", "All candidates but those.", "N,N-N"),
+    day: str | None = option("--date", "The day of messages without a time [default: that of the file].", "DAY"),
+    least: float = option("--min-importance", "Refuse what matters less.", "I", default=0.0, min=0, max=1),
+    owner: str | None = option("--owner", "Who says I in it: facts about me are about NAME.", "NAME"),
+    encoding: str | None = option("--encoding", "Of the file [default: by content].", "NAME"),
+    llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
+    dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
+) -> int:
+    """Find what is worth keeping in a conversation: decisions, preferences, corrections, outcomes. Writes with --apply."""
+    if apply and review and not dry_run:
+        raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
+    writing = apply and not dry_run
+    with call.progress("reading") as memory:
+        done = memory.ingest(
+            _stdin() if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,
+            owner=owner, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
+            but=frozenset(_numbers("--except", but or "")),
+        )  # fmt: skip
+    _print_ingested(call, file, done, review or dry_run, writing)
+    return 0 if done.candidates else 1
+
+
+def _stdin() -> BinaryIO:
+    return getattr(sys.stdin, "buffer", None) or BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
+
+
+def _numbers(name: str, written: str) -> Iterable[int]:
+    """The numbers of `1,3,5-7`."""
+    for part in filter(None, (piece.strip() for piece in written.split(","))):
+        match = re.fullmatch(r"(\d{1,6})(?:\s*-\s*(\d{1,6}))?", part)
+        if not match or not 1 <= int(match[1]) <= int(match[2] or match[1]):
+            raise Usage(f"{name} {written!r} is not understood", "numbers of candidates, as in 1,3,5-7")
+        yield from range(int(match[1]), int(match[2] or match[1]) + 1)
+
+
+# -- what is shown ----------------------------------------------------------------------------------------------------
+
+
+def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writing: bool) -> None:
+    if call.out.json:
+        call.out.raw_json(_ingested_json(file, done, writing))
+        return
+    if writing:
+        for kept in done.kept:
+            call.out.line(f"{kept.citation}  {kept.fact.kind.letter}: {kept.fact.text}")
+    elif review:
+        _print_review(call, done)
+    else:
+        for each in done.candidates:
+            _print_candidate(call, each)
+    for warning in done.warnings:
+        call.out.note(f"warning: {warning}")
+    call.out.note(_summary(done, writing))
+    if done.candidates and not writing:
+        call.out.note("nothing was written; --apply keeps them, with --only 1,3-5 or --except 2 some of them")
+
+
+def _print_candidate(call: Call, each: "Proposed") -> None:
+    out = call.out
+    line = out.style(each.shown)  # without what stands below it anyway
+    out.emit(f"{out.style(f'{each.number:3}', FAINT)}  {out.style(str(each.day), FAINT)}  {line}")
+    out.emit(out.style(f"     {each.rule}: {each.reason} · {each.anchor or each.role}", FAINT))
+    if each.quote.strip() not in each.text:
+        out.emit(out.style(f"     “{' '.join(each.quote.split())}”", FAINT))
+
+
+def _print_review(call: Call, done: "Ingested") -> None:
+    """A diff that git applies: what stands before it is ignored there."""
+    diffs = dict(done.diffs)
+    for day in sorted({each.day for each in done.candidates}):
+        for each in done.candidates:
+            if each.day == day:
+                call.out.line(f"# {each.number} {each.rule}: {each.reason} ({each.anchor or each.role})")
+                call.out.line(f"#   “{' '.join(each.quote.split())}”")
+        for line in diffs.get(day, "").removesuffix("\n").split("\n"):
+            call.out.line(line)
+        call.out.line()
+    for gone in done.refused:
+        said = f": “{' '.join(gone.content.split())}”" if gone.content else ""
+        call.out.line(f"# refused, {gone.code}, line {gone.line}: {gone.reason}{said}")
+
+
+def _summary(done: "Ingested", writing: bool) -> str:
+    found = len(done.kept) if writing else len(done.candidates)
+    what = f"{found} {'kept' if writing else 'candidate' + ('' if found == 1 else 's')}"
+    read = f"{done.turns} message{'' if done.turns == 1 else 's'} ({done.form}, {done.encoding})"
+    counts = sorted(done.counts.items(), key=lambda item: (-item[1], item[0]))
+    refused = ", ".join(f"{count} {code}" for code, count in counts)
+    return f"{what} from {read}" + (f"; refused: {refused}" if refused else "")
+
+
+def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "dry_run": not writing,
+        "file": file,
+        "format": done.form,
+        "encoding": done.encoding,
+        "messages": done.turns,
+        "complete": done.complete,
+        "candidates": [_candidate_json(each) for each in done.candidates],
+        "refused": [gone._asdict() for gone in done.refused],
+        "refused_counts": done.counts,
+        "kept": [{"source": str(kept.citation), "id": kept.ref, "already": kept.already} for kept in done.kept],
+        "diff": done.diff,
+        "warnings": list(done.warnings),
+    }
+
+
+def _candidate_json(each: "Proposed") -> dict[str, object]:
+    fact = each.fact
+    return {
+        "number": each.number,
+        "rule": each.rule,
+        "kind": fact.kind.value,
+        "day": str(each.day),
+        "line": each.text,
+        "content": fact.text,
+        "entities": list(fact.entities),
+        "importance": fact.importance,
+        "cues": list(fact.cues),
+        "origin": fact.source,
+        "anchor": each.anchor,
+        "quote": each.quote,
+        "reason": each.reason,
+    }
+
+
+# -- import -----------------------------------------------------------------------------------------------------------
+
+
+def import_(
+    call: Call,
+    source: Path = argument("SOURCE", "A folder of notes, or a JSON export."),
+    kind: str | None = option(
+        "--from",
+        "openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].",
+        "KIND",
+    ),
+    name: str | None = option("--name", "What to call it [default: its folder].", "NAME"),
+    entities: str | None = option(
+        "--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"
+    ),
+    trusted: bool = flag("--trusted", "My own words: do not mark them as imported, let them count in beliefs."),
+    allow_secrets: bool = flag("--allow-secrets", "Also take what looks like a secret."),
+    everything: bool = flag("--all", "Name everything that was left, however much."),
+    dry_run: bool = DRY_RUN,
 ) -> int:
     """Take in another memory. Nothing is overwritten; what was not understood is named. Run again, it goes on."""
-    from ..memory import Memory
-    from ..transfer.importing import ImportOptions
-
-    options = ImportOptions(kind, name, entities, trusted, dry_run, allow_secrets)
-    done = Memory(call.workspace, lambda: call.now).import_(source, options)
-    _print(call, done, dry_run, everything)
+    done = call.memory.import_(
+        source, kind=kind, name=name, entities=entities, trusted=trusted, dry_run=dry_run, allow_secrets=allow_secrets
+    )
+    _print_imported(call, done, dry_run, everything)
     return 0 if done.pages or done.same or done.kept or done.known else 1
 
 
-def _print(call: Call, done: "Imported", dry_run: bool, everything: bool) -> None:
-    if call.out.json:
+def _print_imported(call: Call, done: "Imported", dry_run: bool, everything: bool) -> None:
+    out = call.out
+    if out.json:
         left = [{"place": place, "reason": reason} for place, reason in done.left]
-        counts = {
-            "kind": done.kind,
-            "pages": done.pages,
-            "logs": done.logs,
-            "same": done.same,
-            "facts": done.kept,
-            "known": done.known,
-        }
-        call.out.raw_json(counts | {"left": left, "warnings": done.warnings, "diff": done.diff})
+        counts = {"kind": done.kind, "pages": done.pages, "logs": done.logs, "same": done.same}
+        counts |= {"facts": done.kept, "known": done.known}
+        out.raw_json(counts | {"left": left, "warnings": done.warnings, "diff": done.diff})
         return
-    if dry_run:
-        for line in done.diff.splitlines():
-            call.out.line(line)
-    else:
-        for path in (*done.pages, *done.logs):
-            call.out.line(path)
+    for line in done.diff.splitlines() if dry_run else (*done.pages, *done.logs):
+        out.line(line)
     there = f"; here already: {done.same + done.known:,}" if done.same or done.known else ""
     verb = "would come" if dry_run else "came"
-    call.out.note(f"{done.kind}: {_many(len(done.pages), 'page')} and {_many(done.kept, 'fact')} {verb} in{there}")
+    out.note(f"{done.kind}: {many(len(done.pages), 'page')} and {many(done.kept, 'fact')} {verb} in{there}")
     shown = done.left if everything else done.left[:_SHOWN]
     for place, reason in shown:
-        call.out.note(f"left: {place}: {reason}")
+        out.note(f"left: {place}: {reason}")
     if len(done.left) > len(shown):
-        call.out.note(f"left: {len(done.left) - len(shown):,} more; --all names them")
+        out.note(f"left: {len(done.left) - len(shown):,} more; --all names them")
     for warning in done.warnings:
-        call.out.note(warning)
+        out.note(warning)
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+# -- export -----------------------------------------------------------------------------------------------------------
 
 
-def give_out(
+def export(
     call: Call,
-    what: Annotated[
-        str, typer.Argument(metavar="[WHAT]", help="facts, or beliefs with their whole history.")
-    ] = "facts",
-    form: Annotated[
-        str, typer.Option("--format", metavar="FORMAT", help="jsonl, csv, or sqlite (facts and beliefs in one file).")
-    ] = "jsonl",
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="[default: stdout]")] = None,
-    about: Annotated[
-        list[str] | None, typer.Option("--about", "-a", metavar="NAME", help="Whom or what it is about.")
-    ] = None,
-    kinds: Annotated[list[str] | None, typer.Option("--kind", metavar="KIND", help="Facts of that kind.")] = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="WHEN", help="Facts from then on.")] = None,
-    until: Annotated[str | None, typer.Option("--until", metavar="WHEN", help="Facts up to then.")] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="WHEN", help="As it stood on that day.")] = None,
-    public: Annotated[bool, typer.Option("--public", help="Without private facts.")] = False,
+    what: str = argument("[WHAT]", "facts, or beliefs with their whole history.", default="facts"),
+    form: str = option("--format", "jsonl, csv, or sqlite (facts and beliefs in one file).", "FORMAT", default="jsonl"),
+    output: Path | None = option("--output -o", "[default: stdout]", "FILE"),
+    about: list[str] | None = option("--about -a", "Whom or what it is about.", "NAME"),
+    kinds: list[str] | None = option("--kind", "Facts of that kind.", "KIND"),
+    since: str | None = option("--since", "Facts from then on.", "WHEN"),
+    until: str | None = option("--until", "Facts up to then.", "WHEN"),
+    as_of: str | None = option("--as-of", "As it stood on that day.", "WHEN"),
+    public: bool = flag("--public", "Without private facts."),
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
-    from ..memory import Memory
-    from ..recall.query import read_query
-    from ..transfer.export import BELIEF_COLUMNS, FACT_COLUMNS, target_of
-
     if what not in ("facts", "beliefs"):
         raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
     if form not in ("jsonl", "csv", "sqlite"):
@@ -133,59 +250,39 @@ def give_out(
         raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
     if form == "sqlite" and output is None:
         raise Usage("a SQLite file needs a name", "--output memory.db")
-    target = None if output is None else target_of(output, call.workspace)
-    query = read_query("", call.today, about=about or (), kinds=kinds or (), since=since, until=until, as_of=as_of)
-    memory = Memory(call.workspace, lambda: call.now, tell=call.out.note)
-    facts: list[Mapping[str, Any]] = []
-    history: list[Mapping[str, Any]] = []
-    if what == "facts" or form == "sqlite":
-        memory.export_facts(query, facts.append, public=public)
-    if what == "beliefs" or form == "sqlite":
-        only = about[0] if about else None
-        history += memory.export_beliefs(about=only, as_of=query.as_of, public=public)
-    rows, columns = (facts, FACT_COLUMNS) if what == "facts" else (history, BELIEF_COLUMNS)
-    if not rows and not (form == "sqlite" and (facts or history)):
+    target = None if output is None else call.memory.export_target(output)
+    tables = {
+        name: call.memory.export(
+            name, public=public, about=about or (), kinds=kinds or (), since=since, until=until, as_of=as_of
+        )
+        for name in (("facts", "beliefs") if form == "sqlite" else (what,))
+    }
+    count = sum(len(table.rows) for table in tables.values())
+    if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
-    if form == "sqlite":
-        _write_database(target or Path(), facts, history)
-        count = len(facts) + len(history)
-    else:
-        _write_text(call, target, _csv(rows, columns) if form == "csv" else _jsonl(rows))
-        count = len(rows)
-    if output is not None:
-        call.out.note(f"{_many(count, 'row')} in {output}")
+    content = _csv(tables[what]) if form == "csv" else _jsonl(tables[what])
+    if target is None:
+        for piece in content:
+            call.out.line(piece.rstrip("\r\n"))
+        return 0
+    call.memory.write_export(target, tables if form == "sqlite" else content)
+    call.out.note(f"{many(count, 'row')} in {output}")
     return 0
 
 
-def _write_database(path: Path, facts: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]) -> None:
-    from ..transfer.export import write_tables
-
-    write_tables(path, {"facts": (("path", "line"), facts), "beliefs": (("belief", "number"), history)})
-
-
-def _write_text(call: Call, path: Path | None, pieces: Iterator[str]) -> None:
-    if path is None:
-        for piece in pieces:
-            call.out.line(piece.rstrip("\r\n"))
-        return
-    from ..transfer.export import replace_file
-
-    replace_file(path, pieces)
-
-
-def _jsonl(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    for row in rows:
+def _jsonl(table: "Exported") -> Iterator[str]:
+    for row in table.rows:
         yield json.dumps(row, ensure_ascii=True) + "\n"
 
 
-def _csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> Iterator[str]:
+def _csv(table: "Exported") -> Iterator[str]:
     """RFC 4180; a list is its parts with `; ` between them, an object JSON, nothing an empty cell.
 
     What a spreadsheet would take for a formula gets a `'` before it: facts may be the words of strangers.
     """
-    for row in (dict(zip(columns, columns, strict=True)), *rows):
+    for row in (dict(zip(table.columns, table.columns, strict=True)), *table.rows):
         line = io.StringIO()
-        csv.writer(line).writerow([_cell(row[name]) for name in columns])
+        csv.writer(line).writerow([_cell(row[name]) for name in table.columns])
         yield line.getvalue()
 
 

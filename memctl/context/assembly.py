@@ -29,12 +29,10 @@ __all__ = [
     "fence",
     "fitting",
     "is_open",
-    "item_json",
     "item_of",
     "lesson_item",
     "made_pack",
     "newest_days",
-    "pack_json",
     "recalled_block",
     "repeats",
     "stable_part",
@@ -67,6 +65,11 @@ class Item(NamedTuple):
     line: str
     section: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """The line as plain values."""
+        values = {"layer": self.layer, "id": self.ref, "kind": self.kind, "timestamp": self.day}
+        return values | {"confidence": self.confidence, "content": self.text, "source": self.source}
+
 
 class Pack(NamedTuple):
     """A prompt pack. `text` is `stable` and then `recalled`; `layers` holds the tokens of each."""
@@ -79,6 +82,13 @@ class Pack(NamedTuple):
     budget: int
     layers: dict[str, int]
     warnings: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The pack as plain values; keys are only ever added."""
+        items = [item.as_json() for item in self.items]
+        texts = {"text": self.text, "stable": self.stable, "recalled": self.recalled}
+        counts = {"budget": self.budget, "used": self.used, "layers": self.layers}
+        return {"schema": 1} | texts | counts | {"items": items, "warnings": list(self.warnings)}
 
 
 # -- items ------------------------------------------------------------------------------------------------------------
@@ -285,31 +295,3 @@ def made_pack(
     }
     items = (*chosen["lessons"], *chosen["recent"], *chosen["recalled"])
     return Pack(text, stable, tail, items, used, budget, layers, tuple(dict.fromkeys(warnings)))
-
-
-def pack_json(pack: Pack) -> dict[str, Any]:
-    """The JSON object of a pack; its keys are only ever added to."""
-    return {
-        "schema": 1,
-        "text": pack.text,
-        "stable": pack.stable,
-        "recalled": pack.recalled,
-        "budget": pack.budget,
-        "used": pack.used,
-        "layers": pack.layers,
-        "items": [item_json(item) for item in pack.items],
-        "warnings": list(pack.warnings),
-    }
-
-
-def item_json(item: Item) -> dict[str, Any]:
-    """The JSON object of one line of a pack."""
-    return {
-        "layer": item.layer,
-        "id": item.ref,
-        "kind": item.kind,
-        "timestamp": item.day,
-        "confidence": item.confidence,
-        "content": item.text,
-        "source": item.source,
-    }

@@ -48,6 +48,12 @@ class Prepared(NamedTuple):
     items: tuple[Item, ...]
     dropped: int
 
+    def as_json(self) -> dict[str, Any]:
+        """The chat as plain values."""
+        items = [item.as_json() for item in self.items]
+        counts = {"used": self.used, "budget": self.budget, "dropped": self.dropped}
+        return {"schema": 1, "messages": self.messages} | counts | {"items": items, "warnings": list(self.warnings)}
+
 
 def prepare(
     workspace: Workspace, messages: Sequence[Any], *, today: date, budget: int | None = None, about: Sequence[str] = (),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, TypeVar
 
+from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
 from ..index.heal import with_index
 from ..index.index import Index
@@ -15,15 +16,27 @@ from ..language.tokens import Counter
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..recall.query import read_query
+from ..recall.question import SHORT, clean
 from ..recall.recall import freshened
-from .assembly import SHARES, Item, Pack, made_pack, stable_part
+from .assembly import SHARES, Item, Pack, made_pack, recalled_block, stable_part
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page
+from .relevance import belonging
 
 if TYPE_CHECKING:
     from ..index.resident import Resident
 
-__all__ = ["PROMPT_BUDGET", "context", "core_of", "for_prompt", "room_beside", "run", "session_start", "standing"]
+__all__ = [
+    "PROMPT_BUDGET",
+    "beside_prompt",
+    "context",
+    "core_of",
+    "for_prompt",
+    "room_beside",
+    "run",
+    "session_start",
+    "standing",
+]
 
 PROMPT_BUDGET = 2000
 """Tokens that `for_prompt` may take where nobody says."""
@@ -57,6 +70,16 @@ def for_prompt(
 ) -> Pack:  # fmt: skip
     """What belongs to one message and does not stand in the core; empty where nothing does."""
     return _packed(workspace, message, today, budget, (), None, private, count, through, stable=False, recalled=True)
+
+
+def beside_prompt(workspace: Workspace, prompt: str, *, today: date, budget: int, most: int) -> str:
+    """The fenced block of at most `most` lines that belong to a prompt by its words; mostly empty."""
+    pack = for_prompt(workspace, prompt, today=today, budget=budget)
+    if not pack.items:
+        return ""
+    words = clean(prompt) if len(prompt) > SHORT else prompt
+    names = with_index(workspace, lambda index: KnownNames(index).in_text(words))
+    return recalled_block(belonging(pack.items, words, names, most))
 
 
 def _packed(

@@ -65,6 +65,14 @@ def read_configuration(text: str) -> Configuration:
     return Configuration(text.strip(), base, **flags)
 
 
+def read_configurations(texts: Sequence[str]) -> tuple[Configuration, ...]:
+    """One configuration, or two that differ."""
+    found = tuple(map(read_configuration, texts))
+    if len({configuration.name for configuration in found}) < len(found):
+        raise Usage("--compare of a configuration with itself", "name two, such as words recall")
+    return found
+
+
 def places_of(hit: Hit) -> _Places:
     """The lines that a hit shows: its own, those of its twins, and the place of the belief that it stated."""
     return (hit.source, *hit.also, *((hit.belief,) if hit.belief else ()))

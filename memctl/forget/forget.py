@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Stored
+from ..index.queries.entries import Stored, by_refs
 from ..index.queries.forget import drop_broken, expunge, is_unclean, mark_unclean
 from ..index.sync import sync
 from ..notes.edits import diff
@@ -25,7 +25,7 @@ from .plan import Edit, Plan, freshly, plan, text_of
 from .rules import Asked
 from .select import Chosen, Selection, suggested
 
-__all__ = ["Forgetting", "Line", "forget", "suggest"]
+__all__ = ["Forgetting", "Line", "forget", "suggest", "without_private"]
 
 _ROUNDS = 3  # for pages that somebody saves meanwhile
 
@@ -89,6 +89,13 @@ def forget(memory: OpenMemory, asked: Asked, *, apply: bool = False) -> Forgetti
     if report.lines and _is_under_git(memory.workspace):
         report.warnings.append("git keeps what was committed: its history still holds the text")
     return report
+
+
+def without_private(memory: OpenMemory, planned: Forgetting) -> Forgetting:
+    """The same without private lines: what a client cannot see, it cannot forget."""
+    private = {entry.ref for entry in by_refs(memory.index, {line.ref for line in planned.lines}) if entry.private}
+    planned.lines = [line for line in planned.lines if line.ref not in private]
+    return planned
 
 
 def _check(asked: Asked, suggest: bool = False) -> None:

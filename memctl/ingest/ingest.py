@@ -6,29 +6,35 @@ The order of work: the transcript is streamed, what nobody said in it is blanked
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import Usage
 from ..facts import Fact
 from ..index.open_memory import OpenMemory
+from ..index.public import private_entries
 from ..index.sync import sync
+from ..markdown.grammar import render
 from ..retain.retain import Kept, retain
+from .decode import known_encoding
 from .dedup import Duplicates
 from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked
-from .formats import read_transcript
+from .formats import FORMS, read_transcript
 from .source import Source, open_transcript, pieces_of
 from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
     from .extract import Candidate
 
-__all__ = ["IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange"]
+__all__ = [
+    "IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange", "read_options", "without_private",
+]  # fmt: skip
 
 MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
 MAX_REFUSED = 2_000  # refusals that are listed one by one
@@ -57,6 +63,18 @@ class IngestOptions(NamedTuple):
     but: frozenset[int] = frozenset()
 
 
+def read_options(
+    *, form: str | None = None, encoding: str | None = None, owner: str | None = None, **options: Any
+) -> IngestOptions:
+    """The options of a call; Usage for an unknown form or encoding."""
+    if form is not None and form not in FORMS:
+        raise Usage(f"--as {form!r} is unknown", ", ".join(FORMS))
+    if encoding is not None and not known_encoding(encoding):
+        raise Usage(f"--encoding {encoding!r} is unknown", "such as utf-8, utf-16, cp1251, gb18030")
+    name = owner.removeprefix("@").strip("[] ") if owner else None
+    return IngestOptions(form, encoding, owner=name or None, **options)
+
+
 class Proposed(NamedTuple):
     """A line that may be kept: for which day, by which rule and why, and the sentence as it was said.
 
@@ -77,6 +95,16 @@ class Proposed(NamedTuple):
     def anchor(self) -> str:
         """Where in which transcript it was said, `chat.jsonl#L12`; empty for an exchange."""
         return (self.fact.source or "").partition(":")[2]
+
+    @property
+    def text(self) -> str:
+        """The line of the log that it would be."""
+        return render(self.fact)
+
+    @property
+    def shown(self) -> str:
+        """The same without its source and cues."""
+        return render(replace(self.fact, source=None, cues=()))
 
 
 class RefusedText(NamedTuple):
@@ -160,6 +188,20 @@ def ingest_exchange(
     said = [Turn("user", user_msg, 1, 1, now), Turn("assistant", assistant_msg, 1, 1, now)]
     run = _Run(memory, options, Source([], "", now.date()), seconds, notes)
     return run.finish(run.candidates(numbered(said, notes)), apply)
+
+
+_CITED_LINE = re.compile(r"[^\s:]+#L\d+")
+
+
+def without_private(memory: OpenMemory, done: Ingested) -> Ingested:
+    """The same for a server: no private candidate, and no reason that names a private line."""
+    hidden = {f"{path}#L{line}" for path, line in private_entries(memory.index).places}
+    refused = (
+        each._replace(reason=each.code) if hidden & set(_CITED_LINE.findall(each.reason)) else each
+        for each in done.refused
+    )
+    public = tuple(each for each in done.candidates if not each.fact.private)
+    return replace(done, candidates=public, refused=tuple(refused))
 
 
 class _Run:

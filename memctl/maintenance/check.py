@@ -20,10 +20,10 @@ from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
 from ..language.names import entity_key, link_target
 from ..language.secrets import find_secrets
+from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import is_edited, live_blocks
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.grammar import ATTRIBUTES
 from ..markdown.lines import Role
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.tombstones import BLOCK as FORGOTTEN
@@ -151,16 +151,21 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         fact = entry.fact
         for name, _ in fact.extra:
             yield Finding(
-                path, line, 1, "attribute", f"unknown attribute {name}=", f"known are {', '.join(ATTRIBUTES)}, private"
+                path,
+                line,
+                1,
+                "attribute",
+                f"unknown attribute {name}=",
+                f"known are {', '.join(each.name for each in ATTRIBUTES)}",
             )
-        for name, attribute in ATTRIBUTES.items():
+        for attribute in ATTRIBUTES:
             if getattr(fact, attribute.field) not in (None, ()) and fact.kind.letter not in attribute.kinds:
                 yield Finding(
                     path,
                     line,
                     1,
                     "attribute",
-                    f"{name}= means nothing on {fact.kind.letter}",
+                    f"{attribute.name}= means nothing on {fact.kind.letter}",
                     f"it belongs to {attribute.kinds}",
                 )
         for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import Workspace
 
-__all__ = ["MERGE", "init", "unmerged"]
+__all__ = ["Made", "init"]
 
 _PAGES = {
     "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
@@ -18,14 +19,22 @@ _PAGES = {
     "bank/lessons.md": "# Lessons\n\nWhat worked, what failed, how often.\n",
 }
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
-MERGE = "memory/*.md merge=union"
+_MERGE = "memory/*.md merge=union"
 """The line of .gitattributes by which the logs of two machines merge."""
 
-_GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{MERGE}\n"}
+_GIT = {".gitignore": ".memory/\n", ".gitattributes": f"{_MERGE}\n"}
 
 
-def init(folder: Path, git: bool = False) -> tuple[Workspace, list[str]]:
-    """Make what is missing of a workspace in `folder`; returns it and the paths that were made.
+class Made(NamedTuple):
+    """A workspace, the paths in it that were made, and what its owner should know."""
+
+    root: Path
+    paths: list[str]
+    notes: list[str]
+
+
+def init(folder: Path, git: bool = False) -> Made:
+    """Make what is missing of a workspace in `folder`; nothing is overwritten.
 
     With `git`, .gitignore keeps `.memory/` out, and .gitattributes lets logs of two machines merge line by line.
     """
@@ -41,10 +50,11 @@ def init(folder: Path, git: bool = False) -> tuple[Workspace, list[str]]:
     pages = _PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
     made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]
     prepare_memory(workspace)
-    return workspace, made
+    note = f".gitattributes stays as it is, without `{_MERGE}`: git will not merge the logs of two machines"
+    return Made(workspace.root, made, [note] if git and _is_unmerged(workspace) else [])
 
 
-def unmerged(workspace: Workspace) -> bool:
+def _is_unmerged(workspace: Workspace) -> bool:
     """True if a .gitattributes that was there before lacks the line by which logs of two machines merge."""
     try:
         text = read_page(workspace, ".gitattributes").text

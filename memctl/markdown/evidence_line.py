@@ -36,6 +36,11 @@ class Bullet(NamedTuple):
     ref: str | None = None
     gone: str | None = None
 
+    @property
+    def text(self) -> str:
+        """The bullet without its citation and id."""
+        return render_bullet(self._replace(citation=None, ref=None))
+
 
 # A person writes a verdict as they speak; reflect writes it in English.
 _VERDICTS = {"за": "for", "против": "against", "支持": "for", "反对": "against"}

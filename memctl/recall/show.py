@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound
 from ..facts import Citation
@@ -33,6 +33,10 @@ class Passage:
     first: int
     lines: tuple[str, ...]
     ref: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The passage as plain values."""
+        return {"source": str(self.citation), "id": self.ref, "first": self.first, "lines": list(self.lines)}
 
 
 def show(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind
@@ -15,13 +16,14 @@ from ..index.sync import sync
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
+from ..markdown.attributes import ATTRIBUTES
 from ..markdown.grammar import Problem, parse, render, with_attributes
 from ..markdown.page import parse_page
 from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
 from ..notes.workspace import Workspace
 
-__all__ = ["Kept", "Retained", "read_fact", "retain"]
+__all__ = ["Kept", "Retained", "read_fact", "read_facts", "retain"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,27 @@ class Retained:
 
 
 _LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS](?:\s*[(\uff08]|\s+@?\[\[|\s+@\w)")
+
+
+def read_facts(
+    given: Iterable[str | Fact], *, kind: str | None, about: Sequence[str], attributes: Mapping[str, Any]
+) -> list[Fact]:
+    """The facts in lines of grammar or plain text, with attributes by their long or short names."""
+    values = {_short(name): _written(value) for name, value in attributes.items() if value not in (None, False, [], ())}
+    return [read_fact(each, kind=kind, about=about, values=values) if isinstance(each, str) else each for each in given]
+
+
+def _short(name: str) -> str:
+    found = next((each.name for each in ATTRIBUTES if name in (each.name, each.long)), None)
+    if found is None:
+        raise Usage(f"no attribute is named {name!r}", f"one of {', '.join(each.long for each in ATTRIBUTES)}")
+    return found
+
+
+def _written(value: Any) -> list[str]:
+    """An attribute's value as the grammar reads it, a string for each."""
+    each = value if isinstance(value, list | tuple) else [value]
+    return ["true" if item is True else str(item) for item in each]
 
 
 def read_fact(

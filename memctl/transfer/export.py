@@ -9,11 +9,11 @@ import os
 import secrets
 import sqlite3
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..beliefs.view import beliefs
 from ..errors import CannotWrite, ExtraMissing, Usage
@@ -28,9 +28,7 @@ from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..recall.recall import resolve_about
 
-__all__ = [
-    "BELIEF_COLUMNS", "FACT_COLUMNS", "export_beliefs", "export_facts", "replace_file", "target_of", "write_tables",
-]  # fmt: skip
+__all__ = ["Exported", "export", "replace_file", "target_of", "write_tables"]
 
 _AT_ONCE = 500  # facts that are judged and read again together
 FACT_COLUMNS = (
@@ -44,33 +42,39 @@ BELIEF_COLUMNS = (
 )  # fmt: skip
 
 
-def export_facts(
-    memory: OpenMemory, query: Query, take: Callable[[Mapping[str, Any]], None], public: bool = False
-) -> int:
-    """Give `take` every fact within the query's filters, oldest first, as a row of FACT_COLUMNS; returns how many.
+class Exported(NamedTuple):
+    """A table: its columns, its rows, and the columns that tell one row from another."""
 
-    What the words of a query ask plays no part. A fact that was replaced stands in its row with what replaced it.
-    """
+    columns: tuple[str, ...]
+    key: tuple[str, ...]
+    rows: list[dict[str, Any]]
 
-    def job(memory: OpenMemory) -> int:
-        index = memory.index
-        if stale := sync(memory.workspace, index).stale:  # half a memory is not an export: take the time that it takes
-            memory.tell(f"stale, so rows are missing: {stale}")
-        about, warnings = resolve_about(index, query)
-        for warning in warnings:
-            memory.tell(warning)
-        ids = fact_ids(index, condition_of(index, query, about))
-        count = 0
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
-            entries = by_ids(index, some)
-            for hit in hits_of(memory, (entries[i] for i in some), as_of=query.as_of).values():
-                if not (public and hit.private):
-                    take(_row(hit))
-                    count += 1
-        return count
 
-    return memory.run(job)
+def export(memory: OpenMemory, what: str, query: Query, public: bool = False) -> Exported:
+    """Every fact within the query's filters, or every belief about its first name with its whole history."""
+    if what == "facts":
+        return Exported(FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query, public)))
+    about = query.about[0] if query.about else None
+    rows = list(_belief_rows(memory, about=about, as_of=query.as_of, public=public))
+    return Exported(BELIEF_COLUMNS, ("belief", "number"), rows)
+
+
+def _fact_rows(memory: OpenMemory, query: Query, public: bool) -> list[dict[str, Any]]:
+    """Oldest first. What the words of a query ask plays no part. A fact that was replaced stands in its row with what replaced it."""
+    index = memory.index
+    if stale := sync(memory.workspace, index).stale:  # half a memory is not an export: take the time that it takes
+        memory.tell(f"stale, so rows are missing: {stale}")
+    about, warnings = resolve_about(index, query)
+    for warning in warnings:
+        memory.tell(warning)
+    ids = fact_ids(index, condition_of(index, query, about))
+    rows: list[dict[str, Any]] = []
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        entries = by_ids(index, some)
+        hits = hits_of(memory, (entries[i] for i in some), as_of=query.as_of).values()
+        rows += [_row(hit) for hit in hits if not (public and hit.private)]
+    return rows
 
 
 def _row(hit: Hit) -> dict[str, Any]:
@@ -89,7 +93,7 @@ def _day(day: date | None) -> str | None:
     return day.isoformat() if day else None
 
 
-def export_beliefs(
+def _belief_rows(
     memory: OpenMemory, *, about: str | None = None, as_of: date | None = None, public: bool = False
 ) -> Iterator[dict[str, Any]]:
     """A row of BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.

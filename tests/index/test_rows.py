@@ -19,7 +19,8 @@ from memctl.ids import content_key, digest, fact_id, page_id
 from memctl.index.row import EntityPage, PageRows, Row
 from memctl.index.rows import FACT_PAGES, day_of, rows_of, valid
 from memctl.language.analyzer import terms
-from memctl.markdown.grammar import parse, parse_period, render
+from memctl.markdown.attributes import parse_period
+from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import MAX_LINE
 from memctl.markdown.page import parse_page
 

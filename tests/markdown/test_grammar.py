@@ -19,12 +19,11 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, RAW, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
+from memctl.markdown.attributes import ATTRIBUTES, parse_period
 from memctl.markdown.grammar import (
-    ATTRIBUTES,
     Problem,
     one_line,
     parse,
-    parse_period,
     render,
     split_block_id,
     with_attributes,

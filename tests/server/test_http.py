@@ -21,16 +21,16 @@ from typing import Any
 import pytest
 from face_helpers import call, fixture_copy, write_pages
 from http_helpers import Running, read_reply, request, serve_process, serving
+from memctl.server.http import app as http
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
 from memctl.notes.system import locked
+from memctl.notes.token import read_token, token_of
 from memctl.notes.workspace import Workspace, find_workspace
-from memctl.server.http import app as http
-from memctl.server.http.gate import LARGEST
-from memctl.server.http.pages import openapi, page
-from memctl.server.http.routes import ROUTES, Served
-from memctl.server.http.token import read_token, token_of
+from memctl.server.http_gate import LARGEST
+from memctl.server.http_pages import openapi, page
+from memctl.server.http_routes import ROUTES, Served
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 PAGES = {
@@ -444,9 +444,9 @@ def test_only_this_machine(tmp_path: Path, host: str) -> None:
 @pytest.mark.parametrize("name", ["starlette", "uvicorn", "jsonschema"])
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Exit code 16, with the command that installs it."""
-    for module in [m for m in sys.modules if m.startswith(("memctl.server.http.app", "starlette", "uvicorn"))]:
+    for module in [m for m in sys.modules if m.startswith(("memctl.server.http_app", "starlette", "uvicorn"))]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.delattr("memctl.server.http.app", raising=False)
+    monkeypatch.delattr("memctl.server.http_app", raising=False)
     monkeypatch.setitem(sys.modules, name, None)
     done = call(["serve", "--port", "0"], fixture_copy(tmp_path))
     assert done.code == 16 and "memctl-workspace[serve]" in done.err and name in done.err

@@ -20,7 +20,7 @@ from mcp_helpers import Asker, Wire, connected, environment, text_of
 from torture import mcp_requests
 
 from memctl.language.tokens import estimate as tokens
-from memctl.server.mcp.tools import INSTRUCTIONS, TOOLS, offered
+from memctl.server.mcp_tools_list import INSTRUCTIONS, TOOLS, offered
 
 READING = ["recall", "show", "context", "status"]
 WRITING = ["retain", "reflect", "forget"]
@@ -554,7 +554,7 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
 
 def test_without_the_sdk_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 16, two lines."""
-    for name in [name for name in sys.modules if name == "memctl.server.mcp.server"]:
+    for name in [name for name in sys.modules if name == "memctl.server.mcp_server"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "mcp", None)
     done = call(["mcp"], write_pages(tmp_path / "ws", {}).root)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from strategies import fact_texts, names
 
 from memctl.facts import Fact, Kind, Period
-from memctl.markdown.grammar import parse, parse_period
+from memctl.markdown.attributes import parse_period
+from memctl.markdown.grammar import parse
 from memctl.stance.lexicon import LANGUAGES, Lexicon, lexicon, shipped
 from memctl.stance.stance import Stance, stance
 

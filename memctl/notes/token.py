@@ -9,15 +9,15 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from ...errors import CannotWrite, PageUnreadable, Refused
-from ...notes.files import prepare_memory
-from ...notes.system import OPEN_SAFELY, move_new, sync_folder
-from ...notes.workspace import Workspace
+from ..errors import CannotWrite, PageUnreadable, Refused
+from .files import prepare_memory
+from .system import OPEN_SAFELY, move_new, sync_folder
+from .workspace import Workspace
 
 __all__ = ["read_token", "token_of"]
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,512}")
-_ANEW = "delete that file; the next start makes another"
+_CURE = "delete that file; the next start makes another"
 
 
 def token_of(workspace: Workspace) -> tuple[Path, str]:
@@ -33,24 +33,24 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
 
 
 def read_token(path: Path) -> str | None:
-    """The token in a file, None if there is no file. What is no token, or no plain file of the owner's alone, is refused."""
+    """The token in a file, None if there is no file. What is not a token in a file of the owner alone is refused."""
     try:
         fd = os.open(path, os.O_RDONLY | OPEN_SAFELY)
     except FileNotFoundError:
         return None
     except OSError as error:  # a symbolic link, no permission
-        raise PageUnreadable(str(path), error.strerror or str(error), _ANEW) from error
+        raise PageUnreadable(str(path), error.strerror or str(error), _CURE) from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise PageUnreadable(str(path), "not a regular file", _ANEW)
+            raise PageUnreadable(str(path), "not a regular file", _CURE)
         if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
-            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", _ANEW)
+            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", _CURE)
         written = os.read(fd, 1024).decode("ascii", "replace").strip()
     finally:
         os.close(fd)
     if not _TOKEN.fullmatch(written):
-        raise PageUnreadable(str(path), "not a token", _ANEW)
+        raise PageUnreadable(str(path), "not a token", _CURE)
     return written
 
 

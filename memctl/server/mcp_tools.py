@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import date
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ...context.fence import fence, tamed
-from ...facts import Kind, is_trusted
-from ...hits import Answer, Hit, answer_json
-from ...index.public import PRIVATE
-from ...index.resident import Resident
-from ...language.tokens import estimate
-from ...markdown.counting import many
-from ...markdown.printable import one_line, printable
-from ...notes.workspace import Workspace
-from ...recall.query import read_query
+from ..context.fence import fence, tamed
+from ..facts import Kind, is_trusted
+from ..hits import Answer, Hit, answer_json
+from ..index.public import PRIVATE
+from ..language.tokens import estimate
+from ..markdown.counting import many
+from ..markdown.printable import one_line, printable
+from ..memory import Memory
 
 __all__ = ["Session", "Told", "bounded", "context", "recall", "show", "status"]
 
@@ -29,17 +25,11 @@ _HEADING = 40  # tokens of what stands around the hits
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What one client may ask: which workspace, what day it is now, whether it may write, whether it wants JSON too."""
+    """What one client may ask: which memory, whether it may write, whether it wants JSON too."""
 
-    resident: Resident
-    today: Callable[[], date]
+    memory: Memory
     allow_write: bool = False
     structured: bool = True
-
-    @property
-    def workspace(self) -> Workspace:
-        """With its settings as they are now."""
-        return self.resident.workspace
 
 
 class Told(NamedTuple):
@@ -62,17 +52,8 @@ def recall(
     about: Sequence[str] = (), kind: Sequence[str] = (), **filters: Any,
 ) -> Told:  # fmt: skip
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
-    from ...recall.recall import recall as run
-
-    today = session.today()
-    asked = replace(read_query(query, today, about=about, kinds=kind, **filters), public=True)
-    if hops > 1:
-        from ...recall.related import recall_further
-
-        run = partial(recall_further, hops=hops)
-    answer = run(
-        session.workspace, asked, today=today, k=k, history=history, budget=budget - _HEADING, through=session.resident
-    )
+    query_read = session.memory.query(query, public=True, about=about, kinds=kind, **filters)
+    answer = session.memory.recall(query_read, k=k, history=history, hops=hops, budget=budget - _HEADING)
     answer, block = _fitting(answer, budget)
     made = {"schema": 1} | answer_json(answer)
     notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)
@@ -144,12 +125,10 @@ def _safe(text: str) -> str:
 
 def show(session: Session, *, ref: str, context: int = 3) -> Told:
     """The lines that a reference points at, of pages only: never of settings, tokens or the index."""
-    from ...recall.show import show as run
-
     shown: list[dict[str, Any]] = []
     text: list[str] = []
     left, cut = MOST, False
-    for passage in run(session.workspace, ref, context, public=True, through=session.resident):
+    for passage in session.memory.show(ref, context, public=True):
         lines = _as_long_as(passage.lines, left)
         left -= sum(len(line) + 1 for line in lines)
         cut |= lines != list(passage.lines)
@@ -181,11 +160,8 @@ def context(session: Session, *, message: str = "", budget: int = 4000) -> Told:
 
     The text once: its parts and its lines are in it, so that a client that hands on the JSON does not pay three times.
     """
-    from ...context.assembly import pack_json
-    from ...context.context import context as run
-
-    pack = run(session.workspace, message, today=session.today(), budget=budget, through=session.resident)
-    made = pack_json(pack)
+    pack = session.memory.context(message, budget=budget)
+    made = pack.as_json()
     items = [{name: item[name] for name in ("layer", "source")} for item in made["items"]]
     left_out = ("stable", "recalled", "items")
     kept = {name: value for name, value in made.items() if name not in left_out}
@@ -199,9 +175,7 @@ _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fr
 
 def status(session: Session) -> Told:
     """Counts, days and freshness; nothing of what is remembered."""
-    from ...maintenance.status import status as run
-
-    state = run(session.workspace)
+    state = session.memory.status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in ("workspace", "problem")]
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ...errors import Usage
-from .tools import TOOLS, Offered
+from ..errors import Usage
+from .mcp_tools_list import TOOLS, Offered
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator  # type: ignore[import-untyped]

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...errors import CannotWrite, MemctlError
+from ..errors import CannotWrite, MemctlError
 
 __all__ = ["LARGEST", "Gate", "Refusal", "read_json", "refusal_of"]
 

@@ -18,17 +18,15 @@ import mcp_types as types
 from mcp import MCPError
 from mcp.server import Server
 
-from ... import __version__
-from ...errors import MemctlError, NoWorkspace
-from ...index.sync import sync
-from ...markdown.printable import one_line
-from . import reading as mcp_reading
-from . import resources as mcp_resources
-from . import writing as mcp_writing
-from .arguments import checked
-from .reading import Session, Told
-from .tools import INSTRUCTIONS, Offered, offered
-from .wire import wire
+from .. import __version__
+from ..errors import MemctlError, NoWorkspace
+from ..markdown.printable import one_line
+from . import mcp_resources, mcp_writing
+from . import mcp_tools as mcp_reading
+from .mcp_arguments import checked
+from .mcp_tools import Session, Told
+from .mcp_tools_list import INSTRUCTIONS, Offered, offered
+from .mcp_wire import wire
 
 __all__ = ["serve"]
 
@@ -69,12 +67,12 @@ class _Face:
         """Bring the index up to date while the client introduces itself: calls that come together would not wait for one
         another, and those that find it half made would find nothing."""
         with suppress(MemctlError, *_UNEXPECTED):  # the first call will say it
-            self._session.resident.run(lambda index: sync(self._session.workspace, index, wait=0))
+            self._session.memory.warm()
         self._warm.set()
 
     def _ready(self) -> None:
         """Before any verb: the folder is there, and the first sync is done or has had its time."""
-        workspace = self._session.workspace
+        workspace = self._session.memory.workspace
         if not workspace.root.is_dir():
             raise NoWorkspace(workspace.root, named=True)
         self._warm.wait(workspace.settings.sync_seconds)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from ...errors import NoWorkspace, Usage
-from ...hits import answer_json
-from ...index.open_memory import OpenMemory
-from ...index.resident import Resident
-from ...language.dates import parse_when
-from ...notes.workspace import Workspace
-from ...recall.query import read_query
-from .schemas import ANSWER, PACK, PASSAGES, RECALL, RETAIN, Schema, list_of, object_of, text, whole
-
-if TYPE_CHECKING:
-    from ...ingest.ingest import RefusedText
+from ..errors import NoWorkspace
+from ..hits import answer_json
+from ..memory import Memory
+from .http_schemas import ANSWER, PACK, PASSAGES, RECALL, RETAIN, Schema, list_of, object_of, text, whole
 
 __all__ = ["ROUTES", "Route", "Served"]
 
@@ -28,33 +19,17 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What one server serves: the workspace, held open, what time it is, and whether it may be written."""
+    """What one server serves: the memory, held open, and whether it may be written."""
 
-    resident: Resident
-    now: Callable[[], datetime]
+    memory: Memory
     read_only: bool = False
 
-    @property
-    def workspace(self) -> Workspace:
-        """The workspace, with its settings as they are now."""
-        return self.resident.workspace
-
-    @property
-    def today(self) -> date:
-        """The local day."""
-        return self.now().date()
-
     def answer(self, route: Route, asked: Body) -> dict[str, Any]:
-        """What a route answers. NoWorkspace where the folder is gone: that is no memory without anything in it."""
-        if not os.path.isdir(self.workspace.root):
-            raise NoWorkspace(self.workspace.root, named=True)
+        """What a route answers. NoWorkspace where the folder is gone: that is not an empty memory."""
+        root = self.memory.workspace.root
+        if not os.path.isdir(root):
+            raise NoWorkspace(root, named=True)
         return route.run(self, asked)
-
-    def warm(self) -> None:
-        """Bring the index up to date, so that the first answer does not wait for that."""
-        from ...recall.recall import recall
-
-        recall(self.workspace, read_query("", self.today), today=self.today, k=1, through=self.resident)
 
 
 class Route(NamedTuple):
@@ -74,113 +49,52 @@ class Route(NamedTuple):
 
 
 def _memories(served: Served, asked: Body) -> dict[str, Any]:
-    from ...context.memories import memories
-
-    found = memories(
-        served.workspace, asked["text"], today=served.today, k=served.workspace.settings.k, through=served.resident
-    )
+    found = served.memory.memories(asked["text"])
     return {"memories": found.text, "count": found.lines}
 
 
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
-    from ...recall.recall import recall
-
-    today = served.today
-    query = read_query(
-        asked.get("query", ""), today, about=asked.get("about", ()), kinds=asked.get("kind", ()),
-        min_confidence=asked.get("min_confidence"),
-        **{name: asked.get(name) for name in ("key", "since", "until", "on", "as_of")},
+    filters = {name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
+    query = served.memory.query(
+        asked.get("query", ""), public=True, about=asked.get("about", ()), kinds=asked.get("kind", ()), **filters
+    )
+    answer = served.memory.recall(
+        query, k=asked.get("k"), history=asked.get("history", False), vectors=asked.get("vectors", True),
+        budget=asked.get("budget"), hops=asked.get("hops", 1),
     )  # fmt: skip
-    options = {
-        "today": today, "k": int(asked.get("k", served.workspace.settings.k)), "history": asked.get("history", False),
-        "vectors": asked.get("vectors", True), "budget": asked.get("budget"), "through": served.resident,
-    }  # fmt: skip
-    query = replace(query, public=True)
-    if asked.get("hops", 1) > 1:
-        from ...recall.related import recall_further
-
-        answer = recall_further(served.workspace, query, hops=int(asked["hops"]), **options)
-    else:
-        answer = recall(served.workspace, query, **options)
     return answer_json(answer, asked.get("explain", False))
 
 
 def _show(served: Served, asked: Body) -> dict[str, Any]:
-    from ...recall.show import show
-
-    found = show(
-        served.workspace, asked["ref"], int(asked.get("context", 3)), public=True, through=served.resident
-    )  # fmt: skip
-    shown = [
-        {"source": str(one.citation), "id": one.ref, "first": one.first, "lines": list(one.lines)} for one in found
-    ]
-    return {"schema": 1, "passages": shown}
+    found = served.memory.show(asked["ref"], int(asked.get("context", 3)), public=True)
+    return {"schema": 1, "passages": [passage.as_json() for passage in found]}
 
 
 def _context(served: Served, asked: Body) -> dict[str, Any]:
-    from ...context.assembly import pack_json
-    from ...context.context import context
-
-    budget = asked.get("budget")
-    pack = context(
-        served.workspace, asked.get("message", ""), today=served.today, budget=None if budget is None else int(budget),
-        about=asked.get("about", ()), since=asked.get("since"), through=served.resident,
-    )  # fmt: skip
-    return pack_json(pack)
+    pack = served.memory.context(
+        asked.get("message", ""), budget=asked.get("budget"), about=asked.get("about", ()), since=asked.get("since")
+    )
+    return pack.as_json()
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------
 
-_ATTRIBUTES = {
-    "confidence": "c", "key": "key", "when": "t", "until": "until", "importance": "i", "outcome": "outcome",
-    "task": "task", "why": "why", "source": "src", "ttl": "ttl", "supports": "for", "against": "against",
-    "supersedes": "supersedes", "corrects": "corrects", "cue": "cue",
-}  # fmt: skip
-
 
 def _retain(served: Served, asked: Body) -> dict[str, Any]:
-    from ...retain.retain import read_fact, retain
-
-    values = {
-        name: [str(item) for item in (asked[key] if isinstance(asked[key], list) else [asked[key]])]
-        for key, name in _ATTRIBUTES.items()
-        if key in asked
-    }
-    values |= {"private": ["true"]} if asked.get("private") else {}
-    fact = read_fact(asked["text"], kind=asked.get("kind"), about=asked.get("about", ()), values=values)
-    fact = fact if fact.source else replace(fact, source="agent")
-    dry_run = asked.get("dry_run", False)
-    memory = OpenMemory(served.workspace, served.now, resident=served.resident)
-    done = retain(memory, [fact], _day(asked.get("date"), served.today), dry_run=dry_run)
+    given = {name: value for name, value in asked.items() if name not in ("text", "date")}
+    done = served.memory.retain(asked["text"], day=asked.get("date"), said_by="agent", **given)
     (kept,) = done.kept  # its diff stays here: it shows the lines around, private ones too
-    return {
-        "schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already, "dry_run": dry_run,
-        "warnings": list(done.warnings),
-    }  # fmt: skip
-
-
-def _day(written: str | None, today: date) -> date:
-    period = parse_when(written, today) if written is not None else None
-    if written is None:
-        return today
-    if period is None or period.first is None or period.first != period.last:
-        raise Usage(f"date {written!r} is not a day", "write 2025-11-27 or yesterday")
-    return period.first
+    made = {"schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already}
+    return made | {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
 
 
 def _store(served: Served, asked: Body) -> dict[str, Any]:
     return {name: value for name, value in _retain(served, asked).items() if name in ("citation", "id", "already")}
 
 
-_INGEST_SECONDS = 10.0
-
-
 def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
-    from ...memory import Memory
-
     apply = not asked.get("dry_run", False)
-    memory = Memory(served.workspace, served.now, resident=served.resident)
-    done = memory.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply, seconds=_INGEST_SECONDS)
+    done = served.memory.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
     return {
         "schema": 1,
         "stored": len(done.kept) if apply else 0,
@@ -188,27 +102,11 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
         "candidates": [
             {"content": one.fact.text, "kind": one.fact.kind.value, "rule": one.rule, "reason": one.reason}
             for one in done.candidates
-            if not one.fact.private
         ],
-        "refused": _told(served, done.refused),
+        "refused": [{"code": one.code, "reason": one.reason} for one in done.refused],
         "complete": done.complete,
         "warnings": list(done.warnings),
     }
-
-
-def _told(served: Served, refused: Sequence[RefusedText]) -> list[dict[str, str]]:
-    """What was refused and why; where a private line is the reason, not which."""
-    from ...index.public import private_entries
-
-    places = served.resident.run(private_entries).places
-    hidden = {f"{path}#L{line}" for path, line in places}
-    return [
-        {"code": one.code, "reason": one.code if hidden & set(_CITED_LINE.findall(one.reason)) else one.reason}
-        for one in refused
-    ]
-
-
-_CITED_LINE = re.compile(r"[^\s:]+#L\d+")
 
 
 def _ingest(served: Served, asked: Body) -> dict[str, Any]:
@@ -224,16 +122,14 @@ _STATS = (
 
 
 def _stats(served: Served, asked: Body) -> dict[str, Any]:
-    from ...maintenance.status import status
-
-    state = status(served.workspace)
+    state = served.memory.status()
     found = state.as_json()
     shown: dict[str, Any] = {name: found[name] for name in _STATS}
     return {"schema": 1, **shown, "problems": len(state.problems), "read_only": served.read_only}
 
 
 def _health(served: Served, asked: Body) -> dict[str, Any]:
-    served.resident.run(lambda index: None)
+    served.memory.run(lambda memory: None)
     return {"status": "ok"}
 
 

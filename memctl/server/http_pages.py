@@ -12,8 +12,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .routes import ROUTES, Route
-from .schemas import ERROR
+from .http_routes import ROUTES, Route
+from .http_schemas import ERROR
 
 __all__ = ["PAGE_POLICY", "openapi", "page"]
 

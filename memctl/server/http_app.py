@@ -30,11 +30,11 @@ from starlette.routing import Route as Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ...errors import MemctlError, PortBusy, Usage
-from .gate import LARGEST, Gate, Refusal, read_json, refusal_of, too_large
-from .pages import PAGE_POLICY, openapi, page
-from .routes import ROUTES, Route, Served
-from .schemas import checker
+from ..errors import MemctlError, PortBusy, Usage
+from .http_gate import LARGEST, Gate, Refusal, read_json, refusal_of, too_large
+from .http_pages import PAGE_POLICY, openapi, page
+from .http_routes import ROUTES, Route, Served
+from .http_schemas import checker
 
 __all__ = ["Listening", "Verbs", "application", "listen", "run"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .gate import Refusal
+from .http_gate import Refusal
 
 __all__ = [
     "ANSWER",

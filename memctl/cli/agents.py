@@ -1,0 +1,278 @@
+"""The commands for agents and their hosts: a context, a reply with bracket commands, hooks, and connecting a host."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import Refused, Usage
+from .call import ABOUT, DRY_RUN, Call, argument, command, flag, one_of, option
+
+if TYPE_CHECKING:
+    from ..agents.act import Acted
+    from ..agents.connect import Connected, Planned
+    from ..agents.hosts import Wish
+    from ..memory import Pack
+
+__all__ = ["register"]
+
+_FORMATS = ("text", "json", "stable", "recalled")
+_MOST_BYTES = 16 * 1024 * 1024  # of a reply
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    command(app, "context", 'memctl context "why did we leave MongoDB?" --budget 4000')(context)
+    command(app, "act", "memctl act reply.txt")(act)
+    command(app, "connect", "memctl connect claude-code --write")(connect)
+    command(app, "hook", "memctl hook prompt < event.json")(hook)
+
+
+# -- context ----------------------------------------------------------------------------------------------------------
+
+
+def context(
+    call: Call,
+    message: list[str] | None = argument("[MESSAGE]", "What the user says now; - reads it from stdin.", default=None),
+    messages: str | None = option(
+        "--messages -m", "A chat as JSON (- for stdin): print the messages to send instead.", "FILE"
+    ),
+    budget: int | None = option(
+        "--budget -b", "Never more tokens than that [default: 8000, or memctl.toml].", "TOKENS", min=1
+    ),
+    about: list[str] | None = ABOUT,
+    since: str | None = option("--since", 'Lines from then on: 30d, 2025-11, "last week".', "WHEN"),
+    private: bool = flag("--private", "Private lines too: for a model on this machine only."),
+    no_core: bool = flag("--no-core", "With --messages: no core and lessons in it."),
+    counter: str | None = option(
+        "--counter",
+        "estimate, an encoding of tiktoken, or the path of a tokenizer.json [default: estimate, or memctl.toml].",
+        "NAME",
+    ),
+    format: str | None = option("--format -f", "text, json, stable or recalled [default: text].", "FORMAT"),
+) -> int:
+    """What an agent is given before it answers: core, lessons, recent lines, and what belongs to the message, cited."""
+    one_of("--format", format, _FORMATS)
+    options: dict[str, Any] = {
+        "budget": budget,
+        "about": about or (),
+        "since": since,
+        "private": private,
+        "counter": counter,
+    }
+    if messages is not None:
+        if message or format in ("stable", "recalled"):
+            raise Usage(
+                "--messages takes no MESSAGE and no such --format", "the newest message of the chat is the message"
+            )
+        return _chat(call, messages, call.out.json or format == "json", core=not no_core, **options)
+    text = sys.stdin.read() if message == ["-"] else " ".join(message or ())
+    return _print_pack(call, call.memory.context(text, **options), format or ("json" if call.out.json else "text"))
+
+
+def _print_pack(call: Call, pack: "Pack", format: str) -> int:
+    for warning in pack.warnings:
+        call.out.note(warning)
+    if format == "json":
+        call.out.raw_json(pack.as_json())
+        return 0
+    text = {"text": pack.text, "stable": pack.stable, "recalled": pack.recalled}[format]
+    for line in text.split("\n") if text else ():
+        call.out.line(line)
+    spent = ", ".join(f"{name} {tokens}" for name, tokens in pack.layers.items())
+    call.out.note(f"{pack.used} of {pack.budget} tokens: {spent}")
+    return 0
+
+
+def _chat(call: Call, file: str, as_json: bool, **options: Any) -> int:
+    made = call.memory.chat(
+        _read(file), source="stdin" if file == "-" else file, name="chat" if file == "-" else Path(file).name, **options
+    )
+    for warning in made.warnings:
+        call.out.note(warning)
+    call.out.raw_json(made.as_json() if as_json else made.messages)
+    left = f"{made.dropped} messages are not sent, {len(made.items)} lines recalled"
+    call.out.note(f"{made.used} of {made.budget} tokens; {left}")
+    return 0
+
+
+def _read(file: str) -> str:
+    """The text of a file, or of stdin; Usage for what cannot be read."""
+    cure = "name a file of messages as JSON in UTF-8"
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise Usage(f"{file}: {error.strerror or error}", cure) from error
+    try:
+        return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Usage(f"{file}: byte {error.start} is not UTF-8", cure) from error
+
+
+# -- act --------------------------------------------------------------------------------------------------------------
+
+
+def act(
+    call: Call,
+    file: str = argument("[FILE]", "The reply; - is stdin [default: -].", default="-"),
+    read_only: bool = flag("--read-only", "Refuse SAVE_FACT and SAVE_DOC."),
+    private: bool = flag("--private", "Let private lines in, for a model on this machine."),
+    dry_run: bool = flag("--dry-run -n", "Print the diff of what would be saved, and save nothing."),
+) -> int:
+    """Do what the bracket commands in a model's reply ask for. Prints the reply without them, then the results.
+
+    Exit code 1 if any command was refused, failed or found nothing; the others are done all the same.
+    """
+    from ..agents.act import Permissions
+    from ..agents.act import act as run
+
+    done = run(call.memory, _reply(file), Permissions(dry_run, read_only, private))
+    if call.out.json:
+        results = [result.as_json() for result in done.results]
+        call.out.raw_json({"schema": 1, "reply": done.reply, "results": results, "ignored": done.ignored})
+    else:
+        _print_acted(call, done)
+    if done.ignored:
+        call.out.note(f"not done, because in code, a quote, a comment or thinking: {done.ignored}")
+    return 1 if done.failed else 0
+
+
+def _reply(file: str) -> str:
+    """The reply as text; bytes that are not UTF-8 are shown as such."""
+    try:
+        if file == "-":
+            piped = getattr(sys.stdin, "buffer", None)
+            data = piped.read(_MOST_BYTES) if piped else sys.stdin.read().encode("utf-8", "replace")
+        else:
+            with open(file, "rb") as stream:
+                data = stream.read(_MOST_BYTES)
+    except OSError as error:
+        raise Usage(f"{Path(file).name}: {error.strerror or error}", "name a file that holds the reply") from error
+    return str(data.decode("utf-8-sig", "replace")).replace("\r\n", "\n")
+
+
+def _print_acted(call: Call, done: "Acted") -> None:
+    for line in done.reply.strip("\n").split("\n") if done.reply.strip() else ():
+        call.out.line(line)
+    if not done.results:
+        return
+    if done.reply.strip():
+        call.out.line()
+    for result in done.results:
+        cure = f"; {result.cure}" if result.cure else ""
+        call.out.line(f"[{result.command}] {'' if result.ok else 'failed: '}{result.told}{cure}")
+        for text in (result.diff.removesuffix("\n"), result.fenced):
+            for line in text.split("\n") if text else ():
+                call.out.line(line)
+
+
+# -- connect, hook ----------------------------------------------------------------------------------------------------
+
+
+def connect(
+    call: Call,
+    host: str = argument("HOST", "claude-code, openclaw, codex or cursor."),
+    write: bool = flag("--write", "Merge it into the files; otherwise only show it."),
+    undo: bool = flag("--undo", "Take out of the files what memctl put there."),
+    scope: str = option("--scope", "user: your own files; project: those of this folder.", "SCOPE", default="user"),
+    allow_write: bool = flag("--allow-write", "Let the MCP server retain, reflect and forget."),
+    no_hooks: bool = flag("--no-hooks", "The MCP server only."),
+    program: str | None = option("--command", "How the host starts memctl [default: as now].", "WORDS"),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Connect an agent to this workspace: MCP server, hooks, instructions, in the files where its host looks for them."""
+    from subprocess import list2cmdline
+
+    from ..agents.connect import connect as run
+    from ..agents.hosts import HOSTS, SCOPES, Wish
+
+    if host not in HOSTS:
+        raise Usage(f"no host {host!r} is known", f"one of {', '.join(HOSTS)}; docs/connect.md has what others need")
+    one_of("--scope", scope, SCOPES, "user or project")
+    if write and undo:
+        raise Usage("--write and --undo exclude each other")
+    try:
+        folder = Path.cwd()
+    except FileNotFoundError:
+        folder = Path()
+        if scope == "project":
+            raise Usage("the current folder is gone", "go into the project, then run it again") from None
+    words = _this_program() if program is None else _named_program(program)
+    quote = list2cmdline if sys.platform == "win32" else shlex.join
+    wish = Wish(
+        host, scope, call.memory.workspace.root, words, quote, os.environ, Path.home(), folder,
+        allow_write=allow_write, hooks=not no_hooks,
+    )  # fmt: skip
+    is_wanted = (write or undo) and not dry_run
+    _print_connected(call, wish, run(call.memory.workspace, wish, undo=undo, write=is_wanted), is_wanted, undo)
+
+
+def _named_program(program: str) -> tuple[str, ...]:
+    """The words of --command; a path is made absolute."""
+    try:
+        words = shlex.split(program, posix=sys.platform != "win32")
+    except ValueError as error:
+        raise Usage(f"--command is not understood: {error}", "quote it as for a shell") from None
+    if not words:
+        raise Usage("--command is empty", "name the program, as in --command 'uvx --from memctl-workspace memctl'")
+    first = os.path.abspath(os.path.expanduser(words[0])) if os.path.dirname(words[0]) else words[0]
+    return (first, *words[1:])
+
+
+def _this_program() -> tuple[str, ...]:
+    """The words that start the memctl which runs now, from any folder."""
+    script = os.path.abspath(sys.argv[0])
+    if os.path.basename(script).lower() in ("memctl", "memctl.exe") and os.access(script, os.X_OK):
+        return (script,)
+    return (sys.executable, "-m", "memctl")
+
+
+_DONE = {"new": "made", "changed": "changed", "removed": "removed", "same": "as it is", "refused": "left alone"}
+_PLANNED = {"new": "would be made", "changed": "would change", "removed": "would be removed", "same": "as it is"}
+
+
+def _print_connected(call: Call, wish: "Wish", made: "Connected", is_wanted: bool, undo: bool) -> None:
+    out = call.out
+    if out.json:
+        files = [file.as_json() for file in made.files]
+        told = {"schema": 1, "host": wish.host, "scope": wish.scope, "undo": undo, "written": made.written}
+        out.raw_json(told | {"files": files, "notes": made.notes})
+    else:
+        for file in made.files:
+            _print_file(call, file, is_wanted and not made.problems, undo)
+        for note in made.notes:
+            out.note(note)
+    if made.problems:
+        file = made.problems[0]
+        left = "nothing was written" if is_wanted else "it would be left alone"
+        cure = "put in by hand what is shown, or move that part away"
+        if undo:
+            cure = "take that part out by hand, then run it again"
+        raise Refused(f"{file.held.path}: {file.problem}; {left}", cure)
+    if not out.json and not is_wanted and any(file.diff for file in made.files):
+        out.note("nothing is written yet: " + ("run it without --dry-run" if undo else "add --write"))
+
+
+def _print_file(call: Call, file: "Planned", is_done: bool, undo: bool) -> None:
+    link = f" -> {file.held.target}" if file.held.is_linked else ""
+    states = _DONE if is_done or file.problem else _PLANNED
+    call.out.line(f"{file.held.path}{link}: {file.title}, {states[file.state]}")
+    if file.problem:
+        call.out.line(f"  {file.problem}; {'this was put there' if undo else 'this belongs there'}:")
+    call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)
+
+
+def hook(call: Call, event: str = argument("EVENT", "session-start, prompt, pre-compact or session-end.")) -> None:
+    """What hosts run at certain moments: reads their JSON on stdin, answers in theirs. Never fails, never keeps them waiting."""
+    from ..agents.hooks import run_hook
+
+    answer = run_hook(event, call.named, call.now, sys.stdin)
+    try:
+        if answer:
+            call.out.raw_json(answer)
+            call.out.flush()
+    except OSError:  # the reader is gone, or a full disk: Python would complain once more when it flushes at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,0 +1,256 @@
+"""The commands about what is held: reflect, beliefs, why, and what disagrees."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..errors import Usage
+from ..facts import Kind, is_trusted
+from ..hits import hit_json
+from ..markdown.printable import one_line
+from .call import AS_OF, DRY_RUN, Call, argument, command, flag, group, option
+from .hits import kind_of, place_of, print_retained
+from .output import BOLD, FAINT, YELLOW
+
+if TYPE_CHECKING:
+    from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected
+
+__all__ = ["register"]
+
+_TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    belief = group(app, "belief", "What is believed, how firmly, and why.")
+    command(app, "reflect", "memctl reflect --since 7d")(reflect)
+    command(belief, "list", "memctl belief list --about Peter")(belief_list)
+    command(belief, "show", "memctl belief show o-7k3dq2ma --as-of 2025-11")(belief_show)
+    command(app, "why", "memctl why f-1a2b3c4d")(why)
+    command(app, "conflicts", "memctl conflicts --about Curlew")(conflicts)
+    command(app, "resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')(resolve)
+
+
+def reflect(
+    call: Call,
+    since: str | None = option("--since", "Only what facts from then on touch: 7d, 2025-11 [default: all].", "WHEN"),
+    dry_run: bool = DRY_RUN,
+    apply: bool = flag("--apply", "Write the pages; this is the default."),
+    propose_core: bool = flag("--propose-core", "Write proposals for memory.md to bank/proposals.md, too."),
+    accept: int | None = option("--accept", "Apply proposal N to memory.md, and nothing else.", "N", min=1),
+    refuse: int | None = option("--refuse", "Never propose N again.", "N", min=1),
+) -> None:
+    """Turn facts into entity pages, beliefs with evidence, and lessons, each line cited. Quiet if nothing changed."""
+    if dry_run and apply:
+        raise Usage("--dry-run and --apply together", "choose one")
+    if accept is not None or refuse is not None:
+        _decide(call, accept, refuse, dry_run)
+        return
+    with call.progress("reflecting") as memory:
+        done = memory.reflect(since=since, dry_run=dry_run, propose=propose_core)
+    _print_reflected(call, done, dry_run)
+
+
+def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -> None:
+    if accept is not None and refuse is not None:
+        raise Usage("--accept and --refuse together", "one after the other")
+    number = accept if accept is not None else refuse or 0
+    job = call.memory.accept_proposal if accept is not None else call.memory.refuse_proposal
+    change = job(number, dry_run=dry_run)
+    page = "memory.md" if accept is not None else "bank/proposals.md"
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "number": number, "applied": not dry_run, "diff": change})
+    elif dry_run and change:
+        call.out.lines(change.removesuffix("\n"))
+    elif change:
+        call.out.line(page)
+    else:
+        call.out.note(f"{page} says so already; nothing changed")
+
+
+def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
+    out = call.out
+    if out.json:
+        out.raw_json(_reflected_json(done, dry_run))
+        return
+    for note in done.notes:
+        out.note(note)
+    if dry_run:
+        out.lines(done.diff)
+        return
+    for path in done.pages:
+        out.line(path)
+    for moved in done.beliefs if done.pages else ():
+        before = "new" if moved.before is None else f"{moved.before:.2f}"
+        after = "taken back" if moved.after is None else f"{moved.after:.2f}"
+        out.line(f"{before} → {after}  {one_line(moved.text)}  ^{moved.ref}")
+    if done.conflicts and done.pages:
+        out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
+
+
+def _reflected_json(done: "Reflected", dry_run: bool) -> dict[str, Any]:
+    beliefs = [
+        {"id": moved.ref, "content": moved.text, "before": moved.before, "after": moved.after} for moved in done.beliefs
+    ]
+    made = {"schema": 1, "applied": not dry_run, "pages": done.pages, "beliefs": beliefs, "conflicts": done.conflicts}
+    return made | {"warnings": done.notes} | ({"diff": done.diff} if dry_run else {})
+
+
+# -- beliefs ----------------------------------------------------------------------------------------------------------
+
+
+def belief_list(
+    call: Call,
+    about: str | None = option("--about -a", "Only those about that name.", "NAME"),
+    as_of: str | None = AS_OF,
+) -> int:
+    """Every belief, the firmest first, with its trend. Exit code 1 if there are none."""
+    found = call.memory.beliefs(about=about, as_of=as_of)
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]})
+        return 0 if found else 1
+    for view in found:
+        call.out.line(_headline(view))
+    if not found:
+        call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
+    return 0 if found else 1
+
+
+def belief_show(
+    call: Call,
+    reference: list[str] = argument("ID", "The id of a belief or of the line that stated it, or words of it."),
+    as_of: str | None = AS_OF,
+) -> None:
+    """One belief with its whole evidence."""
+    view = call.memory.belief(" ".join(reference), as_of=as_of)
+    if call.out.json:
+        call.out.raw_json({"schema": 1, **_belief_json(view)})
+        return
+    _print_belief(call, view)
+
+
+def why(
+    call: Call, reference: str = argument("ID", "The id of a fact or a belief."), as_of: str | None = AS_OF
+) -> None:
+    """Why something is held: what it replaced, what replaced it, the evidence that it rests on or belongs to."""
+    reasons = call.memory.why(reference, as_of=as_of)
+    if call.out.json:
+        call.out.raw_json(_reasons_json(reasons))
+        return
+    for title, hits in (("", reasons.hits), ("replaced by ", reasons.replaced_by), ("replaces ", reasons.replaces)):
+        for hit in hits:
+            kind = hit.kind.value if hit.kind is not Kind.NOTE else "note"
+            call.out.line(f"{title}{hit.source} · {hit.day or 'undated'} · {kind} · {one_line(hit.content)} ^{hit.ref}")
+    for view in reasons.beliefs:
+        _print_belief(call, view)
+
+
+def _reasons_json(reasons: "Reasons") -> dict[str, Any]:
+    named = {"facts": reasons.hits, "replaced_by": reasons.replaced_by, "replaces": reasons.replaces}
+    lists = {name: [hit_json(hit) for hit in hits] for name, hits in named.items()}
+    return {"schema": 1, **lists, "beliefs": [_belief_json(view) for view in reasons.beliefs]}
+
+
+def _headline(view: "BeliefView") -> str:
+    standing = view.standing
+    names = " ".join(f"@{name}" for name in view.entities)
+    over = f" · over since {view.over}" if view.over else ""
+    contested = " · contested" if standing.contested else ""
+    head = f"{standing.confidence:.2f} {_TRENDS[standing.trend]} {names}{': ' if names else ''}"
+    return f"{head}{one_line(view.text)}{contested}{over} ^{view.ref}"
+
+
+def _print_belief(call: Call, view: "BeliefView") -> None:
+    standing = view.standing
+    weights = f"for {standing.weight_for:g}, against {standing.weight_against:g}"
+    call.out.line(_headline(view))
+    call.out.line(f"  {view.place} · ±{standing.deviation:.2f} · {weights}")
+    for bullet in view.evidence:
+        place = f" · {bullet.citation}" if bullet.citation else ""
+        call.out.line(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""))
+
+
+def _belief_json(view: "BeliefView") -> dict[str, Any]:
+    standing = view.standing
+    return {
+        "id": view.ref,
+        "content": view.text,
+        "entities": list(view.entities),
+        "confidence": round(standing.confidence, 4),
+        "deviation": round(standing.deviation, 4),
+        "for": standing.weight_for,
+        "against": standing.weight_against,
+        "trend": standing.trend,
+        "contested": standing.contested,
+        "over": str(view.over) if view.over else None,
+        "source": str(view.place),
+        "evidence": [_evidence_json(bullet) for bullet in view.evidence],
+    }
+
+
+def _evidence_json(bullet: "Bullet") -> dict[str, Any]:
+    return {
+        "day": str(bullet.day),
+        "verdict": bullet.verdict,
+        "strength": bullet.strength if bullet.verdict in ("for", "against") else None,
+        "number": bullet.number,
+        "after": bullet.after,
+        "source": str(bullet.citation) if bullet.citation else None,
+        "gone": bullet.gone,
+        "reason": bullet.reason,
+        "id": bullet.ref,
+    }
+
+
+# -- conflicts --------------------------------------------------------------------------------------------------------
+
+
+def conflicts(call: Call, about: str | None = option("--about -a", "Only what is about that name.", "NAME")) -> int:
+    """List facts that disagree, two by two, with the rule that found them. Exit code 1 if there are none."""
+    with call.progress("comparing") as memory:
+        found = memory.conflicts(about=about)
+    if call.out.json:
+        listed = [
+            {"rule": c.rule, "reason": c.reason, "about": list(c.about), "sides": [hit_json(hit) for hit in c.sides]}
+            for c in found
+        ]
+        call.out.raw_json({"schema": 1, "conflicts": listed})
+        return 0 if found else 1
+    for number, conflict in enumerate(found, 1):
+        _print_conflict(call, number, conflict)
+    if found:
+        first, second = (hit.ref for hit in found[0].sides)
+        how = f"memctl resolve {first} --over {second}, or memctl resolve {first} {second} --both"
+        call.out.note(f"to settle one: {how}")
+    else:
+        call.out.note("nothing disagrees" + (f" about {about}" if about else ""))
+    return 0 if found else 1
+
+
+def _print_conflict(call: Call, number: int, conflict: "Conflict") -> None:
+    out = call.out
+    reason = f": {conflict.reason}" if conflict.reason else ""
+    out.emit(f"{out.style(f'{number}.', BOLD)} {out.style(conflict.rule + reason, BOLD)}")
+    for hit in conflict.sides:
+        facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities)]
+        about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
+        mark = "" if is_trusted(hit.origin) else " " + out.style(f"[untrusted: {hit.origin}]", YELLOW)
+        out.emit(f"   {place_of(call, hit)} · {about}{mark} {out.style('^' + hit.ref, FAINT)}")
+        out.line(f"      {one_line(hit.content)}")
+
+
+def resolve(
+    call: Call,
+    reference: list[str] = argument("REF…", "The line that stands: an id or a citation."),
+    over: str | None = option("--over", "The line that was never true, or no longer is.", "REF"),
+    both: bool = flag("--both", "Two lines that hold side by side: not to be listed again."),
+    since: str | None = option("--from", "The other one was true until then [default: never].", "DAY"),
+    because: str | None = option("--because", "Why, kept with the line.", "TEXT"),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Settle two lines that disagree, by adding one to today's log. Nothing is deleted."""
+    named = [*reference, *([over] if over else ())]
+    if len(named) != 2 or (over is None and not both):
+        raise Usage("resolve takes two references", "memctl resolve REF --over REF, or memctl resolve REF REF --both")
+    done = call.memory.resolve(*named, both=both, since=since, because=because, dry_run=dry_run)
+    print_retained(call, done, dry_run)

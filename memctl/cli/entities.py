@@ -1,0 +1,108 @@
+"""The commands about entities: list them, show one, give it other names, make two of them one."""
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..hits import hit_json
+from ..markdown.printable import one_line
+from .call import DRY_RUN, Call, argument, command, flag, group, option
+from .hits import print_hit
+from .output import BOLD, FAINT
+
+if TYPE_CHECKING:
+    from ..memory import EntityLine, Named
+
+__all__ = ["register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    entity = group(app, "entity", "Who and what the workspace knows.")
+    command(entity, "list", "memctl entity list")(entity_list)
+    command(entity, "show", 'memctl entity show "Alex Chen"')(entity_show)
+    command(entity, "alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')(alias)
+    command(entity, "merge", 'memctl entity merge bosun "Alex Petrov"')(merge)
+
+
+def entity_list(call: Call) -> int:
+    """Every entity with a page, and every name written as @Name or [[Name]]; most mentioned first."""
+    lines = call.memory.entities()
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "entities": [_entity_json(line) for line in lines]})
+    else:
+        rows = [(x.name, x.type or "", x.mentions, ", ".join(x.aliases), x.path or "") for x in lines]
+        call.out.table(("name", "type", "lines", "aliases", "page"), rows)
+    return 0 if lines else 1
+
+
+def _entity_json(line: "EntityLine") -> dict[str, Any]:
+    names = {"name": line.name, "type": line.type, "aliases": list(line.aliases)}
+    return names | {"mentions": line.mentions, "path": line.path}
+
+
+def entity_show(
+    call: Call,
+    name: list[str] = argument("NAME", "A name or an alias."),
+    k: int = option("--k -k", "How many at most.", default=10, min=1, max=1000),
+) -> None:
+    """One entity: its names, what holds now, its newest lines."""
+    view, out = call.memory.entity(" ".join(name), k), call.out
+    if out.json:
+        slots = {key: hit_json(hit) for key, hit in view.slots}
+        found = {"entity": _entity_json(view.line), "slots": slots, "newest": [hit_json(hit) for hit in view.newest]}
+        out.raw_json({"schema": 1} | found)
+        return
+    line = view.line
+    also = f" (also {', '.join(line.aliases)})" if line.aliases else ""
+    page = out.style(line.path or "no page yet", FAINT)
+    out.emit(f"{out.style(line.name, BOLD)}{out.style(also, FAINT)} {page}")
+    for key, hit in view.slots:
+        text = f"{out.style(key, BOLD)}: {out.style(one_line(hit.content))}"
+        out.emit(f"   {text} {out.style(str(hit.source), FAINT)}")
+    for number, hit in enumerate(view.newest, 1):
+        print_hit(call, hit, number)
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+def alias(
+    call: Call,
+    name: str = argument("NAME", "Who it is; a page is made for a new name."),
+    aliases: list[str] = argument("ALIAS…", "Other names, in any script."),
+    remove: bool = flag("--remove", "Take these names away instead."),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Give an entity other names. They stand under `aliases` in the front matter of its page."""
+    _print_named(call, call.memory.alias(name, aliases, remove=remove, dry_run=dry_run), dry_run)
+
+
+def merge(
+    call: Call,
+    name: str = argument("NAME", "The name that is to be another one's."),
+    into: str = argument("INTO", "Whose name it is to be."),
+    undo: bool = flag("--undo", "Make them two again."),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Make one of two entities: INTO gets the names of NAME, and NAME's page says so. Nothing is lost; --undo parts them."""
+    _print_named(call, call.memory.merge(name, into, undo=undo, dry_run=dry_run), dry_run)
+
+
+def _print_named(call: Call, done: "Named", dry_run: bool) -> None:
+    out = call.out
+    if out.json:
+        changes = {"added": list(done.added), "removed": list(done.removed), "pages": list(done.pages)}
+        made = {"schema": 1, "dry_run": dry_run, "entity": done.entity, "path": done.path, **changes}
+        out.raw_json(made | {"diff": done.diff, "warnings": done.notes})
+        return
+    if dry_run:
+        out.diff(done.diff)
+    else:
+        for sign, names in (("+", done.added), ("-", done.removed)):
+            for name in names:
+                out.line(f"{done.entity} {sign} {name}")
+        for path in done.pages:
+            out.note(path)
+    for note in done.notes:
+        out.note(note)

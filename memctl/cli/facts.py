@@ -1,0 +1,135 @@
+"""The commands about facts: write them down, find them, show them, and the slots that they fill."""
+
+import sys
+from typing import Any
+
+import typer
+
+from ..errors import Usage
+from ..markdown.attributes import ATTRIBUTES
+from .call import (
+    ABOUT,
+    AS_OF,
+    DRY_RUN,
+    Call,
+    argument,
+    command,
+    flag,
+    group,
+    one_of,
+    option,
+    parameter,
+)
+from .hits import print_answer, print_passages, print_retained, print_versions
+
+__all__ = ["register"]
+
+_SLOT = argument(None, "The slot.")
+_WHOSE = option("--about -a", "Whose slot.", "NAME")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    fact = group(app, "fact", "Slots: the newest line with an (entity, key) is current.")
+    example = 'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9'
+    attributes = [
+        parameter(each.long, bool, flag(each.flag, each.help))
+        if each.is_flag
+        else parameter(
+            each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar)
+        )
+        for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
+    ]
+    command(app, "retain", example, attributes, after="about")(retain)
+    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas')(recall)
+    command(app, "show", "memctl show memory/2025-11-27.md#L12")(show)
+    command(fact, "get", "memctl fact get city --about Peter")(fact_get)
+    command(fact, "history", "memctl fact history city --about Peter")(fact_history)
+    command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')(fact_set)
+
+
+def retain(
+    call: Call,
+    text: list[str] = argument("TEXT…", "A grammar line or plain text; - reads lines from stdin."),
+    kind: str | None = option("--kind", "world, experience, opinion or observation.", "KIND"),
+    about: list[str] | None = ABOUT,
+    day: str | None = option("--date", "The log's day [default: today].", "DAY"),
+    allow_secrets: bool = flag("--allow-secrets", "Keep it even if it looks like a secret."),
+    dry_run: bool = DRY_RUN,
+    **attributes: Any,
+) -> None:
+    """Write a fact down in today's log. When it answers, the fact is on disk."""
+    lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text)]
+    if not lines:
+        raise Usage("nothing to retain on stdin", "pipe in one fact a line")
+    done = call.memory.retain(
+        lines, kind=kind, about=about or (), day=day, dry_run=dry_run, allow_secrets=allow_secrets, **attributes
+    )
+    print_retained(call, done, dry_run)
+
+
+def recall(
+    call: Call,
+    query: list[str] | None = argument("[QUERY]…", "Words; also @Name, kind:opinion, since:30d, key:db.", default=None),
+    k: int | None = option("--k -k", "How many hits at most [default: 10].", min=1, max=1000),
+    since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
+    until: str | None = option("--until", "Up to then.", "WHEN"),
+    on: str | None = option("--on", "Within that day, month or phrase.", "WHEN"),
+    as_of: str | None = AS_OF,
+    about: list[str] | None = ABOUT,
+    kind: list[str] | None = option("--kind", "world, experience, opinion, observation or note.", "KIND"),
+    key: str | None = option("--key", "Only facts that fill this slot.", "KEY"),
+    min_confidence: float | None = option("--min-confidence", "Leave out opinions held less surely.", min=0, max=1),
+    no_vectors: bool = flag("--no-vectors", "By words only."),
+    hops: int = option(
+        "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
+    ),
+    budget: int | None = option("--budget", "Never more than that many tokens.", "TOKENS", min=1),
+    history: bool = flag("--history", "Show every version of what a hit says."),
+    explain: bool = flag("--explain", "Show how each score came about."),
+    format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
+) -> int:
+    """Find facts, each with its citation. Without a query: the newest within the filters."""
+    memory = call.memory
+    query_read = memory.query(
+        " ".join(query or ()), about=about or (), kinds=kind or (), key=key, since=since, until=until, on=on, as_of=as_of,
+        min_confidence=min_confidence,
+    )  # fmt: skip
+    one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
+    answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)
+    return print_answer(call, answer, format or ("json" if call.out.json else "text"), explain)
+
+
+def show(
+    call: Call,
+    reference: list[str] = argument("REF", "A citation, an id, an entity or a page."),
+    context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
+) -> None:
+    """Print what a reference points at, with the lines around it; a line that moved is found by its id."""
+    print_passages(call, call.memory.show(" ".join(reference), context))
+
+
+# -- slots ------------------------------------------------------------------------------------------------------------
+
+
+def fact_get(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
+    """The current value of a slot."""
+    print_versions(call, call.memory.fact(key, about, as_of=as_of))
+
+
+def fact_history(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
+    """Every version of a slot, with the days on which it held."""
+    print_versions(call, call.memory.fact_history(key, about, as_of=as_of))
+
+
+def fact_set(
+    call: Call,
+    key: str = _SLOT,
+    text: list[str] = argument("TEXT…", "What holds from now on."),
+    about: str | None = _WHOSE,
+    when: str | None = option("--when", "When it is true.", "TIME"),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Fill a slot: retains a world fact with that key; older values become history."""
+    done = call.memory.retain(" ".join(text), about=about or (), key=key, when=when, dry_run=dry_run)
+    print_retained(call, done, dry_run)

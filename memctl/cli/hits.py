@@ -1,0 +1,172 @@
+"""How hits, passages and retained facts look: text for people, JSON for programs, Markdown and paths for pipes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..facts import Kind, Period, is_trusted
+from ..hits import Answer, Hit, answer_json, hit_json
+from ..markdown.counting import many
+from ..markdown.printable import one_line
+from .call import Call
+from .output import BOLD, FAINT, YELLOW
+
+if TYPE_CHECKING:
+    from ..memory import Passage, Retained
+
+__all__ = [
+    "explained",
+    "kind_of",
+    "place_of",
+    "print_answer",
+    "print_hit",
+    "print_passages",
+    "print_retained",
+    "print_versions",
+]
+
+_BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
+
+
+def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
+    """Print a recall in one of its five formats; the exit code is 1 when nothing was found."""
+    if format == "json":
+        call.out.raw_json(answer_json(answer, explain))
+        return 0 if answer.hits else 1
+    for warning in (*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty):
+        call.out.note(warning)
+    is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
+    if answer.vectors and answer.vectors.missing and not is_told:
+        lines = many(answer.vectors.missing, "line is", "lines are")
+        call.out.note(f"{lines} found by words only until `memctl index` has embedded them")
+    _print_hits(call, answer.hits, format, explain)
+    if answer.related and format in ("text", "md"):
+        heading = "related, by the names that lines share:"
+        call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
+    if answer.hits and answer.related == () and not answer.crowded:
+        call.out.note("nothing else is related to these by a name")
+    _print_hits(call, answer.related or (), format, explain)
+    if format == "paths":
+        for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *(answer.related or ()))):
+            call.out.line(path)
+    return 0 if answer.hits else 1
+
+
+def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool) -> None:
+    for number, hit in enumerate(hits, 1):
+        if format == "jsonl":
+            call.out.raw_json(hit_json(hit, explain))
+        elif format == "md":
+            way = f" · {_way(hit)}" if hit.via else ""
+            call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}{way}) ^{hit.ref}")
+        elif format == "text":
+            print_hit(call, hit, number, explain)
+
+
+def _way(hit: Hit) -> str:
+    """How a related line was reached: `f-3 –[Alice]– f-9`."""
+    return "".join(f" –[{one_line(step)}]– " if at % 2 else step for at, step in enumerate(hit.via))
+
+
+def _markdown_link(hit: Hit) -> str:
+    """A link to the cited line; a path with spaces or brackets stands in angle brackets."""
+    target = f"{hit.source.path}#L{hit.source.line}"
+    return f"[{hit.source}]({f'<{target}>' if set(target) & set(' ()[]<>') else target})"
+
+
+def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
+    """Print one hit as text: its citation, what is known of it, its lines."""
+    out = call.out
+    beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
+    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), "" if hit.fact else hit.heading, beside]
+    about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
+    end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
+    out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
+    for line in hit.content.split("\n"):
+        out.line(f"   {line}")
+    below = [_way(hit)] if hit.via else []
+    below += [f"{_span(each.valid)}  {one_line(each.content)} · {each.source}" for each in hit.history]
+    below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []
+    below += [explained(hit)] if explain else []
+    for line in below:
+        out.emit(out.style(f"   {line}", FAINT))
+
+
+def place_of(call: Call, cited: "Hit | Passage") -> str:
+    """The citation, on a terminal as a link to the file."""
+    citation = cited.source if isinstance(cited, Hit) else cited.citation
+    return call.out.link(str(citation), call.memory.workspace.root / citation.path)
+
+
+def kind_of(hit: Hit) -> str:
+    """`opinion 0.9`; empty for a note."""
+    confidence = f" {hit.confidence:g}" if hit.confidence is not None else ""
+    return "" if hit.kind is Kind.NOTE else hit.kind.value + confidence
+
+
+def _span(period: Period) -> str:
+    return f"{period.first or '…'} – {period.last or '…'}"
+
+
+def _marks(call: Call, hit: Hit) -> str:
+    """What a reader must know before believing a hit."""
+    if hit.retracted:
+        marks = [f"never true, corrected by ^{hit.superseded_by}"]
+    elif hit.superseded_by:
+        marks = [f"until {hit.valid.last or 'then'}, replaced by ^{hit.superseded_by}"]
+    else:
+        marks = [f"ended {hit.valid.last}"] if hit.expired else []
+    if not is_trusted(hit.origin):
+        marks.append(f"untrusted: {hit.origin}")
+    return "".join(" " + call.out.style(f"[{mark}]", YELLOW) for mark in marks)
+
+
+def explained(hit: Hit) -> str:
+    """How the score of a hit came about, on one line."""
+    channels = ", ".join(f"{name} #{rank}" for name, rank in hit.why.items())
+    factors = {name: value for name, value in hit.parts.get("factors", {}).items() if value != 1}
+    parts = {name: value for name, value in hit.parts.items() if name != "factors"} | factors
+    told = " · ".join(f"{name} {value}" for name, value in parts.items())
+    return f"score {hit.score:.4f} · {channels} · {told}"
+
+
+def print_versions(call: Call, hits: Sequence[Hit]) -> None:
+    """Print the versions of a slot, a line each."""
+    out = call.out
+    if out.json:
+        out.raw_json({"schema": 1, "versions": [hit_json(hit) for hit in hits]})
+        return
+    for hit in hits:
+        name = out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
+        text = f"{name}{out.style(one_line(hit.content))}{_marks(call, hit)}"
+        out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {out.style(str(hit.source), FAINT)}")
+
+
+def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
+    """Print where each fact stands now, or with a dry run the diff."""
+    if call.out.json:
+        facts = [{"id": k.ref, "source": str(k.citation), "already": k.already} for k in done.kept]
+        made = {"schema": 1, "dry_run": dry_run, "kept": facts, "diff": done.diff}
+        call.out.raw_json(made | {"warnings": list(done.warnings)})
+        return
+    if dry_run:
+        call.out.diff(done.diff)
+    for kept in done.kept:
+        if not dry_run:
+            call.out.line(f"{kept.citation} ^{kept.ref}")
+        if kept.already:
+            call.out.note(f"already there: {kept.citation}")
+    for warning in done.warnings:
+        call.out.note(f"warning: {warning}")
+
+
+def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
+    """Print passages with line numbers; the lines asked for are marked where there are others around them."""
+    out = call.out
+    if out.json:
+        out.raw_json({"schema": 1, "passages": [passage.as_json() for passage in passages]})
+        return
+    for passage in passages:
+        out.emit(place_of(call, passage) + (f" {out.style('^' + passage.ref, FAINT)}" if passage.ref else ""))
+        for number, line in enumerate(passage.lines, passage.first):
+            is_meant = passage.citation.line <= number <= passage.citation.end_line
+            out.emit(f"{'>' if is_meant else ' '} {number:4} {out.style(line, *(() if is_meant else (FAINT,)))}")

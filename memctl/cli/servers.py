@@ -1,0 +1,187 @@
+"""The commands that stay: `serve` over HTTP, `mcp` over stdin and stdout, `watch`."""
+
+import logging
+import re
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from datetime import time as time_of_day
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import typer
+
+from ..errors import ExtraMissing, Usage
+from ..markdown.printable import one_line
+from .call import Call, command, flag, option
+
+if TYPE_CHECKING:
+    from ..watch.watch import Noticed
+
+__all__ = ["register"]
+
+_PORT = 7733
+_HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    command(app, "watch", "memctl watch --reflect-at 03:00")(watch)
+    command(app, "serve", "memctl serve --port 7733")(serve)
+    command(app, "mcp", "memctl mcp -w ~/notes")(mcp)
+
+
+def serve(
+    call: Call,
+    port: int = option("--port -p", "The port; 0 finds a free one.", default=_PORT, min=0, max=65535),
+    host: str = option(
+        "--host", "127.0.0.1 or ::1; nothing else is this machine alone.", "ADDRESS", default="127.0.0.1"
+    ),
+    read_only: bool = flag("--read-only", "Refuse what writes: /store, /ingest, /v1/retain, /v1/ingest."),
+    verbose: bool = flag("--verbose", "A line for each request on stderr: route, status, time."),
+) -> int:
+    """Answer over HTTP on this machine until it is stopped. Needs the token in .memory/token; private lines stay here."""
+    if host not in _HOSTS:
+        raise Usage(
+            f"--host {host!r} is not this machine alone", "127.0.0.1 or ::1; for others, put a tunnel before it"
+        )
+    root = call.memory.workspace.root
+    try:
+        from ..server.http_app import application, listen, run
+        from ..server.http_gate import Gate
+        from ..server.http_routes import Served
+    except ImportError as error:
+        raise ExtraMissing("serve", f"what serves HTTP (package {error.name})") from None
+    path, token = call.memory.server_token()
+    listening = listen(_HOSTS[host], port)
+    url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{listening.port}"
+    with call.stay() as memory:
+        memory.warm()
+        gate = Gate(listening.port, token.encode("ascii"))
+        app, threads = application(Served(memory, read_only), gate, call.out.note if verbose else None, url)
+        if call.out.json:
+            call.out.raw_json({"url": url, "token_file": str(path), "read_only": read_only})
+        else:
+            call.out.line(url)
+        call.out.note(f"serving {root}" + (", reading only" if read_only else ""))
+        call.out.note(f"the token is in {path}; stop with Ctrl+C")
+        call.out.flush()
+        return run(app, threads, listening)
+
+
+# -- mcp --------------------------------------------------------------------------------------------------------------
+
+
+def mcp(
+    call: Call,
+    allow_write: bool = flag("--allow-write", "Also offer retain, reflect and forget; without it they do not exist."),
+    text_only: bool = flag(
+        "--text-only", "No JSON beside the text, for clients that would hand it to the model instead."
+    ),
+) -> None:
+    """Serve this workspace to one MCP client over stdin and stdout.
+
+    Opens no port. Lines marked private never leave. What recall returns, the model behind the client sees.
+    """
+    call.memory  # noqa: B018 - NoWorkspace before anything else
+    try:
+        from ..server.mcp_server import serve  # with the SDK: half a second
+        from ..server.mcp_tools import Session
+    except ImportError as error:
+        raise ExtraMissing("serve", f"{error.name or 'mcp'}, which `memctl mcp` needs,") from error
+    _log_to(call.out.note)
+    if sys.stdin.isatty():
+        call.out.note(
+            "an MCP server: waits for a client's messages on stdin, Ctrl-C ends it; `memctl connect` tells a host of it"
+        )
+    with call.stay() as memory:
+        serve(Session(memory, allow_write, not text_only))
+
+
+def _log_to(note: Callable[[str], None]) -> None:
+    """What the SDK logs goes to stderr, a line each and never a traceback."""
+
+    class Notes(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            error = record.exc_info[1] if record.exc_info else None
+            note(one_line(f"{record.getMessage()}{f' ({type(error).__name__}: {error})' if error else ''}")[:500])
+
+    logging.basicConfig(level=logging.WARNING, handlers=[Notes()], force=True)
+
+
+# -- watch ------------------------------------------------------------------------------------------------------------
+
+
+def watch(
+    call: Call,
+    reflect_at: str | None = option("--reflect-at", "Reflect on the last 7 days once a day, then.", "HH:MM"),
+    no_vectors: bool = flag("--no-vectors", "Words only: embed nothing."),
+    once: bool = flag("--once", "Look once and end; needs no watchdog."),
+) -> int:
+    """Keep the index as fresh as the files, until it is stopped. Prints one line for each change."""
+    from ..watch.watch import look_once
+    from ..watch.watch import watch as run
+
+    start, given = time.monotonic(), call.now
+
+    def clock() -> datetime:
+        """The time of the machine; or the one that was given, going on from there."""
+        return given + timedelta(seconds=time.monotonic() - start) if call.is_now_given else datetime.now()
+
+    at = _time(reflect_at)
+    workspace = call.memory.workspace
+    if once:
+        for noticed in look_once(workspace):
+            _print_noticed(call, noticed, clock())
+        return 0
+
+    from ..watch.watcher import Bell
+
+    terminated = _stop_on_signals()
+    # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.
+    threading.excepthook = lambda _: None
+    try:
+        for noticed in run(call.memory.reread_settings, Bell(), clock, reflect_at=at, vectors=not no_vectors):
+            _print_noticed(call, noticed, clock())
+    except KeyboardInterrupt:
+        if not terminated.is_set():
+            raise
+    return 0
+
+
+def _stop_on_signals() -> threading.Event:
+    """From now on SIGTERM (what systemd sends) stops as Ctrl-C does; the event tells afterwards which it was."""
+    terminated = threading.Event()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGTERM:
+            terminated.set()
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)  # a shell that starts it in the background has it ignored
+    return terminated
+
+
+def _time(written: str | None) -> time_of_day | None:
+    if written is None:
+        return None
+    match = re.fullmatch(r"(\d{1,2}):(\d{2})", written.strip())
+    if not match or int(match[1]) > 23 or int(match[2]) > 59:
+        raise Usage(f"--reflect-at {written!r} is not a time of day", "write 03:00")
+    return time_of_day(int(match[1]), int(match[2]))
+
+
+def _print_noticed(call: Call, noticed: "Noticed", now: datetime) -> None:
+    """A line on stdout, JSON with --json; what is in the way goes to stderr, where people look."""
+    if call.out.json:
+        told = {"at": now.isoformat(timespec="seconds"), "event": noticed.event, "told": noticed.told}
+        call.out.raw_json(told | noticed.data)
+    elif noticed.trouble:
+        call.out.note(f"{now:%H:%M:%S} {noticed.told}")
+    else:
+        call.out.line(f"{now:%H:%M:%S} {noticed.told}")
+    call.out.flush()

@@ -1,0 +1,85 @@
+"""The pages that a server offers whole: the core, the newest logs, those of entities; without their private lines."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..errors import NothingFound, Usage
+from ..index.open_memory import OpenMemory
+from ..index.public import private_entries, without_private_lines
+from ..index.queries.names import all_entities, resolve
+from ..index.sync import freshen
+from ..notes.files import read_page
+from ..notes.workspace import Workspace
+
+__all__ = ["PublicPage", "public_page", "public_pages"]
+
+_CORE = "memory.md"
+_LOGS = 7  # newest logs that are listed
+_LOG = re.compile(r"memory/(\d{4}-\d\d-\d\d(?:-[^/]+)?)\.md")
+_LONGEST = 64_000  # characters of a page that is given whole
+
+
+class PublicPage(NamedTuple):
+    """One page: `kind` is page, log or entity, `name` is what it is asked by."""
+
+    kind: str
+    name: str
+    description: str
+
+
+def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
+    """All of them: core pages, logs from the newest on, entities by name."""
+    workspace = memory.workspace
+    freshen(workspace, memory.index, memory.tell)
+    entities = sorted(all_entities(memory.index), key=lambda entity: entity.name)
+    return (
+        *(PublicPage("page", path, "Always in context") for path in _core(workspace)),
+        *(PublicPage("log", name, "Daily log") for name in _logs(workspace)[:_LOGS]),
+        *(
+            PublicPage("entity", entity.name, entity.type or "Entity page")
+            for entity in entities
+            if entity.path and workspace.is_page(entity.path)
+        ),
+    )
+
+
+def public_page(memory: OpenMemory, kind: str, name: str) -> str:
+    """The text of a page without its private lines, of a very long one the beginning; NothingFound if it is not offered."""
+    workspace = memory.workspace
+    if kind == "page" and name in _core(workspace):
+        path = name
+    elif kind == "log" and name in _logs(workspace):
+        path = f"memory/{name}.md"
+    elif kind == "entity":
+        path = _entity_page(memory, name)
+    else:
+        raise NothingFound(f"there is no {kind} {name[:200]!r}", "list the resources to see them all")
+    refs = private_entries(memory.index).refs
+    text = without_private_lines(read_page(workspace, path).text.removeprefix("\ufeff"), refs)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\n[cut here; show {path}#L… reads on]\n"
+
+
+def _core(workspace: Workspace) -> list[str]:
+    """memory.md (MEMORY.md where OpenClaw made the workspace) and the pinned pages, as far as they are there."""
+    pages = [page.path for page in workspace.scan() if page.problem is None]
+    core = sorted((path for path in pages if path.lower() == _CORE), reverse=True)[:1]
+    return [path for path in dict.fromkeys((*core, *workspace.settings.pinned)) if path in pages]
+
+
+def _logs(workspace: Workspace) -> list[str]:
+    """The names of the logs, newest first."""
+    found = (_LOG.fullmatch(page.path) for page in workspace.scan() if page.problem is None)
+    return sorted((match[1] for match in found if match), reverse=True)
+
+
+def _entity_page(memory: OpenMemory, name: str) -> str:
+    freshen(memory.workspace, memory.index, memory.tell)
+    found = [entity for entity in resolve(memory.index, name) if entity.path]
+    if len(found) > 1:
+        raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
+    if not found or not found[0].path or not memory.workspace.is_page(found[0].path):
+        cure = "resources/list has those that do; recall finds lines about it"
+        raise NothingFound(f"{name[:200]!r} has no page", cure)
+    return found[0].path

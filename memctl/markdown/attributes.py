@@ -1,0 +1,177 @@
+"""The attributes of the line grammar, each declared once: docs/grammar.md has them as a table.
+
+The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow
+from this table. A new attribute is a field of Fact and a row here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+from ..facts import Period
+
+__all__ = ["ATTRIBUTES", "BY_NAME", "Attribute", "BadValue", "parse_period"]
+
+
+class BadValue(ValueError):
+    """A value that its attribute cannot have; the text says what it can, `suggestion` how to write it."""
+
+    def __init__(self, message: str, suggestion: str = 'quote values that hold a comma: task="a, b"') -> None:
+        super().__init__(message)
+        self.suggestion = suggestion
+
+
+# -- how values are read ----------------------------------------------------------------------------------------------
+
+_DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
+
+
+def parse_period(text: str) -> Period | None:
+    """The days of `2025`, `2025-11`, `2025-11-27`, `A..B`, `A..` or `..B` (both ends included); None for other text."""
+    match = re.fullmatch(rf"({_DAY})?(\.\.)?({_DAY})?", text)
+    if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
+        return None
+    last = match[3] if match[2] else match[1]
+    try:
+        period = Period(_first_day(match[1]) if match[1] else None, _last_day(last) if last else None)
+    except ValueError:
+        return None
+    return None if period.first and period.last and period.first > period.last else period
+
+
+def _first_day(text: str) -> date:
+    numbers = [int(part) for part in text.split("-")]
+    return date(*([*numbers, 1, 1])[:3])
+
+
+def _last_day(text: str) -> date:
+    numbers = [int(part) for part in text.split("-")]
+    if len(numbers) == 3:
+        return date(*numbers)
+    year, month = ([*numbers, 12])[:2]
+    return date(year, month, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
+
+
+def _share(value: str) -> float:
+    if not re.fullmatch(r"\d{0,3}\.?\d{1,18}", value) or float(value) > 1:
+        raise BadValue(f"{value!r} is not a number from 0 to 1")
+    return float(value)
+
+
+def _word(value: str) -> str:
+    if not value:
+        raise BadValue("an empty value")
+    return value
+
+
+def _outcome(value: str) -> str:
+    if value not in ("ok", "fail"):
+        raise BadValue(f"{value!r} is none of ok, fail")
+    return value
+
+
+def _matching(pattern: str, hint: str) -> Callable[[str], str]:
+    def read(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise BadValue(f"{value!r} is not {hint}")
+        return value
+
+    return read
+
+
+def _reference(value: str) -> str:
+    return _matching(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", "an id")(value.removeprefix("^"))
+
+
+def _period(value: str) -> Period:
+    period = parse_period(value)
+    if period is None:
+        raise BadValue(f"{value!r} is not a day, month, year or range such as 2025-11-27..2025-12-01")
+    return period
+
+
+def _end_day(value: str) -> date:
+    period = _period(value)
+    if not period.last:
+        raise BadValue(f"{value!r} has no last day")
+    return period.last
+
+
+def _flag(value: str) -> bool:
+    if value not in ("private", "true"):
+        raise BadValue("private takes no value", "write private")
+    return True
+
+
+# -- the table --------------------------------------------------------------------------------------------------------
+
+
+class Attribute(NamedTuple):
+    """One attribute: its `name` in a line, the `field` of Fact that holds it, its `long` name as flag and parameter.
+
+    `help` and `metavar` describe the flag, `read` parses a value, `kinds` are those of lines on which it has a meaning,
+    `many` may stand again. `hidden` ones are kept and never shown. `tool` is what the MCP tool tells a model (None: it has
+    no such parameter), `reply` whether the command SAVE_FACT in a model's reply takes it.
+    """
+
+    name: str
+    field: str
+    long: str
+    metavar: str
+    example: str
+    read: Callable[[str], Any]
+    help: str
+    kinds: str = "WBOS"
+    many: bool = False
+    hidden: bool = False
+    tool: str | None = None
+    reply: bool = False
+
+    @property
+    def flag(self) -> str:
+        """The flag of `memctl retain`."""
+        return "--for" if self.name == "for" else f"--{self.long}"
+
+    @property
+    def is_flag(self) -> bool:
+        """True for one that has no value."""
+        return self.read is _flag
+
+    @property
+    def is_share(self) -> bool:
+        """True for a number from 0 to 1."""
+        return self.read is _share
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The only values that there are, if they are few."""
+        return ("ok", "fail") if self.read is _outcome else ()
+
+
+ORIGIN = r"(user|agent|tool|web|import)(:.+)?"
+_id, _origin = _reference, _matching(ORIGIN, "user, agent, tool, web or import")
+_span = _matching(r"\d{1,5}(h|d|w|mo|y)", "a span such as 90d")
+ATTRIBUTES = (
+    Attribute("c", "confidence", "confidence", "C", "0.9", _share, "How sure, from 0 to 1; makes an opinion.", "O", tool="Of an opinion", reply=True),
+    Attribute("key", "key", "key", "KEY", "db", _word, "The slot that it fills.", "WO", tool="Slot whose older value it replaces", reply=True),
+    Attribute("t", "valid", "when", "TIME", "2025-11-27..2025-12-01", _period, "When it is true: 2025-11, 2025-11-27..2025-12-01.", tool="When true: 2025-11, 2025-11-27..", reply=True),
+    Attribute("until", "until", "until", "DAY", "2025-12-01", _end_day, "The day on which it ends.", tool="", reply=True),
+    Attribute("i", "importance", "importance", "I", "0.8", _share, "From 0 to 1.", tool="", reply=True),
+    Attribute("outcome", "outcome", "outcome", "OUTCOME", "ok", _outcome, "ok or fail.", "B", tool=""),
+    Attribute("task", "task", "task", "TEXT", '"deploy, twice"', _word, "What was attempted.", tool="What was attempted"),
+    Attribute("why", "why", "why", "TEXT", '"tests, mostly"', _word, "Why it came out so.", tool=""),
+    Attribute("for", "supports", "supports", "ID", "f-1a2b3c4d", _id, "Evidence for that belief.", many=True),
+    Attribute("against", "refutes", "against", "ID", "f-1a2b3c4d", _id, "Evidence against it.", many=True),
+    Attribute("supersedes", "supersedes", "supersedes", "ID", "f-1a2b3c4d", _id, "What it replaces.", many=True, tool="Ids"),
+    Attribute("corrects", "corrects", "corrects", "ID", "f-1a2b3c4d", _id, "What was never true.", many=True),
+    Attribute("src", "source", "source", "SRC", "web:example.com", _origin, "user, agent, tool, web or import, with :name.", tool="user, agent, tool, web, import; or with :name [agent]", reply=True),
+    Attribute("cue", "cues", "cue", "TEXT", '"short answers, not essays"', _word, "Other words to find it by; never shown.", many=True, hidden=True),
+    Attribute("ttl", "ttl", "ttl", "SPAN", "90d", _span, "Forget after that long: 90d.", reply=True),
+    Attribute("private", "private", "private", "", "", _flag, "Never leaves this machine through a server.", hidden=True, tool="Never shown here again", reply=True),
+)  # fmt: skip
+"""In the order in which a line has them."""
+
+BY_NAME = {attribute.name: attribute for attribute in ATTRIBUTES}

@@ -324,7 +324,7 @@ def through_markdown(history: History) -> list[float]:
     from memctl.reflect.reflect import reflect  # the ledger alone is measured without it
 
     with tempfile.TemporaryDirectory() as folder:
-        workspace, _ = init(Path(folder))
+        workspace = Workspace(init(Path(folder)).root)
         found, written, since = [], 0, None
         for count in CHECKPOINTS:
             events = [event for event in history.events if event.moment < count]

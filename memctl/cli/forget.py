@@ -80,7 +80,7 @@ def _print_forgotten(call: Call, done: "Forgetting", is_applied: bool) -> int:
         for ref in done.beliefs:
             out.line(f"forgotten: belief ^{ref}")
         for path in done.scrubbed:
-            out.line(f"written again: {path}")
+            out.line(f"rewritten: {path}")
     for place in done.already:
         out.note(f"forgotten before: {place}")
     count, summary = len(done.lines), ""

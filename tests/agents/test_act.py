@@ -6,6 +6,7 @@ import json
 import os
 import random
 import string
+from datetime import datetime, time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from memctl.index.heal import with_index
 from memctl.index.queries.entries import by_refs
 from memctl.index.sync import sync
 from memctl.language.tokens import estimate
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 
 LOG = f"memory/{NOW}.md"
@@ -39,7 +41,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def done(workspace: Workspace, reply: str, **may: bool) -> Acted:
-    return act(workspace, reply, today=TODAY, may=Permissions(**may))
+    return act(Memory(workspace, lambda: datetime.combine(TODAY, time())), reply, Permissions(**may))
 
 
 def told(acted: Acted) -> list[tuple[bool, int]]:

@@ -36,17 +36,18 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
-    made, paths = init(tmp_path / "new/notes")
+    made, paths, _ = init(tmp_path / "new/notes")
     assert {"memory/", "memory.md", "memctl.toml", "bank/opinions.md"} <= set(paths)
-    assert all((made.root / path).exists() for path in paths)
-    assert find_workspace(None, {}, made.root / "bank/entities") == made
-    assert check(made, DAY) == ()
+    assert all((made / path).exists() for path in paths)
+    found = find_workspace(None, {}, made / "bank/entities")
+    assert found.root == made
+    assert check(found, DAY) == ()
 
 
 def test_init_again_changes_nothing_and_never_overwrites(tmp_path: Path) -> None:
     (tmp_path / "memory.md").write_text("mine\n")
     (tmp_path / ".gitignore").write_text("mine\n")
-    _, first = init(tmp_path, git=True)
+    _, first, _ = init(tmp_path, git=True)
     assert "memory.md" not in first
     assert ".gitignore" not in first
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
@@ -76,7 +77,7 @@ def test_init_with_git_lets_logs_merge(tmp_path: Path) -> None:
     init(tmp_path, git=True)
     assert (tmp_path / ".gitattributes").read_text() == "memory/*.md merge=union\n"
     assert ".memory/" in (tmp_path / ".gitignore").read_text()
-    assert not (init(tmp_path / "plain")[0].root / ".gitattributes").exists()
+    assert not (init(tmp_path / "plain").root / ".gitattributes").exists()
 
 
 def test_init_where_a_file_stands(tmp_path: Path) -> None:

@@ -979,7 +979,7 @@ def test_as_json(tmp_path: Path) -> None:
     ("words", "what"),
     [
         ("", "forget what?"),
-        ("--source rumour", "is no origin"),
+        ("--source rumour", "is not an origin"),
         ("--before soonish", "is not understood"),
         ("--unused --include-exempt", "--include-exempt is for"),
         ("--suggest --apply", "together"),

@@ -25,6 +25,7 @@ from memctl.server.http import app as http
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
+from memctl.memory import Memory
 from memctl.notes.system import locked
 from memctl.notes.token import read_token, token_of
 from memctl.notes.workspace import Workspace, find_workspace
@@ -693,8 +694,8 @@ def test_the_manual_is_true(
 def test_a_page_that_is_ignored_from_now_on_is_not_served_any_more(tmp_path: Path) -> None:
     """memctl.toml is read again when it changes, without a restart."""
     workspace = write_pages(tmp_path, {"memory.md": "# M\n", "drafts/secretive.md": "# D\n\nThe quokka is ours.\n"})
-    with Resident(workspace) as resident:
-        served = Served(resident, lambda: datetime(2025, 11, 30))
+    with Memory(workspace, lambda: datetime(2025, 11, 30), resident=Resident(workspace)) as memory:
+        served = Served(memory)
         route = next(route for route in ROUTES if route.path == "/v1/recall")
         assert route.run(served, {"query": "quokka"})["hits"]
         (tmp_path / "memctl.toml").write_text('ignore = ["drafts/*"]\n', "utf-8")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..index.index import Index
 from ..index.queries.names import has_entities, listed_names, resolve
-from ..language.names_in_text import Listed, find_names, heads
+from ..language.names import Listed, find_names, heads
 
 __all__ = ["KnownNames"]
 

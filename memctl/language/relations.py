@@ -1,6 +1,6 @@
 """Relations that have one value at a time, read from the sentence itself: "lives in Lisbon" fills the slot `city`.
 
-A closed registry (relations_words.py), which `extra` may add to. Only a plain main clause at the start of a line counts:
+A closed registry (relations.txt of each language), which `extra` may add to. Only a plain main clause at the start of a line counts:
 affirmative, in the present tense, unhedged, about the one entity of the line. Whatever is in doubt fills no slot, because
 a slot that is filled closes older lines; an unknown relation may have many values, and closes nothing.
 """
@@ -13,8 +13,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from . import relations_words as words
+from .detect import beside, languages_of
 from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
+from .words import languages, lines, pattern, words
 
 __all__ = ["DATED", "Relation", "relation", "relation_key", "slot_of"]
 
@@ -35,10 +36,13 @@ class Relation(NamedTuple):
 
 
 class _Rule(NamedTuple):
+    """How one relation is said in one language; `beside` are the languages whose words may stand around it."""
+
     key: str
     noun: bool
     value: str
     pattern: str
+    beside: tuple[str, ...]
 
 
 def slot_of(fact: Fact, extra: Mapping[str, Sequence[str]] = _NO_EXTRA) -> Relation | None:
@@ -89,36 +93,42 @@ def _candidates(text: str, extra: Mapping[str, Sequence[str]]) -> Iterator[_Rule
         yield from (_extra_rule(key, phrase) for phrase in phrases if phrase.casefold() in head.casefold())
 
 
+def _rows(language: str, section: str) -> Iterator[tuple[str, str, str, str]]:
+    for line in lines(language, "relations").get(section, ()):
+        key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
+        yield key, frame, value, phrase
+
+
 @cache
 def _triggers() -> dict[str, list[_Rule]]:
     """Each word by which a rule is noticed, with the rules to try then."""
     found: dict[str, list[_Rule]] = {}
-    for line in words.RULES.split("\n")[1:-1]:
-        key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
-        noticed = re.findall(r"<(=?)([^>]+)>", phrase)
-        phrase = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", phrase)
-        rule = _rule(key, frame, value, phrase)
-        for marked, choices in noticed:
-            listed = getattr(words, {"titles": "BARE_TITLES", "states": "STATES"}[choices]) if marked else choices
-            for choice in listed.split("|"):
-                found.setdefault(_WORD.findall(choice)[0], []).append(rule)
+    for language in languages():
+        for key, frame, value, phrase in _rows(language, "rules"):
+            plain = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", phrase)
+            rule = _rule(key, frame, value, plain, language)
+            for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
+                listed = pattern((language,), "relations", choices) if marked else choices
+                for choice in listed.split("|"):
+                    found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
 
 
 @cache
 def _han_rules() -> tuple[tuple[str, _Rule], ...]:
     found = []
-    for line in words.RULES_HAN.split("\n")[1:-1]:
-        key, frame, value, phrases = (part.strip() for part in line.split("|", 3))
-        if frame == "around":
-            before, after = phrases.split(" ", 1)
-            pattern = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
-            found += [(one, _Rule(key, False, value, pattern)) for one in before.strip("(?:)").split("|")]
-            continue
-        for phrase in phrases.split():
-            copula = r"(?:现在|目前|已经|已)?(?:是|为|改为|变为|改成|换成|：|:)" if frame == "noun" else ""
-            pattern = rf"{phrase}{copula}\s*(?P<value>[^，。；、（(！!]{{1,40}})"
-            found.append((phrase, _Rule(key, frame == "noun", value, pattern)))
+    for language in languages():
+        copula = f"(?:{pattern((language,), 'relations', 'copula')})"
+        for key, frame, value, phrases in _rows(language, "unspaced rules"):
+            if frame == "around":
+                before, after = phrases.split(" ", 1)
+                said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
+                rule = _Rule(key, False, value, said, beside(language))
+                found += [(one, rule) for one in before.strip("(?:)").split("|")]
+                continue
+            for phrase in phrases.split():
+                said = rf"{phrase}{copula if frame == 'noun' else ''}\s*{_UNSPACED_OBJECT}"
+                found.append((phrase, _Rule(key, frame == "noun", value, said, beside(language))))
     return tuple(found)
 
 
@@ -134,34 +144,27 @@ def _han_letters() -> re.Pattern[str]:
     return _compiled("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
 
 
+_OBJECT = r"(?P<value>.+)"
+_UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
+
+
 @cache
 def _extra_rule(key: str, phrase: str) -> _Rule:
+    language = next(iter(languages_of(phrase)))
     if any(map(is_han, phrase)):
-        return _Rule(key, False, "any", rf"{re.escape(phrase)}\s*(?P<value>[^，。；、（(！!]{{1,40}})")
-    return _rule(key, "verb", "any", re.escape(phrase))
+        return _Rule(key, False, "any", rf"{re.escape(phrase)}\s*{_UNSPACED_OBJECT}", beside(language))
+    return _rule(key, "verb", "any", re.escape(phrase), language)
 
 
-_NOW = r"(?:now|currently|still|presently|теперь|сейчас)"
-_OBJECT = r"(?P<value>.+)"
-
-
-def _rule(key: str, frame: str, value: str, phrase: str) -> _Rule:
-    cyrillic = bool(re.search("[а-я]", phrase))
+def _rule(key: str, frame: str, value: str, phrase: str, language: str) -> _Rule:
     if frame == "whole":
-        pattern = rf"\b(?i:{phrase})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
+        said = rf"\b(?i:{phrase})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")
     elif frame == "verb":
-        pattern = (
-            rf"\b(?i:{phrase})\s*{_OBJECT}"
-            if "<=" in phrase or phrase.endswith("?")
-            else rf"\b(?i:{phrase})\s+{_OBJECT}"
-        )
-    elif cyrillic:
-        of = r"(?:\s+(?P<of>[^,;:—–]{1,40}?))?"
-        pattern = rf"\b(?i:{phrase}){of}\s*(?:[—–:]|\s-\s|\s(?=теперь|сейчас))\s*(?:(?:теперь|сейчас|это)\s+[—–-]?\s*)?{_OBJECT}"
+        gap = "*" if "<=" in phrase or phrase.endswith("?") else "+"
+        said = rf"\b(?i:{phrase})\s{gap}{_OBJECT}"
     else:
-        of = r"(?:\s+(?:of|for)\s+(?P<of>[^,;:]{1,40}?))?"
-        pattern = rf"\b(?i:{phrase}){of}(?:\s+is(?:\s+{_NOW})?|:)\s+{_OBJECT}"
-    return _Rule(key, frame == "noun", value, pattern)
+        said = pattern((language,), "relations", "noun frame").replace("{phrase}", phrase)
+    return _Rule(key, frame == "noun", value, said, beside(language))
 
 
 # -- whether one does -------------------------------------------------------------------------------------------------
@@ -170,66 +173,41 @@ def _rule(key: str, frame: str, value: str, phrase: str) -> _Rule:
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     plain = text.replace("ё", "е").replace("Ё", "Е")  # the same length, so places hold
     match = _compiled(rule.pattern).search(plain)
-    if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule.noun, match):
+    if not match or match.start() > _HEAD or not _is_subject(plain[: match.start()], names, rule, match):
         return None
-    said = _value(rule.value, match["value"])
-    if said is None or _is_doubtful(plain[match.start() :]):
+    said = _value(rule, match["value"])
+    if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
     key = "country" if rule.key == "city" and _is_country(said) else rule.key
     return Relation(key, said)
 
 
-_LEADING = (
-    r"(?:(?:actually|in fact|correction|на самом деле|вообще-то|в действительности|поправка|исправление)\b[,:]?|其实|实际上|更正[:：]"
-    r"|(?:now|currently|at present|these days|сейчас|теперь|ныне|в настоящее время)\b|(?:since|as of|starting|с|начиная с) [^,]{1,25},"
-    r"|(?:自|从)?[\d年月日 ]+(?:日|月|年)?(?:起|以来|开始)|现在|目前|如今|现)[,，]?\s*"
-)
-_TRAILING = r"[\s，,]*(?:\b(?:actually|now|currently|still|already|presently|officially|permanently|сейчас|теперь|уже|ныне|постоянно|по-прежнему|все еще|на самом деле)|其实|实际上|现在|目前|如今|已经|已|仍然|仍|现|一直|[自从]?[\d年月日 ]+(?:起|以来|开始))$"
-_PRONOUNS = frozenset(("he", "she", "it", "он", "она", "оно", "他", "她", "它"))
-_OWNERS = frozenset(
-    (
-        "his",
-        "her",
-        "its",
-        "their",
-        "the",
-        "our",
-        "его",
-        "ее",
-        "наш",
-        "наша",
-        "他的",
-        "她的",
-        "它的",
-        "其",
-        "他",
-        "她",
-        "它",
-        "该项目的",
-        "项目的",
-    )
-)
+def _listed(section: str, chosen: tuple[str, ...]) -> frozenset[str]:
+    """The words of a section of the chosen languages."""
+    return frozenset(word for name in chosen for word in words(name, "relations").get(section, ()))
 
 
-def _is_subject(before: str, names: Sequence[str], noun: bool, match: re.Match[str]) -> bool:
+def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[str]) -> bool:
     """What stands before the relation is the entity of the line: nothing, a pronoun, or its name."""
-    leading, trailing = _compiled(_LEADING, re.IGNORECASE), _compiled(_TRAILING, re.IGNORECASE)
+    leading = _compiled(rf"(?:{pattern(rule.beside, 'relations', 'leading')})[,，]?\s*", re.IGNORECASE)
+    trailing = _compiled(rf"[\s，,]*(?:{pattern(rule.beside, 'relations', 'trailing')})$", re.IGNORECASE)
     bare = before.strip()
     for _ in range(3):
         bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
     of = match.groupdict().get("of")
     alone = len(names) == 1
     if of:
-        return (_is_name(of, names) or _is_inflected(of, names)) and bare.casefold() in ("", "the")
+        return (_is_name(of, names) or _is_inflected(of, names)) and bare.casefold() in {
+            "",
+            *_listed("articles", rule.beside),
+        }
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
     folded = bare.casefold()
-    if folded in _PRONOUNS and not noun:
+    if folded in _listed("owners" if rule.noun else "pronouns", rule.beside):
         return alone
-    if noun and folded in _OWNERS:
-        return alone
-    if noun:
-        bare = re.sub(r"(?:['’]s|['’]|的)$", "", bare)
+    if rule.noun:
+        bare = re.sub(f"(?:{pattern(rule.beside, 'relations', 'possessive')})$", "", bare)
     return _is_name(bare, names)
 
 
@@ -260,111 +238,104 @@ def _is_inflected(name: str, names: Sequence[str]) -> bool:
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
 
 
-def _is_doubtful(said: str) -> bool:
+def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
     """A condition, a hedge, a question, a passing state, or a second statement in the same line."""
     folded = said.casefold()
     return bool(
-        _compiled(f"{words.HEDGES}|{words.HEDGES_HAN}").search(folded)
-        or _compiled(words.CASED).search(said)
-        or _compiled(words.SECOND_CLAUSE).search(folded)
+        _compiled(rf"\?|{pattern(chosen, 'relations', 'hedges')}").search(folded)
+        or _compiled(pattern(chosen, "relations", "cased")).search(said)
+        or _compiled(pattern(chosen, "relations", "second clause")).search(folded)
         or _compiled(_SENTENCE).search(said)
     )
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
 
-_CUT = (
-    r"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:since|with|on|in|as|for|from|until|because|after|where|which|who|at|near|and has|"
-    r"с|со|вместе|на|в|во|для|из|от|до|где|который|которая|потому|после|около|рядом)\s"
-)
-_NOTHING = (
-    r"(?:not|never|no|none|unknown|unclear|undecided|tbd|n/a|being|to be|still|yet|what|who|where|when|how|whoever|anyone|"
-    r"не|нет|ни|неизвест\w+|кто|что|где|когда)\b|未|不|没|待定|谁|什么|哪"
-)
-_SEVERAL = r"\s(?:and|or|и|или)\s|[、和与或]"
-_NAMED = r"(?:[Tt]he )?[\"'«“`]?(?:@|\[\[)?[A-ZА-Я\u3400-\u9fff]"
+
+@cache
+def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
+    """Where a value ends."""
+    ending = "|".join(sorted(_listed("after the value", chosen)))
+    return re.compile(rf"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:{ending})\s")
 
 
-def _value(kind: str, rest: str) -> str | None:
+def _value(rule: _Rule, rest: str) -> str | None:
     """What of `rest` is the value, folded; None where it is not of the kind that the relation takes."""
-    rest = rest.strip()
-    if re.match(_NOTHING, rest, re.IGNORECASE) or re.search("谁|什么|哪", rest[:20]):
+    rest, kind, chosen = rest.strip(), rule.value, rule.beside
+    if re.match(pattern(chosen, "relations", "no value"), rest, re.IGNORECASE):
         return None
-    shape = _shapes().get(kind)
+    if re.search(pattern(chosen, "relations", "question words"), rest[:20]):
+        return None
+    shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
     if shape and not match:
         return None
-    if kind in ("place", "name", "firm") and _compiled(_SEVERAL).search(_compiled(_CUT).split(rest)[0]):
+    before_end = _ends(chosen).split(rest)[0]
+    if kind in ("place", "name", "firm") and re.search(pattern(chosen, "relations", "several"), before_end):
         return None
-    if kind in ("place", "name") and match and re.match(r"[Tt]he (?!Hague|Netherlands|U[SK]\b|[A-Z]\w+ \w+)", rest):
+    if kind in ("place", "name") and re.match(pattern(chosen, "relations", "no name"), rest):
         return None
     if kind == "firm" and match:
-        if _is_no_firm(match[0]):
+        if _is_no_firm(match[0], chosen):
             return None
-        rest = match[0]
-    chosen = (
-        match[0]
-        if match and kind in ("version", "email", "phone", "title", "state", "job", "job_ru")
-        else _compiled(_CUT).split(rest)[0]
-    )
-    folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", chosen).strip(" .:"))
-    if not folded or (kind == "place" and any(map(is_han, folded)) and not _is_han_place(folded)):
+        before_end = _ends(chosen).split(match[0])[0]
+    told = match[0] if match and kind in _EXACT else before_end
+    folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", told).strip(" .:"))
+    if not folded or (kind == "place" and any(map(is_han, folded)) and not _is_han_place(folded, chosen)):
         return None
     return folded[:80]
 
 
+_EXACT = frozenset(("version", "email", "phone", "title", "state", "job", "job_ru"))
 _ANY_CASE = frozenset(("date", "version", "title", "job", "job_ru", "state"))
 
 
 @cache
-def _shapes() -> dict[str, str]:
-    """What a value of each kind looks like at its beginning."""
-    modifiers = r"(?:(?!an? |good|great|best|bad|worst|only|first|same|one |very)[\w-]+ ){0,2}?"
-    board = r"c[a-z]o|president|chair\w*|principal|dean|rector|editor"
-    end = r"(?=\s*(?:$|[,;.(]|(?:since|until|because|now|again|as of)\b))"
-    return {
-        "place": _NAMED,
-        "name": _NAMED,
-        "date": rf".{{0,12}}?(?:{words.DATES})",
+def _shape(kind: str, chosen: tuple[str, ...]) -> str:
+    """What a value of a kind looks like at its beginning; empty when it may be anything."""
+    said = []
+    for name in chosen:
+        held = [
+            line[len(kind) + 3 :]
+            for line in lines(name, "relations").get("values", ())
+            if line.startswith(f"{kind} = ")
+        ]
+        for section in ("titles", "works", "states"):
+            held = [line.replace(f"<{section}>", pattern((name,), "relations", section)) for line in held]
+        said += held
+    article = pattern(chosen, "relations", "name article")
+    named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
+    plain = {
+        "place": named,
+        "name": named,
+        "date": rf".{{0,12}}?(?:\d|{'|'.join(said)})",
         "version": r"[\"'`]?v?\d+(?:\.\d+)*[\w.+-]*",
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
-        "title": (
-            rf"{modifiers}(?:{board})\b(?! [a-z]*s\b)|{modifiers}(?:{words.BARE_TITLES})\b(?!\s(?:of|for|on|in|behind|who)\b)"
-            rf"|.{{0,8}}?(?:{words.HAN_TITLES})(?=$|[，。；（(])"
-        ),
-        "job": rf"(?:[\w-]+ ){{0,2}}?(?:{words.BARE_TITLES}|{words.WORKS})\b",
-        "job_ru": words.TITLES_RU,
-        "state": rf"(?:{words.STATES})\b{end}",
-        "firm": (
-            r"(?:компании|фирме|студии|банке|корпорации|издательстве|агентстве|университете|институте) [«\"“]?[A-ZА-Я][^,;.]*"
-            r"|[«\"“][^»\"”]+[»\"”]|[A-ZА-Я][\w&.-]+(?: [A-ZА-Я][\w&.-]+)*|[\u3400-\u9fff][^的]{1,13}$"
-        ),
+        "firm": "|".join((*said, r"[«\"“][^»\"”]+[»\"”]|[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
+    return plain.get(kind) or "|".join(said)
 
 
-def _is_han_place(value: str) -> bool:
-    return "的" not in value and 2 <= len(value) <= 10 and not re.search(words.HAN_NO_PLACE, value)
+def _is_han_place(value: str, chosen: tuple[str, ...]) -> bool:
+    return 2 <= len(value) <= 10 and not re.search(pattern(chosen, "relations", "no place"), value)
 
 
-def _is_no_firm(said: str) -> bool:
+def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
     """A town, a country or a program, as far as they are listed; in Chinese, a place that ends as places do."""
-    first = stem_key(said).split(" ")[0]
     if any(map(is_han, said)):
-        bare = said.removesuffix("市")
-        return (
-            bare in _listed(words.CITIES)
-            or bare in _listed(words.COUNTRIES)
-            or bool(re.search(words.HAN_NO_FIRM, bare))
-        )
-    return first in _listed(words.CITIES) or first in _listed(words.COUNTRIES) or first in words.SOFTWARE.split()
+        bare = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
+        return bare in _places("cities", "countries") or bool(re.search(pattern(chosen, "relations", "no firm"), bare))
+    return stem_key(said).split(" ")[0] in _places("cities", "countries") | _listed("software", languages())
 
 
 @cache
-def _listed(names: str) -> frozenset[str]:
-    return frozenset((*names.split(), *map(stem_key, names.split())))
+def _places(*sections: str) -> frozenset[str]:
+    """Listed names of places of all languages, as they are written and as `stem_key` folds them."""
+    listed = {word for section in sections for word in _listed(section, languages())}
+    return frozenset(listed | set(map(stem_key, listed)))
 
 
 def _is_country(value: str) -> bool:
-    return value in _listed(words.COUNTRIES)
+    return value in _places("countries")

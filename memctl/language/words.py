@@ -14,6 +14,7 @@ gives it whole (a pattern, a phrase, `key = value`). A `.toml` file (`toml`) is 
     languages()                          -> ("en", "ru", "zh")
     words("en", "stopwords")["function"] -> ("a", "about", ...)
     lines("en", "modality")["plan"]      -> ("is planned", ...)
+    pattern(("en", "ru"), "modality", "plan")  -> "is planned|...|собирается|..."
     toml("en", "stance")["not"]          -> "..."
 
 A language without a topic has no sections for it ({}), so code asks every language and never names one:
@@ -28,7 +29,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["languages", "lines", "toml", "words"]
+__all__ = ["languages", "lines", "pattern", "toml", "words"]
 
 _DATA = Path(__file__).parent / "data"
 
@@ -45,7 +46,7 @@ def lines(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     section: list[str] = found.setdefault("", [])
     for line in _read(language, f"{topic}.txt").split("\n"):
-        if line.startswith("[") and line.endswith("]"):
+        if line[:1] == "[" and line[-1:] == "]" and line[1:-1].replace(" ", "").isalpha() and line.isascii():
             section = found.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
             section.append(line)
@@ -56,6 +57,12 @@ def lines(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
 def words(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
     """The words of each section of `<topic>.txt`, split at blanks; {} when the language has no such file."""
     return {name: tuple(" ".join(held).split()) for name, held in lines(language, topic).items()}
+
+
+@cache
+def pattern(chosen: tuple[str, ...], topic: str, section: str) -> str:
+    """The lines of a section of the chosen languages as one alternation of regular expressions; `(?!)` when there are none."""
+    return "|".join(line for name in chosen for line in lines(name, topic).get(section, ())) or "(?!)"
 
 
 @cache

@@ -30,8 +30,7 @@ from ..index.queries.names import (
 )
 from ..index.reread import Seen, reread
 from ..language.analyzer import terms
-from ..language.names import entity_key, mentions
-from ..language.names_in_text import find_names
+from ..language.names import entity_key, find_names, mentions
 from ..markdown.counting import many
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of

@@ -13,7 +13,7 @@ from ..index.queries.entries import Filter, Query, condition_of, filtered, match
 from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names_in_text import find_names, heads
+from ..language.names import find_names, heads
 from .query_terms import Asked, weigh_terms
 from .search_vectors import NEAREST, Meaning, Weighed
 

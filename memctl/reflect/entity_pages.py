@@ -12,8 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..facts import Citation, Kind, Period
-from ..language.names import entity_key, is_han, stem_word
-from ..language.names_in_text import heads
+from ..language.names import entity_key, heads, is_han, stem_word
 from ..markdown.escape import heading, link, literal, quoted, relative
 from .lessons import Outcome, Strategy, Task
 

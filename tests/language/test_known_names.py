@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.language.names import stem_head, stem_key
-from memctl.language.names_in_text import Listed, by_head, find_names, heads
+from memctl.language.names import Listed, by_head, find_names, heads, stem_head, stem_key
 
 PEOPLE = {
     "Alex Chen": ["陈立", "老陈", "Чэнь Ли"],

@@ -12,8 +12,20 @@ from hypothesis import example, given, settings
 from strategies import growth, names, texts
 
 from memctl.facts import Fact, Kind
-from memctl.language.names import entity_key, link_target, mentions, read_name, slug, spell, stem_head, stem_key
-from memctl.language.names_in_text import Listed, by_head, find_names, heads
+from memctl.language.names import (
+    Listed,
+    by_head,
+    entity_key,
+    find_names,
+    heads,
+    link_target,
+    mentions,
+    read_name,
+    slug,
+    spell,
+    stem_head,
+    stem_key,
+)
 from memctl.markdown.grammar import parse, render
 
 

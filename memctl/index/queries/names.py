@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...language.analyzer import terms
-from ...language.names import entity_key, is_han, stem_head, stem_key
-from ...language.names_in_text import Listed, by_head
+from ...language.names import Listed, by_head, entity_key, is_han, stem_head, stem_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
@@ -155,7 +154,7 @@ def paths_by_name(index: Index) -> dict[str, str]:
 
 
 def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
-    """The names that begin with one of these heads (language/names_in_text.py), by head."""
+    """The names that begin with one of these heads (language/names.py), by head."""
     if known := _names(index):
         return {head: known.by_head[head] for head in wanted if head in known.by_head}
     sql = (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
-from .patterns import fold, language_of, rx, starts
+from .patterns import any_language, fold, language_of, rx, starts, vocabulary
 
 __all__ = ["Sentence", "recalled_lines", "sentences"]
 
@@ -70,62 +69,35 @@ def sentences(text: str) -> Iterator[Sentence]:
 # -- what of a message is its author's --------------------------------------------------------------------------------
 
 
-@cache
-def _fence() -> re.Pattern[str]:
-    return re.compile(r"\s{0,3}(```+|~~~+)")
-
-
-@cache
-def _tag() -> re.Pattern[str]:
-    return re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
-
-
-@cache
-def _closing() -> re.Pattern[str]:
-    return re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
-
-
-@cache
-def _fact_line() -> re.Pattern[str]:
-    return re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
-
-
-@cache
-def _fact_id() -> re.Pattern[str]:
-    return re.compile(r"\^[fo]-[0-9a-z]{8}\b")
+_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
+_TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
+_CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
+_FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
+_FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
+# A line that no person types as prose: code, logs, shells, stack traces, tables.
+_MACHINE = re.compile(
+    r"\s*(?:\$ \S|>>> |# |#!|//|/\*|\*/|at [\w$.<>/]+\(|File \"|Traceback|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
+    r"|(?:ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]"
+    r"|npm ERR!|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
+    r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
+    r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b))"
+)
+_MACHINE_INSIDE = re.compile(r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b")
+# Who speaks in a chat that was copied: "[10:02] Tom: …".
+_SPEAKER = re.compile(
+    r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
+)
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 
 
 def _is_recalled(line: str) -> bool:
     """A line of memory: the grammar, a citation, or a fact's id."""
-    return ".md#L" in line or bool(_fact_line().match(line) or ("^" in line and _fact_id().search(line)))
-
-
-@cache
-def _machine() -> re.Pattern[str]:
-    """A line that no person types as prose: code, logs, shells, stack traces, tables."""
-    return re.compile(
-        r"\s*(?:\$ \S|>>> |# |#!|//|/\*|\*/|at [\w$.<>/]+\(|File \"|Traceback|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
-        r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
-        r"|(?:ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]"
-        r"|npm ERR!|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
-        r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
-        r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b))"
-    )
-
-
-@cache
-def _machine_inside() -> re.Pattern[str]:
-    return re.compile(r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b")
+    return ".md#L" in line or bool(_FACT_LINE.match(line) or ("^" in line and _FACT_ID.search(line)))
 
 
 def _is_machine(line: str) -> bool:
-    return bool(_machine().match(line) or _machine_inside().search(line))
-
-
-_MAIL = (
-    r"\s*(?:from|to|subject|cc|sent|от|от кого|кому|тема|发件人|收件人|主题|抄送|寄件人)\s*[:：]\s*\S"
-    r"|-{2,}\s*(?:original|forwarded|begin|пересл|исходное|原始邮件|转发)"
-)
+    return bool(_MACHINE.match(line) or _MACHINE_INSIDE.search(line))
 
 
 def _own_blocks(text: str) -> Iterator[str]:
@@ -140,7 +112,7 @@ def _own_blocks(text: str) -> Iterator[str]:
             elif tag and f"/{tag}" in line.casefold():
                 tag = ""
             continue
-        opened, named = _fence().match(line), _tag().match(line)
+        opened, named = _FENCE.match(line), _TAG.match(line)
         fence = opened[1] if opened else ""
         if named and closes.get(named[1].casefold(), -1) > number:
             tag = named[1].casefold()
@@ -148,7 +120,7 @@ def _own_blocks(text: str) -> Iterator[str]:
             yield from _paragraph(paragraph, long)
             paragraph = []
             continue
-        if _is_mail(line):
+        if any_language("mail_header").match(line):
             break
         before_paste = _asks_about_text(line)
         paragraph.append(line if before_paste is None else line[:before_paste])
@@ -180,37 +152,20 @@ def _matches(line: str, name: str) -> bool:
     return bool(rx(language_of(folded), name).search(folded))
 
 
-@cache
-def _speaker() -> re.Pattern[str]:
-    """Who speaks in a chat that was copied: "[10:02] Tom: …"."""
-    return re.compile(
-        r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
-    )
-
-
 def _is_chat(lines: list[str]) -> bool:
     """True where two speak, or one with a clock before the name."""
-    found = [match for line in lines for match in _speaker().finditer(line[:500])]
+    found = [match for line in lines for match in _SPEAKER.finditer(line[:500])]
     names = {match[1] for match in found}
-    own = re.compile(r"\b(?:I|I'm|we|We|my|My|я|Я|мы|Мы|мне|Мне)\b|我")
-    return len(names) > 1 and (len(found) > len(names) or any(map(own.search, lines)))
+    own = any_language("says_i").search
+    return len(names) > 1 and (len(found) > len(names) or any(map(own, lines)))
 
 
 def _last_closing(lines: list[str]) -> dict[str, int]:
     found: dict[str, int] = {}
     for number, line in enumerate(lines):
         if "</" in line or "[/" in line:
-            found.update((match[1].casefold(), number) for match in _closing().finditer(line))
+            found.update((match[1].casefold(), number) for match in _CLOSING_TAG.finditer(line))
     return found
-
-
-@cache
-def _mail() -> re.Pattern[str]:
-    return re.compile(_MAIL, re.IGNORECASE)
-
-
-def _is_mail(line: str) -> bool:
-    return bool(_mail().match(line))
 
 
 def _leads_to_paste(line: str, following: list[str]) -> bool:
@@ -239,7 +194,7 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
         return
     block = ""
     for line in own:
-        item = re.match(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+", line)
+        item = _ITEM.match(line)
         text = (line[item.end() :] if item else line).strip()
         if line.lstrip().startswith("#"):
             continue
@@ -254,7 +209,7 @@ def recalled_lines(text: str) -> Iterator[str]:
     """The lines of a message that are memory: between tags that say so, in the grammar, or with a citation."""
     inside = ""
     for line in text.splitlines():
-        named = _tag().match(line)
+        named = _TAG.match(line)
         if named and re.search("memor|recall|context|fact", named[1], re.IGNORECASE):
             inside = named[1].casefold()
         elif inside and f"/{inside}" in line.casefold():
@@ -266,30 +221,17 @@ def recalled_lines(text: str) -> Iterator[str]:
 # -- sentences --------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _quotes() -> re.Pattern[str]:
-    return re.compile(
-        r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
-        r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
-    )
-
-
-@cache
-def _ends() -> re.Pattern[str]:
-    return re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
-
-
-_ABBREVIATIONS_LIST = """
-mr mrs ms dr prof st vs etc e.g i.e approx ca inc ltd co jr sr fig vol p pp a.m p.m u.s u.k ph.d b.sc m.sc jan feb mar apr jun jul aug sep sept oct
-nov dec г гг ул д кв стр руб коп тыс млн млрд т.е т.к т.д т.п др им пр просп р-н обл гр кг см мм м
-"""
-_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+_QUOTED = re.compile(
+    r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
+    r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
+)
+_END = re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
 
 
 def _split(block: str) -> Iterator[Sentence]:
-    plain = _quotes().sub(_blank, fold(block))
+    plain = _QUOTED.sub(_blank, fold(block))
     begin = 0
-    for match in _ends().finditer(plain):
+    for match in _END.finditer(plain):
         if match[0] == "." and _is_abbreviation(plain, match.start()):
             continue
         yield from _sentence(block, plain, begin, match.end())
@@ -310,28 +252,10 @@ def _is_abbreviation(plain: str, dot: int) -> bool:
     word = plain[max(0, dot - 12) : dot].rpartition(" ")[2].strip("(\"'«").casefold()
     if len(word) == 1 and word.isalpha() and plain[dot - 1].isupper():
         return True
-    after = plain[dot + 1 : dot + 3].strip()
-    if word in (
-        "no",
-        "a.m",
-        "p.m",
-        "д",
-        "м",
-        "г",
-        "гг",
-        "etc",
-        "co",
-        "т.д",
-        "т.п",
-        "кг",
-        "см",
-        "мм",
-        "руб",
-        "тыс",
-        "др",
-    ):
+    if word in vocabulary("abbreviations_at_end"):  # the sentence may end with it
+        after = plain[dot + 1 : dot + 3].strip()
         return after[:1].islower() or (after[:1].isdigit() and word not in ("a.m", "p.m"))
-    return word in _ABBREVIATIONS
+    return word in vocabulary("abbreviations")
 
 
 def _sentence(block: str, plain: str, begin: int, end: int) -> Iterator[Sentence]:

@@ -17,6 +17,7 @@ __all__ = ["Item", "Text", "json_items", "starts_with_json"]
 
 _MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
 _GROWTH = 1 << 16
+_BETWEEN = "\ufeff\x1e\x00 \t\r\n"  # what may stand around values
 _STRUCTURE = re.compile(r'["{}\[\]]')
 _IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _SCALAR = re.compile(r"[^\s,\[\]{}:\"]*")
@@ -53,7 +54,7 @@ _DECODER = json.JSONDecoder(strict=False, parse_int=_number)
 def _loads(raw: str) -> Any:
     """The value of a JSON text; ValueError for what is none, or is nested deeper than can be read."""
     try:
-        return _DECODER.decode(raw.strip("\ufeff\x1e\x00 \t\r\n"))
+        return _DECODER.decode(raw.strip(_BETWEEN))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -142,47 +143,24 @@ class Text:
                 self.forward(self.at + len(raw))
                 return raw
 
-    def next_line(self) -> str | None:
-        """The line that begins here without its end, and go past it; None for one that is too long."""
-        start, dropped = self.at, False
-        while True:
-            end = self.data.find("\n", start)
-            if end >= 0:
-                raw = self.data[self.at : end]
-                self.forward(end + 1)
-                return None if dropped or len(raw) > _MAX_VALUE else raw
-            start = len(self.data) - self.at
-            if start > _MAX_VALUE:
-                self.forward(len(self.data))
-                start, dropped = 0, True
-            if not self.more():
-                raw = self.data[self.at :]
-                self.forward(len(self.data))
-                return None if dropped else raw
-
-    def lines(self, longest: int) -> Iterator[str]:
-        """Every line that is left, without its end; of one that is longer than `longest` its beginning."""
+    def lines(self, longest: int) -> Iterator[tuple[int, str, bool]]:
+        """(number, text, whole) of every line that is left, without its end; of one over `longest` its beginning."""
         cut = ""  # the beginning of a line whose rest is being dropped
         while True:
             end = self.data.rfind("\n", self.at)
             if end >= 0:
-                first, *more = self.data[self.at : end].split("\n")
+                number, block = self.line, self.data[self.at : end].split("\n")
                 self.forward(end + 1)
-                yield cut or first[:longest]
-                yield from (line if len(line) <= longest else line[:longest] for line in more)
-                cut = ""
+                for below, line in enumerate(block):
+                    yield number + below, (cut or line)[:longest], not cut and len(line) <= longest
+                    cut = ""
             if len(self.data) - self.at > longest:
                 cut = cut or self.data[self.at : self.at + longest]
                 self.forward(len(self.data))
             if not self.more():
                 if cut or self.at < len(self.data):
-                    yield cut or self.data[self.at :]
+                    yield self.line, cut or self.data[self.at :], not cut
                 return
-
-    @property
-    def ended(self) -> bool:
-        """True when nothing is left."""
-        return self.at >= len(self.data) and not self.more()
 
 
 def starts_with_json(text: Text) -> bool:
@@ -201,9 +179,9 @@ def json_items(text: Text, notes: Notes) -> Iterator[Item]:
 def _is_lines(text: Text) -> bool:
     """True when the first line, or the second after one that was cut, is an object by itself."""
     start = text.peek(1 << 16)
-    if start.count("\n") < 3 and not start.lstrip("\ufeff\x1e\x00 \t\n").startswith("["):
+    if start.count("\n") < 3 and not start.lstrip(_BETWEEN).startswith("["):
         start = text.peek(1 << 20)
-    lines = [line for line in start.lstrip("\ufeff\x1e\x00 \t\n").split("\n") if line.strip()]
+    lines = [line for line in start.lstrip(_BETWEEN).split("\n") if line.strip()]
     if not lines or lines[0].startswith("["):
         return False
     if _is_object(lines[0]):
@@ -220,20 +198,21 @@ def _is_object(line: str) -> bool:
 
 
 def _json_lines(text: Text, notes: Notes) -> Iterator[Item]:
-    """The value of each line; a line that is none is told and left out."""
-    while not text.ended:
-        line = text.line
-        raw = text.next_line()
-        if raw is None:
+    """The value of each line; a line that is not JSON is told and left out."""
+    bad: tuple[int, str] | None = None
+    for line, raw, whole in text.lines(_MAX_VALUE):
+        if bad:
+            notes.say(bad[0], f"no whole JSON value ({bad[1]}); left out")
+            bad = None
+        if not whole:
             notes.say(line, f"over {_MAX_VALUE:,} characters in one line; left out")
-        elif raw.strip("\ufeff\x1e\x00 \t\r"):
+        elif raw.strip(_BETWEEN):
             try:
-                value = _loads(raw)
+                yield Item(_loads(raw), line, line, raw)
             except ValueError as error:
-                cut = "; cut off here" if text.ended else ""
-                notes.say(line, f"no whole JSON value ({_told(error)}{cut}); left out")
-            else:
-                yield Item(value, line, line, raw)
+                bad = line, _told(error)
+    if bad:
+        notes.say(bad[0], f"no whole JSON value ({bad[1]}; cut off here); left out")
 
 
 def _told(error: ValueError) -> str:

@@ -5,25 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
+from functools import cache
 from typing import NamedTuple
 
+from ..language.words import languages
+from .patterns import pairs
 from .turns import MAX_TEXT, Notes, Turn, moment
 
 __all__ = ["label_of", "markdown_turns"]
 
-_SPEAKERS = {
-    name: role
-    for role, names in {
-        "user": "user|human|me|you|you said|i|question|prompt|q|я|вы|пользователь|юзер|человек|вопрос|вы сказали"
-        "|用户|我|人类|问|问题|你|你说|使用者",
-        "assistant": "assistant|ai|ai assistant|bot|chatgpt|chatgpt said|gpt|claude|gemini|copilot|model|llm|answer|a|agent"
-        "|response|ассистент|помощник|бот|ии|модель|ответ|нейросеть|чат|агент|助手|助理|ai助手|机器人|模型|答|回答|人工智能",
-        "system": "system|system prompt|developer|система|системный промпт|系统|系统提示",
-        "tool": "tool|tool result|tool output|function|инструмент|результат инструмента|工具|工具结果",
-        "thinking": "thinking|reasoning|thoughts|мысли|размышления|思考|推理",
-    }.items()
-    for name in names.split("|")
-}
 _STAMP = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
 _WHO = r"(?P<who>[^\W\d_][\w .-]{0,30}?)"
 _BEFORE = rf"(?:[\[(](?P<before>{_STAMP})[\])]\s{{0,3}})?"
@@ -36,6 +26,13 @@ _STYLES: tuple[tuple[str, re.Pattern[str]], ...] = (
 _DAY = re.compile(r"\#{0,6}\s{0,3}\**(\d{4}-\d\d-\d\d)\**\s*$")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _OPEN_FENCE = 2000  # lines after which a fence that nothing closes was none
+
+
+@cache
+def _speakers() -> dict[str, str]:
+    """The role of everybody who may be named as a speaker, in every language."""
+    table = (pair for language in languages() for pair in pairs(language, "speakers"))
+    return {name: role for names, role in table for name in names.split("|")}
 
 
 class Label(NamedTuple):
@@ -56,7 +53,7 @@ def label_of(line: str, owner: str | None = None) -> Label | None:
         match = pattern.match(line[:200])
         if match:
             name = " ".join(match["who"].split())
-            role = "user" if owner and name.casefold() == owner.casefold() else _SPEAKERS.get(name.casefold())
+            role = "user" if owner and name.casefold() == owner.casefold() else _speakers().get(name.casefold())
             stamps = match.groupdict()
             when = moment(stamps.get("before") or stamps.get("after") or stamps.get("later"))
             return Label(role, style, name, when, line[match.end() :]) if role else None
@@ -96,7 +93,7 @@ class _Reader:
     def turn(self) -> Turn | None:
         if self.role is None:
             return None
-        named = self.name if self.name and self.name.casefold() not in _SPEAKERS else None
+        named = self.name if self.name and self.name.casefold() not in _speakers() else None
         return Turn(self.role, "\n".join(self.lines).rstrip(), self.first, self.last, self.when, named)
 
     def in_fence(self, line: str) -> bool:
@@ -113,11 +110,11 @@ class _Reader:
         return bool(mark)
 
 
-def markdown_turns(lines: Iterable[str], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
+def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
     """The turns of a dialogue. The first speaker's mark is the mark of all: another kind inside is part of a text."""
     reader = _Reader()
     quoted: list[str] = []
-    for number, raw in enumerate(lines, 1):
+    for number, raw, _ in lines:
         line = raw.removeprefix("\ufeff") if number == 1 else raw
         label = None if not line or reader.in_fence(line) else label_of(line, owner)
         if label and reader.style in (None, label.style):
@@ -139,22 +136,13 @@ def markdown_turns(lines: Iterable[str], notes: Notes, owner: str | None = None)
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:
     """A page without speakers where the user's words stand after `> ` and the answers do not."""
-    if not any(line.startswith(">") for line in lines) or all(
-        line.startswith(">") or not line.strip() for line in lines
-    ):
+    if {line.startswith(">") for line in lines if line.strip()} != {True, False}:
         notes.say(0, "no speaker is marked: begin turns with `User:` and `Assistant:`")
         return
-    start = 0
-    for number in range(1, len(lines) + 1):
-        if number == len(lines) or (
-            lines[number].strip() and lines[number].startswith(">") != _quoted(lines[start:number])
-        ):
-            role = "user" if _quoted(lines[start:number]) else "assistant"
-            text = "\n".join(re.sub(r"^>\s?", "", line) for line in lines[start:number])
+    start, quoted = 0, False
+    for number, line in enumerate([*lines, ""]):
+        if number == len(lines) or (line.strip() and line.startswith(">") != quoted):
+            text = "\n".join(re.sub(r"^>\s?", "", each) for each in lines[start:number])
             if text.strip():
-                yield Turn(role, text.rstrip(), start + 1, number)
-            start = number
-
-
-def _quoted(lines: list[str]) -> bool:
-    return next((line.startswith(">") for line in lines if line.strip()), False)
+                yield Turn("user" if quoted else "assistant", text.rstrip(), start + 1, number)
+            start, quoted = number, line.startswith(">")

@@ -9,8 +9,8 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..language.name_spellings import hears_as, is_common_name, is_surname, reads_as
 from ..language.names import entity_key, is_han, stem_word
+from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 
 __all__ = ["Names", "Near", "is_slip", "maybe_same", "similarity"]
 
@@ -133,7 +133,7 @@ def _form(bearer: str, name: str) -> _Form:
     marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
     marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
     marks += [word for word in words if len(word) == 1 and not is_han(word)]
-    return _Form(bearer, name, words, tuple(map(hears_as, words)), tuple(marks))
+    return _Form(bearer, name, words, tuple(map(transliterate, words)), tuple(marks))
 
 
 # -- blocks: what two names must have in common to be compared --------------------------------------------------------
@@ -147,7 +147,7 @@ def _blocks(form: _Form) -> Iterator[str]:
         yield "".join(sorted(form.sounds))
     if any("а" <= char <= "я" for word in form.words for char in word):
         yield "~" + " ".join(map(stem_word, form.words))
-    yield from reads_as(form.name)
+    yield from pinyin_keys(form.name)
     for at, word in enumerate(form.words):
         rest = " ".join(sorted(form.words[:at] + form.words[at + 1 :]))
         if len(word) >= SLIP_LETTERS and word.isalpha():
@@ -211,7 +211,7 @@ def _sounding(one: _Form, other: _Form) -> str:
     """The same in other letters; within one alphabet, only where enough letters agree."""
     crossed = _script(one.words) != _script(other.words)
     if sorted(one.sounds) != sorted(other.sounds) and "".join(one.sounds) != "".join(other.sounds):
-        spelled = crossed and set(reads_as(one.name)) & set(reads_as(other.name))
+        spelled = crossed and set(pinyin_keys(one.name)) & set(pinyin_keys(other.name))
         return "the same name in other letters" if spelled else ""
     if crossed or _script(one.words) == "han":
         return "the same name in other letters"

@@ -1,35 +1,46 @@
-"""The same name in Latin and in Cyrillic letters: how the other script may begin it, and whether two sound alike.
+"""Names across scripts: phonetic keys, transliteration, pinyin, and names that many people bear.
 
-Slang writes Latin names by ear («постгрес», «гитхаб», «питон») and Latin keyboards write Russian ones (zhenya). What
-both spellings keep are the consonants, so those are compared; the first letters say where in a vocabulary to look.
+Slang writes Latin names by ear («постгрес», «гитхаб», «питон») and Latin keyboards write Russian ones (zhenya). What both
+spellings keep are the consonants, so phonetic keys hold those; the first letters say where in a vocabulary to look.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from itertools import islice, product
 
-from .analyzer import LATIN, is_cyrillic
+from .analyzer import LATIN, is_cyrillic, simplified
+from .names import entity_key, is_han
+from .words import languages, words
 
-__all__ = ["alike", "latin", "skeleton", "starts"]
+__all__ = [
+    "is_common_name",
+    "is_surname",
+    "latin",
+    "other_script_prefixes",
+    "phonetic_key",
+    "pinyin_keys",
+    "sounds_alike",
+    "transliterate",
+]
 
 _MOST = 16  # beginnings to look under
-_TO_LATIN = {
-    "а": "a u", "в": "v w", "дж": "j dj g", "е": "e ye", "ж": "j zh g", "з": "z s", "и": "i y e", "й": "y i", "к": "k c q ck ch",
-    "о": "o a", "с": "s c", "у": "u o w oo", "ф": "f ph", "х": "h ch kh", "ц": "c ts", "ч": "ch", "ш": "sh", "щ": "sch sh", "ы": "y i",
-    "э": "e a", "ю": "u yu", "я": "ya ia a", "ай": "i y ai", "ей": "a ay ai ey", "кс": "x ks", "ь": "", "ъ": "",
-}  # fmt: skip
-_TO_CYRILLIC = {
-    "a": "а", "b": "б", "c": "к ц с", "ch": "ч х к", "ck": "к", "d": "д", "e": "е э", "f": "ф", "g": "г дж ж", "h": "х г", "i": "и",
-    "ia": "я иа", "iu": "ю", "j": "дж й ж", "ju": "ю", "ja": "я", "k": "к", "kh": "х", "l": "л", "m": "м", "n": "н", "o": "о", "p": "п",
-    "ph": "ф", "q": "к", "r": "р", "s": "с з", "sh": "ш", "sch": "щ ш", "shch": "щ", "t": "т", "th": "т", "ts": "ц", "u": "у ю", "v": "в",
-    "w": "в у", "x": "кс х", "y": "и й ы", "ya": "я", "ye": "е", "yo": "е", "yu": "ю", "z": "з ц", "zh": "ж",
-}  # fmt: skip
-_SOUNDS = (
-    ("dzh", "j"), ("dj", "j"), ("zh", "j"), ("shch", "s"), ("sch", "s"), ("sh", "s"), ("ch", "k"), ("kh", "h"), ("ck", "k"), ("ce", "se"),
-    ("ci", "si"), ("cy", "sy"), ("ph", "f"), ("x", "ks"), ("qu", "kv"), ("c", "k"), ("q", "k"), ("w", "v"), ("z", "s"),
-)  # fmt: skip
+_CYRILLIC = str.maketrans(
+    dict(zip("абвгдезийклмнопрстуфхыэіїєґў", "abvgdeziiklmnoprstufhieiiegu", strict=True))
+    | {"ж": "zh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "sh", "ъ": "", "ь": "", "ю": "iu", "я": "ia", "ё": "e"}
+)
+
+
+@cache
+def _table(topic: str, section: str) -> dict[str, str]:
+    """The entries `spelling=sound` of a section, in order."""
+    entries = (entry for name in languages() for entry in words(name, topic).get(section, ()))
+    return {left: right for left, _, right in (entry.partition("=") for entry in entries)}
+
+
+# -- phonetic keys ----------------------------------------------------------------------------------------------------
 
 
 def latin(term: str) -> str:
@@ -38,39 +49,126 @@ def latin(term: str) -> str:
 
 
 @lru_cache(maxsize=10_000)
-def skeleton(term: str) -> str:
+def phonetic_key(term: str) -> str:
     """The consonants of a term in either script as far as both scripts tell them apart; `a` for a vowel at its begin."""
     sounds = latin(term)
-    for written, heard in _SOUNDS:
+    for written, heard in _table("phonetic", "sounds").items():
         sounds = sounds.replace(written, heard)
     first = "a" if sounds[:1] in tuple("aeiouy") else sounds[:1]
     kept = re.sub(r"[aeiouyh\W\d_]", "", re.sub(r"(.)\1+", r"\1", sounds)[1:])
     return first + kept
 
 
-def alike(asked: str, found: str) -> bool:
+def sounds_alike(asked: str, found: str) -> bool:
     """True if a term asked for in one script is the beginning of a name found in the other, by its sound.
 
     Two consonants must be all there are.
     """
-    heard, other = skeleton(asked), skeleton(found)
+    heard, other = phonetic_key(asked), phonetic_key(found)
     if len(heard) < 2:
         return False
     return other == heard or (len(heard) >= 3 and len(asked) >= 4 and other.startswith(heard))
 
 
-def starts(term: str) -> list[str]:
+def other_script_prefixes(term: str) -> list[str]:
     """How the other script may begin a term, likeliest first: what to look under."""
-    table = _TO_LATIN if is_cyrillic(term) else _TO_CYRILLIC
+    table = _table("phonetic", "to latin" if is_cyrillic(term) else "to cyrillic")
     parts: list[list[str]] = []
     at = 0
     while at < len(term) and (at < 3 or len(parts) < 2):
         size = next((n for n in (4, 3, 2) if len(term[at : at + n]) == n and term[at : at + n] in table), 1)
         piece = term[at : at + size]
-        parts.append(table.get(piece, latin(piece)).split(" "))
+        parts.append(table.get(piece, latin(piece)).split("/"))
         at += size
     ranked = sorted(
         islice(product(*(enumerate(part) for part in parts)), 200), key=lambda found: sum(n for n, _ in found)
     )
     made = dict.fromkeys("".join(piece for _, piece in found) for found in ranked)
     return [start for start in made if len(start) >= 2][:_MOST]
+
+
+# -- transliteration --------------------------------------------------------------------------------------------------
+
+
+@cache
+def _rules() -> tuple[tuple[str, re.Pattern[str], str], ...]:
+    """Letters of which one must be there, a pattern, its replacement."""
+    found = (
+        ("c", r"c(?=[eiy])", "ts"),
+        ("c", r"c(?!h)", "k"),
+        ("yj", r"(?<=[bdfgklmnprstvz])[yj]o", "e"),
+        ("yj", r"(?:(?<=[aeiou])|^)[yj]e", "e"),
+        ("yj", r"[yj]", "i"),
+    )
+    return tuple((letters, re.compile(pattern), by) for letters, pattern, by in found)
+
+
+_DOUBLED = re.compile(r"(.)\1+")
+
+
+@lru_cache(maxsize=50_000)
+def transliterate(word: str) -> str:
+    """A word of an `entity_key` in Latin letters that all its transliterations share: «Юлия», Julia and Yulia are `iulia`.
+
+    Chinese characters stay, in their simplified form.
+    """
+    plain = word if word.isascii() else word.translate(_CYRILLIC).translate(_simplified())
+    for old, new in _table("phonetic", "transliterations").items():
+        plain = plain.replace(old, new)
+    for letters, pattern, by in _rules():
+        if letters[0] in plain or letters[-1] in plain:
+            plain = pattern.sub(by, plain)
+    return _DOUBLED.sub(r"\1", plain) or word
+
+
+@cache
+def _simplified() -> dict[int, str]:
+    return {ord(old): new for old, new in simplified().items()}
+
+
+# -- pinyin -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _pinyin() -> tuple[dict[str, str], dict[str, str]]:
+    """The syllable of each character, for surnames and for given names."""
+    surnames, given = (
+        {char: syllable for syllable, chars in re.findall(r"([a-z]+)([^a-z\s]+)", table) for char in chars}
+        for table in (" ".join(words("zh", "names")[section]) for section in ("surnames", "given"))
+    )
+    return surnames, surnames | given
+
+
+def is_surname(char: str) -> bool:
+    """True for a Chinese character that is a common surname, traditional or simplified."""
+    return char.translate(_simplified()) in _pinyin()[0]
+
+
+def pinyin_keys(name: str) -> Iterator[str]:
+    """What a Chinese name of two or three characters, or a Latin or Cyrillic one of two or three words, may be in pinyin.
+
+    `surname given`, and for words, of which either may be the surname, the other way round too.
+    """
+    if 2 <= len(name) <= 3 and all(map(is_han, name)):
+        plain = name.translate(_simplified())
+        surnames, given = _pinyin()
+        if plain[0] in surnames and all(char in given for char in plain[1:]):
+            yield f"@{surnames[plain[0]]} {''.join(given[char] for char in plain[1:])}"
+        return
+    words = entity_key(name).translate(_CYRILLIC).split()
+    if len(words) in (2, 3) and all(word.isascii() and word.isalpha() and len(word) < 12 for word in words):
+        yield f"@{words[0]} {''.join(words[1:])}"
+        yield f"@{words[-1]} {''.join(words[:-1])}"
+
+
+# -- common names ------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(transliterate(word) for name in languages() for word in words(name, "names").get("common", ()))
+
+
+def is_common_name(word: str) -> bool:
+    """True for a name of six letters or more that many people bear: two such are two people, however alike."""
+    return transliterate(word) in _common()

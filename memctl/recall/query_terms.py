@@ -132,12 +132,14 @@ def _complete(index: Index, term: str, heard: bool) -> list[str]:
 
 def _heard(index: Index, term: str) -> list[str]:
     """Terms in the other script that sound like this one."""
-    from ..language.phonetic import alike, starts
+    from ..language.phonetic import other_script_prefixes, sounds_alike
 
     if len(term) < (3 if is_cyrillic(term) else 4):
         return []
-    under = (token for start in starts(term) for token in completions(index, start, _HEARD))
-    found = [token for token in dict.fromkeys(under) if is_cyrillic(token) != is_cyrillic(term) and alike(term, token)]
+    under = (token for start in other_script_prefixes(term) for token in completions(index, start, _HEARD))
+    found = [
+        token for token in dict.fromkeys(under) if is_cyrillic(token) != is_cyrillic(term) and sounds_alike(term, token)
+    ]
     return sorted(found, key=lambda token: abs(len(token) - len(term)))[:_COMPLETIONS]
 
 
@@ -147,10 +149,12 @@ def _in_latin(index: Index, held: Sequence[str]) -> list[Standin]:
     cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
     if not cyrillic:
         return found
-    from ..language.phonetic import latin, skeleton, starts
+    from ..language.phonetic import latin, other_script_prefixes, phonetic_key
 
     for term in cyrillic[:_MOST_GUESSES]:
-        under = (token for start in starts(term)[:_FEW] for token in completions(index, start, _HEARD))
-        same = (token for token in dict.fromkeys(under) if token.isascii() and skeleton(token) == skeleton(term))
+        under = (token for start in other_script_prefixes(term)[:_FEW] for token in completions(index, start, _HEARD))
+        same = (
+            token for token in dict.fromkeys(under) if token.isascii() and phonetic_key(token) == phonetic_key(term)
+        )
         found += [((token,), (term,)) for token in same if abs(len(token) - len(latin(term))) <= 2]
     return found

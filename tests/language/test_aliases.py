@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memctl.index.heal import with_index
 from memctl.index.queries.entries import dump
 from memctl.language.analyzer import fold, query_terms, simplified, terms
-from memctl.language.phonetic import alike, skeleton, starts
+from memctl.language.phonetic import other_script_prefixes, phonetic_key, sounds_alike
 from memctl.language.synonyms import groups, standins
 from memctl.language.words import words
 
@@ -247,8 +247,8 @@ def test_a_word_that_stands_there_finds_its_latin_spelling_too(tmp_path: Path) -
 
 @given(st.text(st.characters(categories=("Ll",)), max_size=12))
 def test_sounds_of_any_word(word: str) -> None:
-    assert len(starts(word)) <= 16 and all(len(start) >= 2 for start in starts(word))
-    assert not alike(word, word) or skeleton(word)
+    assert len(other_script_prefixes(word)) <= 16 and all(len(start) >= 2 for start in other_script_prefixes(word))
+    assert not sounds_alike(word, word) or phonetic_key(word)
 
 
 # -- traditional and simplified Chinese -------------------------------------------------------------------------------

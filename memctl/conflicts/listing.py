@@ -23,9 +23,10 @@ from ..index.queries.beliefs import (
     slots_filled,
     weighed,
 )
-from ..index.queries.entries import Stored, by_ids, slot_ids
+from ..index.queries.entries import by_ids, slot_ids
 from ..index.queries.names import keys_of
 from ..index.reread import reread
+from ..index.row import Row
 from ..index.sync import freshen
 from ..language.analyzer import terms
 from ..language.names import entity_key
@@ -211,14 +212,14 @@ def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
     return -max(days, default=0), str(one.source), str(other.source)
 
 
-def _stands(pair: Pair, entries: Mapping[int, Stored], verdict: Judgement, today: date) -> bool:
+def _stands(pair: Pair, entries: Mapping[int, Row], verdict: Judgement, today: date) -> bool:
     """Both sides are there and count; in a slot, the rule has seen to that."""
     if pair.first not in entries or pair.second not in entries:
         return False
     return bool(pair.rule) or all(verdict.standings[i].holds(today) for i in pair[:2])
 
 
-def _linked(one: Stored, other: Stored, compatible: Mapping[str, set[int]]) -> bool:
+def _linked(one: Row, other: Row, compatible: Mapping[str, set[int]]) -> bool:
     """An author related the two: one replaces, corrects, supports or refutes the other, or a line speaks for both."""
     named = ((a.links.split("\n"), b.ref) for a, b in ((one, other), (other, one)) if a.links)
     direct = any(line.split(" ", 1)[1] == ref for lines, ref in named for line in lines)
@@ -234,7 +235,7 @@ def _is_evidence(one: str, other: str, ledger: Mapping[str, set[str]]) -> bool:
 class _Comparison:
     """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
 
-    def __init__(self, memory: OpenMemory, entries: Mapping[int, Stored], verdict: Judgement) -> None:
+    def __init__(self, memory: OpenMemory, entries: Mapping[int, Row], verdict: Judgement) -> None:
         self._index, self._entries, self._verdict, self._today = memory.index, entries, verdict, memory.today
         self._seen = reread(memory.workspace, entries.values())
         self._known = KnownNames(memory.index)

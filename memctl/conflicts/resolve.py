@@ -9,9 +9,10 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import at_place, side_by_side
-from ..index.queries.entries import Stored, by_ids, by_refs, citing
+from ..index.queries.beliefs import side_by_side
+from ..index.queries.entries import by_ids, by_refs, citing, entries_at
 from ..index.reread import Seen, reread
+from ..index.row import Row
 from ..markdown.grammar import one_line, parse
 from ..markdown.lines import Role, content_of
 from ..retain.retain import Retained, retain
@@ -42,7 +43,7 @@ def resolve(
     if both and since:
         raise Usage("--both and --from together", "lines that hold side by side do not end each other")
 
-    def job(memory: OpenMemory) -> tuple[tuple[Stored, Fact], tuple[Stored, Fact], list[Stored]]:
+    def job(memory: OpenMemory) -> tuple[tuple[Row, Fact], tuple[Row, Fact], list[Row]]:
         memory.synced()
         one, two = _find(memory, chosen), _find(memory, other)
         return one, two, _settled(memory.index, one[0], two[0])
@@ -64,7 +65,7 @@ def resolve(
     return done
 
 
-def _settled(index: Index, one: Stored, other: Stored) -> list[Stored]:
+def _settled(index: Index, one: Row, other: Row) -> list[Row]:
     """The lines that let one of the two stand over the other, or say that both hold."""
     refs = (one.ref, other.ref)
     speaking = side_by_side(index, refs)
@@ -75,7 +76,7 @@ def _settled(index: Index, one: Stored, other: Stored) -> list[Stored]:
     return [*both.values(), *named]
 
 
-def _over(winner: Stored, said: Fact, loser: Stored, since: date | None) -> Fact:
+def _over(winner: Row, said: Fact, loser: Row, since: date | None) -> Fact:
     """What was chosen once more, in the owner's name; true when it was, or from `since` on."""
     named = replace(said, supports=(), refutes=(), supersedes=(), corrects=(), source=None, ttl=None, block_id=None)
     if since:
@@ -85,7 +86,7 @@ def _over(winner: Stored, said: Fact, loser: Stored, since: date | None) -> Fact
     return replace(named, corrects=(loser.ref,), valid=said.valid or (Period(true.first) if true.first else None))
 
 
-def _side_by_side(one: Stored, said: Fact, other: Stored, denied: Fact) -> Fact:
+def _side_by_side(one: Row, said: Fact, other: Row, denied: Fact) -> Fact:
     """An observation, which is never evidence: it moves no belief. That it speaks for both is what counts."""
     names = tuple(dict.fromkeys((*said.entities, *denied.entities)))
     private = said.private or denied.private
@@ -93,13 +94,13 @@ def _side_by_side(one: Stored, said: Fact, other: Stored, denied: Fact) -> Fact:
     return Fact(Kind.OBSERVATION, text, names, supports=(one.ref, other.ref), private=private)
 
 
-def _find(memory: OpenMemory, reference: str) -> tuple[Stored, Fact]:
+def _find(memory: OpenMemory, reference: str) -> tuple[Row, Fact]:
     """The fact that an id or a citation names, as it stands on disk."""
     index, workspace = memory.index, memory.workspace
     bare = reference.strip().removeprefix("^")
     citation = Citation.parse(bare)
     path = workspace.contain(citation.path) if citation else ""
-    entries = at_place(index, path, citation.line) if citation else by_refs(index, [bare])
+    entries = entries_at(index, Citation(path, citation.line, citation.line)) if citation else by_refs(index, [bare])
     entries = [entry for entry in entries if entry.block is None]
     seen = reread(workspace, entries)
     found = [(entry, fact) for entry in entries if entry.id in seen and (fact := _fact(entry, seen[entry.id]))]
@@ -109,6 +110,6 @@ def _find(memory: OpenMemory, reference: str) -> tuple[Stored, Fact]:
     return found[0]
 
 
-def _fact(entry: Stored, seen: Seen) -> Fact | None:
+def _fact(entry: Row, seen: Seen) -> Fact | None:
     read = parse(content_of(Role.FACT, seen.raw)) if entry.role == Role.FACT.value else None
     return read if isinstance(read, Fact) else None

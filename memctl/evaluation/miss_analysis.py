@@ -10,10 +10,10 @@ from ..errors import Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.entries import Query, Stored, condition_of, entries_at, own_terms, passing
+from ..index.queries.entries import Query, condition_of, entries_at, own_terms, passing
 from ..index.queries.names import resolve
 from ..index.reread import reread
-from ..index.row import Entity
+from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..markdown.lines import Role, content_of
 from ..recall.query import read_query
@@ -90,13 +90,13 @@ def _missed(
     return MissedGold(item.gold.said, text, shown or far, reason, hit)
 
 
-def _text_of(searcher: Searcher, entries: Sequence[Stored]) -> str:
+def _text_of(searcher: Searcher, entries: Sequence[Row]) -> str:
     seen = reread(searcher.workspace, entries)
     texts = (content_of(Role(entry.role), seen[entry.id].raw) for entry in entries if entry.id in seen)
     return " / ".join(" ".join(text.split()) for text in texts)
 
 
-def _why_not_found(index: Index, query: Query, entries: Sequence[Stored], places: Sequence[Citation]) -> str:
+def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: Sequence[Citation]) -> str:
     if not entries:
         return f"not found: {places[0]} is no text that is indexed (a rule, a fence)"
     if all(entry.block is not None for entry in entries):

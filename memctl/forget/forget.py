@@ -14,8 +14,9 @@ from typing import NamedTuple
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Stored, by_refs
+from ..index.queries.entries import by_refs
 from ..index.queries.forget import drop_broken, expunge, is_unclean, mark_unclean
+from ..index.row import Row
 from ..index.sync import sync
 from ..notes.edits import diff
 from ..notes.replace import replace, writing_alone
@@ -110,7 +111,7 @@ def _line(one: Chosen, content: str | None = None) -> Line:
     return Line(one.entry.ref, citation, Kind(one.entry.kind), one.reason, content)
 
 
-def _places(entries: Iterable[Stored]) -> list[Citation]:
+def _places(entries: Iterable[Row]) -> list[Citation]:
     return [Citation(entry.path, entry.line, entry.end_line) for entry in entries]
 
 

@@ -14,7 +14,7 @@ from ..errors import MemctlError, NothingFound, Usage
 from ..facts import Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, Stored, by_refs
+from ..index.queries.entries import Filter, by_refs
 from ..index.queries.forget import (
     MAY_GO,
     fixed,
@@ -32,7 +32,7 @@ from ..index.queries.forget import (
 )
 from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
-from ..index.row import Entity
+from ..index.row import Entity, Row
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
@@ -54,7 +54,7 @@ _CORE = "memory.md"
 class Chosen(NamedTuple):
     """An entry that is to be forgotten, as it stands on disk, and why."""
 
-    entry: Stored
+    entry: Row
     seen: Seen
     content: str
     fact: Fact | None
@@ -77,7 +77,7 @@ class Selection:
 
     chosen: list[Chosen] = field(default_factory=list)
     exempt: Counter[str] = field(default_factory=Counter)
-    already: list[Stored] = field(default_factory=list)
+    already: list[Row] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
 
 
@@ -160,7 +160,7 @@ def _known_ids(index: Index, asked: Asked, found: Selection) -> tuple[str, ...]:
     return tuple(ref for ref in wanted if ref in living)
 
 
-def _by_hand(entry: Stored) -> str:
+def _by_hand(entry: Row) -> str:
     what = {"heading": "a heading", "code": "code"}.get(entry.role, "no line of its own")
     return f"{entry.path}#L{entry.line} ^{entry.ref} is {what}: edit it by hand"
 
@@ -202,7 +202,7 @@ def _fits(one: Chosen, asked: Asked, about: _About) -> bool:
     return (not asked.source or is_from(one.entry.origin, asked.source)) and about.holds(one)
 
 
-def _read(workspace: Workspace, entries: Sequence[Stored]) -> Iterator[Chosen]:
+def _read(workspace: Workspace, entries: Sequence[Row]) -> Iterator[Chosen]:
     """The entries as they stand on disk; one that is not there any more is left out."""
     seen = reread(workspace, entries)
     for entry in entries:
@@ -253,11 +253,11 @@ def _unused(workspace: Workspace, index: Index, chosen: Sequence[Chosen], today:
         yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
 
 
-def _is_held(entry: Stored) -> bool:
+def _is_held(entry: Row) -> bool:
     return entry.kind == Kind.OPINION.value and is_trusted(entry.origin)
 
 
-def _is_current(entry: Stored, verdict: Judgement, today: date) -> bool:
+def _is_current(entry: Row, verdict: Judgement, today: date) -> bool:
     slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
     return bool(slots) and verdict.standings[entry.id].holds(today)
 

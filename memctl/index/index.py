@@ -24,11 +24,11 @@ T = TypeVar("T")
 NOT_EMBEDDED = ("heading", "rest")
 """Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
 
-_STORED = Row._fields[:-1]  # `own`, the last, lives in the table `words`
+_STORED = Row._fields[:-2]  # the columns of `entry`
 SELECT_STORED = ", ".join(f"entry.{name}" for name in _STORED)
 SELECT_ROW = (
-    f"SELECT {SELECT_STORED}, words.own FROM entry JOIN words ON words.rowid = entry.id "
-    f"WHERE entry.id >= (?1 << {ORDINAL_BITS}) AND entry.id < ((?1 + 1) << {ORDINAL_BITS}) ORDER BY entry.id"
+    f"SELECT {SELECT_STORED}, page.path, words.own FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id "
+    "WHERE entry.page = ? ORDER BY entry.id"
 )
 _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
@@ -160,7 +160,7 @@ class Index:
         rows = {row[0]: row for row in page.rows}
         if number != page_id(page.path):  # another path has the same hash: shift the ids
             shift = (number - page_id(page.path)) << ORDINAL_BITS
-            rows = {key + shift: row._replace(id=key + shift) for key, row in rows.items()}
+            rows = {key + shift: row._replace(id=key + shift, page=number) for key, row in rows.items()}
         self._replace_rows(number, rows)
         names = self._replace_names(number, page)
         day = page.day.isoformat() if page.day else None
@@ -223,13 +223,10 @@ class Index:
         return number
 
     def _replace_rows(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
-        low, high = number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS
-        old = {
-            row[0]: row
-            for row in self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (low, high))
-        }
-        gone = [row for key, row in old.items() if key not in rows or rows[key][:-1] != row]
-        fresh = [row for key, row in rows.items() if old.get(key) != row[:-1]]
+        stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE page = ?", (number,))
+        old = {row[0]: row for row in stored}
+        gone = [row for key, row in old.items() if key not in rows or rows[key][:-2] != row]
+        fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]
         self._delete(gone)
         self._insert(fresh)
 
@@ -244,7 +241,7 @@ class Index:
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         run = self._db.executemany
-        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-1] for row in rows))
+        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-2] for row in rows))
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
         run("INSERT OR IGNORE INTO mention VALUES (?, ?)", turned(rows, "names"))
         run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", turned(rows, "links"))

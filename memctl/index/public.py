@@ -11,7 +11,6 @@ from ..facts import Citation
 from ..hits import Answer, Hit
 from ..markdown.private import cites, private_lines_of_text
 from .index import Index
-from .lexical import ORDINAL_BITS
 
 __all__ = [
     "NOTHING_PRIVATE",
@@ -105,7 +104,4 @@ def _private_entries(index: Index) -> Private:
 
 
 _IDS = "SELECT id FROM entry WHERE private = 1"
-_ENTRIES = (
-    "SELECT ref, path, line, end_line FROM entry CROSS JOIN page "
-    f"ON page.id = entry.id >> {ORDINAL_BITS} WHERE private = 1"
-)
+_ENTRIES = "SELECT ref, path, line, end_line FROM entry CROSS JOIN page ON page.id = entry.page WHERE private = 1"

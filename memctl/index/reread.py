@@ -13,7 +13,7 @@ from ..markdown.lines import split_lines
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from .index import Index
-from .queries.entries import Stored
+from .row import Row
 
 __all__ = ["Seen", "page_lines", "reread"]
 
@@ -35,7 +35,7 @@ def page_lines(workspace: Workspace, path: str) -> list[str]:
     return split_lines(read_page(workspace, path).text.removeprefix("\ufeff"))
 
 
-def reread(workspace: Workspace, entries: Iterable[Stored], index: Index | None = None) -> dict[int, Seen]:
+def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = None) -> dict[int, Seen]:
     """The entries that still stand on disk, by id; each page is read once.
 
     A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
@@ -98,7 +98,7 @@ def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:
     return None if young or too_large else (status.st_ctime_ns, status.st_mtime_ns, status.st_size, status.st_ino)
 
 
-def _anchor(lines: list[str], entry: Stored) -> Seen | None:
+def _anchor(lines: list[str], entry: Row) -> Seen | None:
     """The entry at its own lines, else at the nearest lines that say the same."""
     size = entry.end_line - entry.line + 1
     if _stands(lines, entry.line, size, entry.digest):

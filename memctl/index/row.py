@@ -14,10 +14,12 @@ __all__ = ["Entity", "EntityPage", "PageRows", "Row"]
 class Row(NamedTuple):
     """One entry as the index keeps it; dates are ISO strings, which sort as they should.
 
-    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index, and `own` the search terms.
+    `id` is page id << 22 | ordinal, so neighbours on a page are neighbours in the index. The last two fields are no
+    columns of `entry`: `path` is that of the page, `own` the search terms (table `words`), empty where nobody asked.
     """
 
     id: int
+    page: int
     ref: str
     role: str
     kind: str
@@ -41,7 +43,8 @@ class Row(NamedTuple):
     names: str
     links: str
     task: str | None
-    own: str
+    path: str
+    own: str = ""
 
 
 class EntityPage(NamedTuple):

@@ -128,6 +128,7 @@ def _row(
     evidence = _evidence(entry.content) if path == OPINIONS and fact is None else ()
     return Row(
         id=number,
+        page=number >> ORDINAL_BITS,
         ref=_ref(entry, names, day, seen),
         role=entry.role.value,
         kind=entry.kind.value,
@@ -151,6 +152,7 @@ def _row(
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
         links="\n".join(_links(fact) if fact else evidence),
         task=task_key(fact.task or "", *names[:1]) if fact and fact.outcome else None,
+        path=path,
         own=own,
     )
 

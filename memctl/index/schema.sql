@@ -19,6 +19,7 @@ CREATE TABLE page (
 
 CREATE TABLE entry (
     id          INTEGER PRIMARY KEY,    -- page << 22 | ordinal: neighbours on the page are neighbours here
+    page        INTEGER NOT NULL,
     ref         TEXT NOT NULL,          -- f-1a2b3c4d, or the author's own block id
     role        TEXT NOT NULL,          -- fact, text, item, row, heading, code, rest
     kind        TEXT NOT NULL,          -- world, experience, opinion, observation, note
@@ -43,11 +44,32 @@ CREATE TABLE entry (
     links       TEXT NOT NULL,          -- "relation target", a line each
     task        TEXT                    -- of a fact with an outcome: what was attempted, folded; NULL for all others
 );
+CREATE INDEX entry_page ON entry (page);
 CREATE INDEX entry_ref ON entry (ref);
 CREATE INDEX entry_day ON entry (day);
 CREATE INDEX entry_private ON entry (id) WHERE private = 1;
 CREATE INDEX entry_task ON entry (task) WHERE task IS NOT NULL;
 CREATE INDEX entry_said ON entry (first, last) WHERE first IS NOT day OR last IS NOT NULL;
+
+-- Lines of a person: no copies in managed blocks, no evidence under beliefs, no tombstones.
+CREATE VIEW live AS SELECT * FROM entry WHERE block IS NULL;
+
+-- Live lines that say something by themselves: no headings, no code, no front matter.
+CREATE VIEW statement AS SELECT * FROM live WHERE role IN ('fact', 'text', 'item', 'row');
+
+-- Live lines that have vectors: headings stand with each of their lines, front matter says little.
+CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest');
+
+-- Live lines of the owner, of an agent, or without an origin (facts.is_trusted).
+CREATE VIEW trusted AS SELECT * FROM live WHERE origin NOT IN ('tool', 'web', 'import')
+    AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%';
+
+-- Facts where they were told; the heads of beliefs in bank/opinions.md repeat such lines.
+CREATE VIEW told AS SELECT * FROM live WHERE role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
+
+-- Facts that may move a belief or enter a page of bank/: told, trusted, public, and no summary by memctl.
+CREATE VIEW countable AS SELECT * FROM trusted WHERE role = 'fact' AND kind <> 'observation' AND private = 0
+    AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
 
 CREATE TABLE mention (                  -- entry.names, turned round
     name  TEXT NOT NULL,                -- key of the name as written there

@@ -8,9 +8,10 @@ from datetime import date
 from ..facts import Fact, Kind, is_trusted
 from ..ids import fact_id, value_key
 from ..index.index import Index
-from ..index.queries.entries import Stored, holding, in_slots, own_and_entry, saying
+from ..index.queries.entries import holding, in_slots, own_and_entry, saying
 from ..index.queries.forget import tombstones
 from ..index.queries.names import keys_of
+from ..index.row import Row
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of
@@ -49,7 +50,7 @@ class Duplicates:
         echo = self._echo(fact) if spoken_by != "user" else None
         return Refusal("recalled", f"recalled from {echo.path}#L{echo.line} in other words") if echo else None
 
-    def _known(self, fact: Fact, day: date) -> Stored | None:
+    def _known(self, fact: Fact, day: date) -> Row | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""
         lines = self._lines_with(fact)
         slot, filled = slot_key(fact), slot_of(fact)
@@ -59,13 +60,13 @@ class Duplicates:
         if current and filled.value and current.same == value_key(*filled):
             return current  # in other words
 
-        def holds(line: Stored) -> bool:
+        def holds(line: Row) -> bool:
             ours = line.day == str(day) or line.origin == fact.source or line.slot != slot[0]
             return ours or current is None or line.id == current.id or line.same == current.same
 
         return next(filter(holds, lines), None)
 
-    def _lines_with(self, fact: Fact) -> list[Stored]:
+    def _lines_with(self, fact: Fact) -> list[Row]:
         """The lines that say the words of a fact about the same, as trusted as it is, apart from the transcript's own."""
         phrase = terms(fact.text)
         lines = list(self._said.get(key_of(fact), ()))
@@ -75,7 +76,7 @@ class Duplicates:
         trusted = is_trusted(fact.source)
         return [line for line in lines if line.path != self._transcript and (is_trusted(line.origin) or not trusted)]
 
-    def _echo(self, fact: Fact) -> Stored | None:
+    def _echo(self, fact: Fact) -> Row | None:
         """The line that holds nearly all words of what a model says, and every number and name of it.
 
         What it did is told from what it did before by a single word ("restarted" for "stopped"): there all must stand in it.
@@ -94,7 +95,7 @@ class Duplicates:
         return None
 
 
-def _is_about(line: Stored, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
+def _is_about(line: Row, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
     """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear.
 
     `keys` are, for each name of the statement, all keys that its entity has.
@@ -105,7 +106,7 @@ def _is_about(line: Stored, phrase: Sequence[str], keys: Sequence[frozenset[str]
     return len(phrase) > _FEWEST or (not named and len(phrase) == line.length)
 
 
-def _current(versions: Iterable[Stored], day: date) -> Stored | None:
+def _current(versions: Iterable[Row], day: date) -> Row | None:
     """The version of a slot that held on a day, by the order in which they were told."""
     told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
     return max(told, key=lambda line: (line.day or "", line.id), default=None)

@@ -11,8 +11,9 @@ from ..facts import Citation, Kind
 from ..hits import Hit
 from ..index.index import Index
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
-from ..index.queries.entries import Stored, by_refs
+from ..index.queries.entries import by_refs
 from ..index.reread import page_lines, reread
+from ..index.row import Row
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
@@ -23,7 +24,7 @@ __all__ = ["as_stated", "believed"]
 _SHOWN = 3  # pieces of evidence that a hit names
 
 
-def as_stated(index: Index, found: Mapping[int, Found], entries: Mapping[int, Stored]) -> Mapping[int, Found]:
+def as_stated(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
     """What was found, with the line that stated a belief in the place of its head on bank/opinions.md."""
     heads = {
         i: e for i, e in entries.items() if e.path == OPINIONS and e.kind == Kind.OPINION.value and e.block is None

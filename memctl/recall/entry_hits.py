@@ -12,8 +12,8 @@ from ..facts import Citation, Fact, Kind
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Stored
 from ..index.reread import Seen, reread
+from ..index.row import Row
 from ..language.names import entity_key, mentions
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
@@ -24,7 +24,7 @@ __all__ = ["EntryText", "hit_of", "hits_of", "text_of"]
 
 
 def hits_of(
-    memory: OpenMemory, entries: Iterable[Stored], verdict: Judgement | None = None, *, as_of: date | None = None,
+    memory: OpenMemory, entries: Iterable[Row], verdict: Judgement | None = None, *, as_of: date | None = None,
     seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None, whole: bool = True,
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
@@ -41,7 +41,7 @@ def hits_of(
 
 
 def hit_of(
-    index: Index, entry: Stored, seen: Seen, verdict: Judgement, today: date, names: KnownNames | None = None
+    index: Index, entry: Row, seen: Seen, verdict: Judgement, today: date, names: KnownNames | None = None
 ) -> Hit:
     """An entry as it was just read, with its validity."""
     text = text_of(entry, seen)
@@ -76,7 +76,7 @@ class EntryText(NamedTuple):
     names: tuple[str, ...]
 
 
-def text_of(entry: Stored, seen: Seen) -> EntryText:
+def text_of(entry: Row, seen: Seen) -> EntryText:
     """The text of an entry as it stands on disk."""
     return _text(Role(entry.role), seen.raw)
 

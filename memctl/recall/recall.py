@@ -14,10 +14,10 @@ from ..facts import Citation, Fact, Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.heal import with_index
 from ..index.index import Index, TimeUp
-from ..index.queries.entries import Filter, Query, Stored, by_ids, condition_of, newest, passing
+from ..index.queries.entries import Filter, Query, by_ids, condition_of, newest, passing
 from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
-from ..index.row import Entity
+from ..index.row import Entity, Row
 from ..index.sync import SyncReport, sync
 from ..language.analyzer import query_terms
 from ..language.names import entity_key
@@ -240,7 +240,7 @@ def _hits(
 
 
 def _ranked(
-    index: Index, query: Query, condition: Filter, found: Mapping[int, Found], entries: Mapping[int, Stored],
+    index: Index, query: Query, condition: Filter, found: Mapping[int, Found], entries: Mapping[int, Row],
     verdict: Judgement, now: date,
 ) -> list[Ranked]:  # fmt: skip
     """The candidates in their final order. What replaced one of them joins them, even if its own words do not match.
@@ -272,7 +272,7 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
     return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
 
 
-def candidate_of(entry: Stored, relevance: float, named: bool) -> Candidate:
+def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     """An entry on its way into an answer."""
     return Candidate(
         entry.id,
@@ -290,7 +290,7 @@ def candidate_of(entry: Stored, relevance: float, named: bool) -> Candidate:
 
 
 def _standing(
-    workspace: Workspace, index: Index, ranked: Sequence[Ranked], entries: Mapping[int, Stored], k: int
+    workspace: Workspace, index: Index, ranked: Sequence[Ranked], entries: Mapping[int, Row], k: int
 ) -> Iterator[tuple[Ranked, Mapping[int, Seen]]]:
     """The ranked entries that still stand on disk, read again a handful at a time; a twin stands in for one that is gone."""
     copies_too = not any(not place.candidate.copy for place in ranked)
@@ -328,12 +328,12 @@ def _parts(place: Ranked, found: Mapping[int, Found]) -> dict[str, object]:
     return {"relevance": round(place.candidate.relevance, 4), **(own.parts if own else {}), "factors": bent}
 
 
-def _twins(place: Ranked, entries: Mapping[int, Stored], seen: Mapping[int, Seen]) -> tuple[Citation, ...]:
+def _twins(place: Ranked, entries: Mapping[int, Row], seen: Mapping[int, Seen]) -> tuple[Citation, ...]:
     places = ((entries[twin.id], seen[twin.id]) for twin in place.twins)
     return tuple(Citation(entry.path, at.line, at.end_line) for entry, at in places if entry.block is None)
 
 
-def _chain(workspace: Workspace, entry: Stored, verdict: Judgement) -> tuple[Version, ...]:
+def _chain(workspace: Workspace, entry: Row, verdict: Judgement) -> tuple[Version, ...]:
     """Every version of the slot that an entry fills, first to last."""
     slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
     line = versions(claim for claim in verdict.claims.values() if set(claim.slots) & set(slots))

@@ -14,7 +14,7 @@ from ..facts import Citation, Fact
 from ..hits import Answer, Hit
 from ..index.heal import with_index
 from ..index.index import Index, TimeUp
-from ..index.queries.entries import Query, Stored, by_ids, by_refs, condition_of, entry_count, own_terms, passing
+from ..index.queries.entries import Query, by_ids, by_refs, condition_of, entry_count, own_terms, passing
 from ..index.queries.names import (
     NamedEntity,
     NamingLine,
@@ -29,6 +29,7 @@ from ..index.queries.names import (
     spellings_by_head,
 )
 from ..index.reread import Seen, reread
+from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names, mentions
 from ..markdown.counting import many
@@ -164,7 +165,7 @@ def _best(found: Sequence[Reached], hops: int, width: int) -> list[Reached]:
     return [each for distance in range(2, hops + 1) for each in [e for e in found if e.hops == distance][:width]]
 
 
-def entries_of(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Stored, Hit]]:
+def entries_of(index: Index, hits: Sequence[Hit]) -> dict[int, tuple[Row, Hit]]:
     """The rows of the hits, in their order."""
     rows = {(e.ref, e.path): e for e in reversed(by_refs(index, [hit.ref for hit in hits])) if e.block is None}
     places = ((rows.get((hit.ref, hit.source.path)), hit) for hit in hits)
@@ -287,7 +288,7 @@ class _Looked:
 
     def __init__(self, workspace: Workspace, index: Index, now: date, as_of: date | None, web: Web) -> None:
         self._workspace, self._index, self._now, self._as_of, self._web = workspace, index, now, as_of, web
-        self._entries: dict[int, Stored] = {}
+        self._entries: dict[int, Row] = {}
         self._seen: dict[int, Seen] = {}
         self._texts: dict[int, _Text] = {}
         self._verdict = Judgement({}, {}, {})

@@ -27,10 +27,10 @@ from ..index.queries.beliefs import (
     placed,
     replacing_between,
 )
-from ..index.queries.entries import Stored, by_ids
+from ..index.queries.entries import by_ids
 from ..index.queries.names import all_entities, keys_of
 from ..index.reread import reread
-from ..index.row import Entity
+from ..index.row import Entity, Row
 from ..language.names import entity_key, mentions
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Judgement, judge
@@ -98,7 +98,7 @@ class FactSource:
         self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
         self._standings: dict[int, Standing] = {}
-        self._replacing: dict[int, Stored] = {}
+        self._replacing: dict[int, Row] = {}
         self._cited: dict[str, Citation | None] = {}
         self._facts: dict[str, list[Light]] = {}
         self._spelled: dict[str, str] = {}
@@ -110,12 +110,12 @@ class FactSource:
         written = (self.known.known_as(name) for name in (*fact.entities, *mentions(fact.text)))
         return frozenset(map(entity_key, (*written, *self.known.in_text(fact.text))))
 
-    def window(self, since: date | None, names: Iterable[str] = ()) -> list[Stored]:
+    def window(self, since: date | None, names: Iterable[str] = ()) -> list[Row]:
         """The facts written down from `since` on, and older ones that may name one of `names` without marking it."""
         found = {entry.id: entry for entry in facts_between(self._index, since, self._today)}
         return list((found | {entry.id: entry for entry in naming(self._index, names, self._today)}).values())
 
-    def evidence(self, window: Sequence[Stored]) -> list[TrustedFact]:
+    def evidence(self, window: Sequence[Row]) -> list[TrustedFact]:
         """Those facts that may move beliefs; what a correction took back may not."""
         found: dict[str, TrustedFact] = {}
         for hit in self.hits(window):
@@ -125,7 +125,7 @@ class FactSource:
                 found.setdefault(hit.ref, fact)
         return list(found.values())
 
-    def around(self, window: Sequence[Stored], since: date, names: Iterable[str]) -> Collection[Stored]:
+    def around(self, window: Sequence[Row], since: date, names: Iterable[str]) -> Collection[Row]:
         """What pages may have to show differently: what the window replaced, and what names one of `names`."""
         replacing = replacing_between(self._index, since, self._today)
         verdict = judge(self._index, replacing, self._today)
@@ -150,27 +150,27 @@ class FactSource:
         }
         return found, void | (found.keys() - counting)
 
-    def _retracted(self, entries: Sequence[Stored]) -> set[int]:
+    def _retracted(self, entries: Sequence[Row]) -> set[int]:
         """The ids of those that were never true: a line corrects them, by id or in words."""
         doubtful = may_be_retracted(self._index, entries)
         standings = judge(self._index, doubtful, self._today, whole=False).standings
         return {entry.id for entry in doubtful if standings[entry.id].retracted}
 
-    def _citations(self, entries: Sequence[Stored]) -> dict[int, Citation]:
+    def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
         """Where entries stand on disk now, by id; those that are gone are left out."""
         seen = reread(self._memory.workspace, entries)
         return {e.id: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen}
 
     # -- lines --------------------------------------------------------------------------------------------------------
 
-    def hits(self, entries: Sequence[Stored]) -> list[Hit]:
+    def hits(self, entries: Sequence[Row]) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
         fresh = [entry for entry in entries if entry.id not in self._hits]
         self._hits |= hits_of(self._memory, fresh, self._judged(fresh), known=self.known)
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
 
-    def _judged(self, entries: Iterable[Stored]) -> Judgement:
+    def _judged(self, entries: Iterable[Row]) -> Judgement:
         """The validity of everything judged so far, these entries included. No page is read for that."""
         fresh = [entry for entry in entries if entry.id not in self._standings]
         if fresh:
@@ -229,7 +229,7 @@ class FactSource:
         world, experience = (tuple(lines[i] for i in ids) for ids in (shown.world, shown.experience))
         return about, Durable(world, experience)
 
-    def _choose(self, candidates: _Candidates, entries: Mapping[int, Stored]) -> tuple[_Shown, set[int]]:
+    def _choose(self, candidates: _Candidates, entries: Mapping[int, Row]) -> tuple[_Shown, set[int]]:
         """What the pages show, by what the index tells of the candidates; and the ids that have to be read for that."""
         standings = self._standings
         owners: set[int] = set()  # the first of exact twins stands for all
@@ -370,7 +370,7 @@ def _is_now(standing: Standing, today: date) -> bool:
     return begun and not ended and standing.replaced_by is None and not standing.retracted
 
 
-def _durable(entries: Iterable[Stored], standings: Mapping[int, Standing]) -> tuple[list[int], list[int]]:
+def _durable(entries: Iterable[Row], standings: Mapping[int, Standing]) -> tuple[list[int], list[int]]:
     """The ids of the lines for world.md and experience.md: the current ones, and the newest of those that are over.
 
     What stands on those pages itself is not copied there.

@@ -20,8 +20,9 @@ from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_told, important
-from ..index.queries.entries import Stored, by_ids, by_refs
+from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
+from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
 from ..markdown.blocks import block_body, live_blocks
 from ..markdown.evidence_line import OPINIONS
@@ -384,7 +385,7 @@ def _stale(memory: OpenMemory, proposal: Proposal) -> str:
     return "" if "" in reasons else f"^{proposal.ref} {reasons[0]}"
 
 
-def _over(entry: Stored, holds: bool) -> str:
+def _over(entry: Row, holds: bool) -> str:
     if not holds:
         return "does not hold any more"
     if entry.private or not is_trusted(entry.origin):

@@ -10,8 +10,9 @@ from typing import NamedTuple
 from ..facts import Period, is_trusted
 from ..index.index import Index
 from ..index.queries.beliefs import has_marked
-from ..index.queries.entries import Stored, by_ids, by_refs, citing, slot_around, slot_ids
+from ..index.queries.entries import by_ids, by_refs, citing, slot_around, slot_ids
 from ..index.queries.names import keys_of
+from ..index.row import Row
 from .validity import Claim, Standing, standings
 
 __all__ = ["Judgement", "claim_of", "judge", "period_of"]
@@ -21,7 +22,7 @@ class Judgement(NamedTuple):
     """The standing of every entry looked at, and those entries, by id; `slots` maps a slot to its entries."""
 
     standings: Mapping[int, Standing]
-    entries: Mapping[int, Stored]
+    entries: Mapping[int, Row]
     claims: Mapping[int, Claim]
 
     def current(self, entry: int) -> int:
@@ -34,7 +35,7 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    index: Index, entries: Iterable[Stored], today: date, as_of: date | None = None, whole: bool = True
+    index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True
 ) -> Judgement:
     """The standing of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
@@ -49,7 +50,7 @@ def judge(
     return Judgement(standings(list(claims.values()), today), known, claims)
 
 
-def _gather(index: Index, entries: Sequence[Stored], today: str | None) -> tuple[dict[int, Stored], dict[str, str]]:
+def _gather(index: Index, entries: Sequence[Row], today: str | None) -> tuple[dict[int, Row], dict[str, str]]:
     """The entries with all that bears on them, and for each name key the first of its bearer's.
 
     Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
@@ -79,7 +80,7 @@ class _Slots:
         self.names: dict[str, tuple[str, ...]] = {}
         self._whole: dict[tuple[str, str], bool] = {}
 
-    def versions(self, entry: Stored, slot: str) -> Iterable[int]:
+    def versions(self, entry: Row, slot: str) -> Iterable[int]:
         """Ids of the versions that bear on an entry: the deciding ones with a day, else all, unless they were given."""
         subject = _subject(entry)
         if subject not in self.names:
@@ -95,28 +96,28 @@ class _Slots:
         return slot_around(self._index, slot, names, entry, self._today or "")
 
 
-def _linked_to(index: Index, entries: Sequence[Stored]) -> list[Stored]:
+def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
     """What supersedes or corrects these entries, and what they do."""
     return [*citing(index, [e.ref for e in entries]), *by_refs(index, _targets(entries))]
 
 
-def _subject(entry: Stored) -> str:
+def _subject(entry: Row) -> str:
     return entry.names.split("\n", 1)[0]
 
 
-def _targets(entries: Iterable[Stored]) -> list[str]:
+def _targets(entries: Iterable[Row]) -> list[str]:
     saying = [entry for entry in entries if entry.links]
     return [ref for entry in saying for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
 
 
-def claim_of(entry: Stored, bearers: Mapping[str, str]) -> Claim:
+def claim_of(entry: Row, bearers: Mapping[str, str]) -> Claim:
     """An entry as a claim; all names of one bearer make one slot."""
     subject = _subject(entry)
     return _claim(entry, bearers.get(subject, subject))
 
 
 @lru_cache(maxsize=16384)
-def _claim(entry: Stored, bearer: str) -> Claim:
+def _claim(entry: Row, bearer: str) -> Claim:
     slots = ((bearer, entry.slot),) if entry.slot is not None else ()
     linked = bool(entry.links) and entry.block is None  # a copy says nothing by itself
     return Claim(
@@ -135,13 +136,13 @@ def _claim(entry: Stored, bearer: str) -> Claim:
     )
 
 
-def _linked(entry: Stored, relation: str) -> tuple[str, ...]:
+def _linked(entry: Row, relation: str) -> tuple[str, ...]:
     if not entry.links or entry.block is not None:  # a copy says nothing by itself
         return ()
     return tuple(line.removeprefix(relation) for line in entry.links.split("\n") if line.startswith(relation))
 
 
-def period_of(entry: Stored) -> Period:
+def period_of(entry: Row) -> Period:
     """When an entry says that it is true."""
     first, last = entry.first, entry.last
     return Period(date.fromisoformat(first) if first else None, date.fromisoformat(last) if last else None)

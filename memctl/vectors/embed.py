@@ -17,9 +17,10 @@ from ..facts import Fact
 from ..index.heal import with_index
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
-from ..index.queries.entries import Leaf, Stored, entries_of, leaves, page_stands
+from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread
+from ..index.row import Row
 from ..index.sync import Progress
 from ..markdown.counting import many
 from ..markdown.grammar import parse
@@ -286,13 +287,13 @@ def _rows_of(workspace: Workspace, index: Index, leaf: Leaf) -> tuple[list[PackR
     return rows, texts, len(pieces) == len(entries)
 
 
-def pieces_of(workspace: Workspace, entries: Sequence[Stored]) -> list[Piece]:
+def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
     """Entries of one page, in its order, as what is embedded of them is made from; those not on disk are left out."""
     seen = reread(workspace, entries)
     return [_piece(entry, seen[entry.id].raw) for entry in entries if entry.id in seen]
 
 
-def _piece(entry: Stored, raw: Sequence[str]) -> Piece:
+def _piece(entry: Row, raw: Sequence[str]) -> Piece:
     role = Role(entry.role)
     text = content_of(role, raw)
     read = parse(text) if role is Role.FACT else None

@@ -16,7 +16,6 @@ from typing import NamedTuple
 from ..errors import CannotWrite, LockBusy
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
-from ..index.queries.entries import EMBEDDABLE
 from ..notes.files import prepare_memory
 from ..notes.system import locked
 from ..notes.workspace import Workspace
@@ -334,7 +333,7 @@ class Vectors(Reader):
 
 def _lacking(index: Index, page: int, pack: Pack) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
-    low, high = page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS
+    low = page << ORDINAL_BITS
     held = {(low | ordinal, digest) for ordinal, digest in zip(pack.all_ordinals(), pack.all_digests(), strict=True)}
-    sql = f"SELECT id, digest FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}"
-    return sum(row not in held for row in index.rows(sql, (low, high)))
+    sql = "SELECT id, digest FROM embeddable WHERE page = ?"
+    return sum(row not in held for row in index.rows(sql, (page,)))

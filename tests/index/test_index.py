@@ -16,7 +16,7 @@ from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
 from memctl.index.maintain import index, verify
 from memctl.index.queries import names as questions_entities
-from memctl.index.queries.entries import EMBEDDABLE, dump, embeddable
+from memctl.index.queries.entries import dump, embeddable
 from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.rows import rows_of
 from memctl.notes.files import read_page
@@ -65,9 +65,7 @@ def test_a_page_knows_how_many_of_its_entries_are_embedded(workspace: Workspace)
             "bank/e.md",
             "# E\n\nA line.\n\n<!-- memctl:begin x -->\nA copy.\n<!-- memctl:end x -->\n",
         )
-        counted = (
-            f"SELECT page.path, count(entry.id) FROM page LEFT JOIN entry ON entry.id >> 22 = page.id AND {EMBEDDABLE}"
-        )
+        counted = "SELECT page.path, count(entry.id) FROM page LEFT JOIN embeddable AS entry ON entry.page = page.id"
         expected = opened.rows(f"{counted} GROUP BY page.id ORDER BY page.path")
         assert opened.rows("SELECT path, embedded FROM page ORDER BY path") == expected
         assert embeddable(opened) == sum(count for _, count in expected) > 9

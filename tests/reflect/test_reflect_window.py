@@ -16,8 +16,9 @@ from memctl.conflicts.listing import Conflict, conflicts_in, conflicts_since
 from memctl.conflicts.pairs import marks_of, pairs_with, pairs_worth
 from memctl.index.heal import with_index
 from memctl.index.queries.beliefs import said_since
-from memctl.index.queries.entries import Stored, by_ids
+from memctl.index.queries.entries import by_ids
 from memctl.index.reread import Seen, reread
+from memctl.index.row import Row
 from memctl.index.sync import sync
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
@@ -121,7 +122,7 @@ def test_what_is_left_unread_shows_nowhere(tmp_path: Path, monkeypatch: pytest.M
     """The same bytes as from reading everything that might have been shown."""
     choose = FactSource._choose
 
-    def everything(self: FactSource, candidates: Any, entries: dict[int, Stored]) -> Any:
+    def everything(self: FactSource, candidates: Any, entries: dict[int, Row]) -> Any:
         self.hits(list(entries.values()))
         return choose(self, candidates, entries)[0], set(entries)
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-from ...facts import UNTRUSTED, is_trusted
-from ...ids import page_id
+from ...facts import is_trusted
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
-from ..lexical import ORDINAL_BITS
-from .entries import Query, Stored, by_ids, by_refs, condition_of
+from ..row import Row
+from .entries import Query, by_ids, by_refs, condition_of
 from .names import keys_of
 
 __all__ = [
@@ -21,7 +20,6 @@ __all__ = [
     "Light",
     "ToldFact",
     "about_names",
-    "at_place",
     "beliefs_stated_by",
     "chain_of",
     "days_told",
@@ -49,7 +47,10 @@ __all__ = [
     "weighed",
 ]
 
-_ROWS = "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ? AND id < ? ORDER BY id LIMIT 400"
+_ROWS = (
+    "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "
+    "AND page = (SELECT page FROM entry WHERE id = ?1) ORDER BY id LIMIT 400"
+)
 
 
 class Chain(NamedTuple):
@@ -69,8 +70,8 @@ class Chain(NamedTuple):
 
 def chain_of(index: Index, head: int) -> Chain | None:
     """The belief whose head is this entry, None if there is no such entry."""
-    rows = index.rows(_ROWS, (head, ((head >> ORDINAL_BITS) + 1) << ORDINAL_BITS))
-    if not rows or rows[0][0] != head:
+    rows = index.rows(_ROWS, (head,))
+    if not rows:
         return None
     evidence = []
     for _, role, line, end_line, _, links in rows[1:]:
@@ -86,22 +87,16 @@ def chain_of(index: Index, head: int) -> Chain | None:
 def beliefs_stated_by(index: Index, refs: Iterable[str]) -> dict[str, Chain]:
     """The belief that each of some lines stated, by the id of the line; lines that stated none are left out."""
     bullets = index.rows_in("SELECT target, entry FROM link WHERE relation = 'stated' AND target IN ({keys})", refs)
-    before = "SELECT max(id) FROM entry WHERE id < ? AND id >= ? AND role = 'fact'"
+    before = (
+        "SELECT max(id) FROM entry WHERE id < ?1 AND page = (SELECT page FROM entry WHERE id = ?1) AND role = 'fact'"
+    )
     found: dict[str, Chain] = {}
     for ref, bullet in sorted(bullets, reverse=True):
-        head = index.rows(before, (bullet, bullet >> ORDINAL_BITS << ORDINAL_BITS))[0][0]
+        head = index.rows(before, (bullet,))[0][0]
         chain = chain_of(index, head) if head is not None else None
         if chain:
             found[ref] = chain
     return found
-
-
-_BELIEFS = page_id(OPINIONS) << ORDINAL_BITS
-# The heads of beliefs are the lines that stated them, once more.
-_SAID = (
-    "entry.role = 'fact' AND entry.block IS NULL AND entry.kind IN ('world', 'experience', 'opinion') "
-    f"AND entry.id NOT BETWEEN {_BELIEFS} AND {_BELIEFS + (1 << ORDINAL_BITS) - 1}"
-)
 
 
 class ToldFact(NamedTuple):
@@ -135,10 +130,10 @@ def keys_by_entity(index: Index) -> dict[str, set[str]]:
 
 def facts_about(index: Index, names: Iterable[str], limit: int) -> list[ToldFact]:
     """The newest `limit` facts that name one of these keys, the newest first; neither copies nor observations."""
-    fields = ", ".join(f"entry.{name}" for name in ToldFact._fields[:-1])
+    fields = ", ".join(f"told.{name}" for name in ToldFact._fields[:-1])
     sql = (
-        f"SELECT DISTINCT {fields}, words.own FROM mention JOIN entry ON entry.id = mention.entry "
-        f"JOIN words ON words.rowid = entry.id WHERE mention.name IN ({{keys}}) AND {_SAID}"
+        f"SELECT DISTINCT {fields}, words.own FROM mention JOIN told ON told.id = mention.entry "
+        "JOIN words ON words.rowid = told.id WHERE mention.name IN ({keys}) AND told.kind <> 'observation'"
     )
     found = {row[0]: ToldFact(*row) for row in index.rows_in(sql, names)}
     return sorted(found.values(), key=lambda told: (told.day or "", told.id), reverse=True)[:limit]
@@ -146,7 +141,7 @@ def facts_about(index: Index, names: Iterable[str], limit: int) -> list[ToldFact
 
 def said_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
-    return [i for (i,) in index.rows(f"SELECT id FROM entry WHERE day >= ? AND {_SAID}", (str(since),))]
+    return [i for (i,) in index.rows("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))]
 
 
 def mention_count(index: Index, names: Iterable[str]) -> int:
@@ -166,9 +161,8 @@ def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, s
 def side_by_side(index: Index, refs: Iterable[str]) -> dict[str, set[int]]:
     """For each id the trusted lines that speak for it: one line that speaks for two says that they agree."""
     sql = (
-        "SELECT link.target, link.entry FROM link JOIN entry ON entry.id = link.entry WHERE link.relation = 'supports' "
-        "AND entry.block IS NULL AND entry.origin NOT IN ('tool', 'web', 'import') AND entry.origin NOT LIKE 'tool:%' "
-        "AND entry.origin NOT LIKE 'web:%' AND entry.origin NOT LIKE 'import:%' AND link.target IN ({keys})"
+        "SELECT link.target, link.entry FROM link JOIN trusted ON trusted.id = link.entry "
+        "WHERE link.relation = 'supports' AND link.target IN ({keys})"
     )
     found: dict[str, set[int]] = defaultdict(set)
     for target, entry in index.rows_in(sql, refs):
@@ -187,25 +181,6 @@ def weighed(index: Index, refs: Iterable[str]) -> dict[str, set[str]]:
     return found
 
 
-def at_place(index: Index, path: str, line: int) -> list[Stored]:
-    """The entries that stand on a line of a page."""
-    low = page_id(path) << ORDINAL_BITS
-    rows = index.rows("SELECT page.id FROM page WHERE page.path = ?", (path,))
-    low = rows[0][0] << ORDINAL_BITS if rows else low
-    sql = "SELECT id FROM entry WHERE id >= ? AND id < ? AND line <= ? AND end_line >= ?"
-    ids = [i for (i,) in index.rows(sql, (low, low + (1 << ORDINAL_BITS), line, line))]
-    return list(by_ids(index, ids).values())
-
-
-_BELIEF_PAGE = page_id(OPINIONS)
-# What may enter a page or move a belief: no summary of the tool's own, told by the owner, an agent or nobody in particular, and not for this machine alone.
-_MAY_COUNT = (
-    "entry.role = 'fact' AND entry.kind <> 'observation' AND entry.block IS NULL AND entry.private = 0 "
-    + "".join(f"AND entry.origin <> '{origin}' AND entry.origin NOT LIKE '{origin}:%' " for origin in UNTRUSTED)
-    + f"AND entry.id NOT BETWEEN {_BELIEF_PAGE << ORDINAL_BITS} AND {((_BELIEF_PAGE + 1) << ORDINAL_BITS) - 1}"
-)
-
-
 class Light(NamedTuple):
     """What decides whether a fact is shown, without its text."""
 
@@ -221,16 +196,16 @@ class Light(NamedTuple):
     ref: str
 
 
-def facts_between(index: Index, since: date | None, until: date) -> list[Stored]:
+def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Facts that count, written down from `since` (None: ever) to `until`, without the tool's own observations."""
-    sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day >= ? AND entry.day <= ?"
+    sql = "SELECT id FROM countable WHERE day >= ? AND day <= ?"
     ids = [i for (i,) in index.rows(sql, (str(since) if since else "", str(until)))]
     return list(by_ids(index, ids).values())
 
 
 def named_since(index: Index, since: date | None, until: date) -> set[str]:
     """Keys of the names on facts that count, written down in those days."""
-    sql = f"SELECT DISTINCT names FROM entry WHERE {_MAY_COUNT} AND entry.day >= ? AND entry.day <= ?"
+    sql = "SELECT DISTINCT names FROM countable WHERE day >= ? AND day <= ?"
     rows = index.rows(sql, (str(since) if since else "", str(until)))
     return {name for (names,) in rows for name in names.split("\n") if name}
 
@@ -243,28 +218,25 @@ def names_told(index: Index, until: date) -> set[str]:
     sql = (
         "WITH RECURSIVE each (name) AS (SELECT min(name) FROM mention UNION ALL "
         "SELECT (SELECT min(name) FROM mention WHERE name > each.name) FROM each WHERE each.name IS NOT NULL) "
-        "SELECT each.name FROM each WHERE each.name <> '' AND EXISTS (SELECT 1 FROM mention CROSS JOIN entry "
-        f"ON entry.id = mention.entry WHERE mention.name = each.name AND {_MAY_COUNT} AND entry.day >= '' AND entry.day <= ?)"
+        "SELECT each.name FROM each WHERE each.name <> '' AND EXISTS (SELECT 1 FROM mention CROSS JOIN countable "
+        "ON countable.id = mention.entry WHERE mention.name = each.name AND countable.day >= '' AND countable.day <= ?)"
     )
     return {name for (name,) in index.rows(sql, (str(until),))}
 
 
-def replacing_between(index: Index, since: date, until: date) -> list[Stored]:
+def replacing_between(index: Index, since: date, until: date) -> list[Row]:
     """Facts of any kind, written down in those days, that fill a slot or say what they replace."""
-    sql = (
-        "SELECT id FROM entry WHERE role = 'fact' AND block IS NULL AND day >= ? AND day <= ? "
-        "AND (slot IS NOT NULL OR links <> '')"
-    )
+    sql = "SELECT id FROM live WHERE role = 'fact' AND day >= ? AND day <= ? AND (slot IS NOT NULL OR links <> '')"
     return list(by_ids(index, [i for (i,) in index.rows(sql, (str(since), str(until)))]).values())
 
 
-def naming(index: Index, names: Iterable[str], until: date) -> list[Stored]:
+def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
     """Facts that count and may name one of these without marking it, whenever they were written down."""
-    found: dict[int, Stored] = {}
+    found: dict[int, Row] = {}
     for name in names:
         named = condition_of(index, Query(), [name])
         sql = (
-            f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND entry.day <= ? AND {named.sql} "
+            f"SELECT entry.id FROM countable AS entry WHERE entry.day <= ? AND {named.sql} "
             "AND entry.id NOT IN (SELECT entry FROM mention WHERE name = ?)"
         )
         values = (str(until), *named.values, entity_key(name))
@@ -276,7 +248,7 @@ def about_names(index: Index, names: Iterable[str], until: date) -> list[Light]:
     """Facts that count and name, as @Name or [[Name]], the bearer of one of these keys; by day, then place."""
     sql = (
         f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)} FROM mention "
-        f"JOIN entry ON entry.id = mention.entry WHERE mention.name IN ({{keys}}) AND {_MAY_COUNT}"
+        "JOIN countable AS entry ON entry.id = mention.entry WHERE mention.name IN ({keys})"
     )
     found = {row[0]: Light(*row) for row in index.rows_in(sql, names)}
     last = str(until)
@@ -288,33 +260,33 @@ def about_names(index: Index, names: Iterable[str], until: date) -> list[Light]:
 
 def tasks_between(index: Index, since: date | None, until: date) -> list[str]:
     """The tasks whose outcome was written down in those days; empty for one that has no name."""
-    sql = f"SELECT DISTINCT task FROM entry WHERE task IS NOT NULL AND {_MAY_COUNT} AND day >= ? AND day <= ?"
+    sql = "SELECT DISTINCT task FROM countable WHERE task IS NOT NULL AND day >= ? AND day <= ?"
     return sorted(task for (task,) in index.rows(sql, (str(since) if since else "", str(until))))
 
 
-def outcomes_of(index: Index, tasks: Iterable[str], until: date) -> list[Stored]:
+def outcomes_of(index: Index, tasks: Iterable[str], until: date) -> list[Row]:
     """Every fact with an outcome of one of these tasks."""
-    sql = f"SELECT entry.id FROM entry WHERE task IN ({{keys}}) AND {_MAY_COUNT}"
+    sql = "SELECT id FROM countable WHERE task IN ({keys})"
     entries = by_ids(index, (i for (i,) in index.rows_in(sql, tasks))).values()
     return [entry for entry in entries if entry.day is None or entry.day <= str(until)]
 
 
 def important(index: Index, least: float, until: date) -> list[int]:
     """Ids of the facts that count whose author gave them at least this importance."""
-    sql = f"SELECT entry.id FROM entry WHERE {_MAY_COUNT} AND importance >= ? AND day <= ? ORDER BY id"
+    sql = "SELECT id FROM countable WHERE importance >= ? AND day <= ? ORDER BY id"
     return [i for (i,) in index.rows(sql, (least, str(until)))]
 
 
 def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
     """The days of the other lines that count and say the same as some facts, or name them as evidence, by id."""
     wanted = list(refs)
-    said = index.rows_in("SELECT id, ref, content_key FROM entry WHERE ref IN ({keys}) AND block IS NULL", wanted)
+    said = index.rows_in("SELECT id, ref, content_key FROM live WHERE ref IN ({keys})", wanted)
     of_key: dict[int, set[str]] = {}
     for _, ref, key in said:
         of_key.setdefault(key, set()).add(ref)
     own = {number for number, _, _ in said}
-    twins = f"SELECT id, content_key, day FROM entry WHERE content_key IN ({{keys}}) AND {_MAY_COUNT}"
-    naming = f"SELECT target, day FROM link JOIN entry ON entry.id = entry WHERE target IN ({{keys}}) AND {_MAY_COUNT}"
+    twins = "SELECT id, content_key, day FROM countable WHERE content_key IN ({keys})"
+    naming = "SELECT target, day FROM link JOIN countable ON countable.id = link.entry WHERE target IN ({keys})"
     told = [(ref, day) for number, key, day in index.rows_in(twins, of_key) if number not in own for ref in of_key[key]]
     found: dict[str, list[str]] = {}
     for ref, day in [*told, *index.rows_in(naming, wanted)]:
@@ -323,7 +295,7 @@ def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[
     return {ref: sorted(days) for ref, days in found.items()}
 
 
-def may_be_retracted(index: Index, entries: Iterable[Stored]) -> list[Stored]:
+def may_be_retracted(index: Index, entries: Iterable[Row]) -> list[Row]:
     """Those of some entries that a line corrects by their id, or that fill a slot in which somebody is corrected."""
     found = list(entries)
     refs = index.rows_in(
@@ -334,7 +306,7 @@ def may_be_retracted(index: Index, entries: Iterable[Stored]) -> list[Stored]:
     return [entry for entry in found if entry.ref in corrected or entry.slot in keys]
 
 
-def placed(index: Index, refs: Iterable[str]) -> list[Stored]:
+def placed(index: Index, refs: Iterable[str]) -> list[Row]:
     """Where the lines with these ids stand; neither copies in managed blocks nor bank/opinions.md.
 
     Lines from outside come last: an imported page may bear the ids of the owner's lines, and never stands for them.
@@ -353,8 +325,7 @@ def merged_pages(index: Index) -> list[str]:
     """Pages in the folder of entities that are none, being merged into another, and still hold what reflect wrote."""
     sql = (
         "SELECT path FROM page WHERE path LIKE 'bank/entities/%' AND id NOT IN (SELECT page FROM entity) AND sha256 <> x'' "
-        f"AND EXISTS (SELECT 1 FROM entry WHERE entry.id >= page.id << {ORDINAL_BITS} "
-        f"AND entry.id < (page.id + 1) << {ORDINAL_BITS} AND block = 'summary') ORDER BY path"
+        "AND EXISTS (SELECT 1 FROM entry WHERE entry.page = page.id AND block = 'summary') ORDER BY path"
     )
     return [path for (path,) in index.rows(sql)]
 
@@ -362,8 +333,7 @@ def merged_pages(index: Index) -> list[str]:
 def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
     """The search terms of the lines of a page, by role and digest."""
     sql = (
-        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry "
-        f"ON entry.id >= page.id << {ORDINAL_BITS} AND entry.id < (page.id + 1) << {ORDINAL_BITS} "
+        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "
         "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
     )
     return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}

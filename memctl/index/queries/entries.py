@@ -9,20 +9,17 @@ from datetime import date
 from typing import Any, NamedTuple
 
 from ...facts import Citation, Kind, Period
-from ...ids import page_id
 from ...language.analyzer import terms
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
-from ..index import NOT_EMBEDDED, SELECT_STORED, Index
+from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
-from ..row import Entity
+from ..row import Entity, Row
 
 __all__ = [
-    "EMBEDDABLE",
     "Filter",
     "Leaf",
     "Query",
-    "Stored",
     "by_ids",
     "by_refs",
     "census",
@@ -100,36 +97,6 @@ class Query:
             ("as-of", self.as_of),
             ("min-confidence", self.min_confidence),
         ]
-
-
-class Stored(NamedTuple):
-    """An entry as it comes out of the index: index/rows.py `Row` without terms, and the path of its page."""
-
-    id: int
-    ref: str
-    role: str
-    kind: str
-    line: int
-    end_line: int
-    heading: str
-    day: str | None
-    first: str | None
-    last: str | None
-    slot: str | None
-    same: int
-    marked: int
-    confidence: float | None
-    importance: float | None
-    origin: str
-    private: int
-    block: str | None
-    digest: int
-    content_key: int
-    length: int
-    names: str
-    links: str
-    task: str | None
-    path: str
 
 
 class Filter(NamedTuple):
@@ -257,8 +224,8 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
 
 # How firmly the belief that a line stated is held now: the number in the head above its `stated` in bank/opinions.md.
 _CURRENT = (
-    "(SELECT head.confidence FROM link JOIN entry AS head ON head.id = (SELECT max(id) FROM entry AS above "
-    f"WHERE above.id < link.entry AND above.id >= link.entry >> {ORDINAL_BITS} << {ORDINAL_BITS} AND above.role = 'fact') "
+    "(SELECT head.confidence FROM link JOIN entry AS bullet ON bullet.id = link.entry JOIN entry AS head ON head.id = (SELECT max(id) FROM entry AS above "
+    "WHERE above.id < link.entry AND above.page = bullet.page AND above.role = 'fact') "
     "WHERE link.target = entry.ref AND link.relation = 'stated' LIMIT 1)"
 )
 # Written on one of those days, or about them: a fact that begins then, or a closed span that reaches into them.
@@ -294,7 +261,7 @@ def newest(index: Index, condition: Filter, limit: int) -> list[int]:
     """Ids that pass a condition, newest day first; facts before notes of the same day, undated last."""
     where = condition.sql or "1"
     sql = (
-        f"SELECT id FROM entry WHERE {where} AND role <> 'heading' AND block IS NULL "
+        f"SELECT id FROM live AS entry WHERE {where} AND role <> 'heading' "
         "ORDER BY day IS NULL, day DESC, kind = 'note', id LIMIT ?"
     )
     return [i for (i,) in index.rows(sql, (*condition.values, limit))]
@@ -302,21 +269,21 @@ def newest(index: Index, condition: Filter, limit: int) -> list[int]:
 
 # -- entries ----------------------------------------------------------------------------------------------------------
 
-_JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS}"
+_JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = entry.page"
 
 
-def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Stored]:
+def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Row]:
     """Entries by id."""
 
-    def ask(fresh: list[int]) -> dict[int, Stored]:
-        return {row[0]: Stored._make(row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", fresh)}
+    def ask(fresh: list[int]) -> dict[int, Row]:
+        return {row[0]: Row(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", fresh)}
 
     return index.each_known("entries", ids, ask)
 
 
-def by_refs(index: Index, refs: Iterable[str]) -> list[Stored]:
+def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
-    found = [Stored(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
+    found = [Row(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
     return sorted(found, key=lambda e: (e.path, e.line))
 
 
@@ -328,7 +295,7 @@ def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
     return [entry for name in names for (entry,) in index.rows(sql, (key, name))]
 
 
-def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Stored]:
+def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Row]:
     """Those facts themselves."""
     return list(by_ids(index, slot_ids(index, key, names)).values())
 
@@ -340,7 +307,7 @@ _AROUND = (
 )
 
 
-def slot_around(index: Index, key: str, names: Iterable[str], entry: Stored, today: str) -> set[int]:
+def slot_around(index: Index, key: str, names: Iterable[str], entry: Row, today: str) -> set[int]:
     """Ids of the versions of a slot that decide about one of them: those after it that say something else, and the newest.
 
     A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced this one, shows
@@ -357,7 +324,7 @@ def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     )
 
 
-def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
+def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     """Entries that supersede or correct one of these ids."""
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
     return list(by_ids(index, (entry for (entry,) in index.rows_in(sql, refs))).values())
@@ -367,8 +334,8 @@ def citing(index: Index, refs: Iterable[str]) -> list[Stored]:
 
 _DUMPS = (
     "SELECT 'page', path, day, title, entries, terms, embedded, sha256, problem FROM page ORDER BY path",
-    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, ', '')}, words.own "
-    f"FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
+    f"SELECT 'entry', page.path, entry.id & {(1 << ORDINAL_BITS) - 1}, {SELECT_STORED.replace('entry.id, entry.page, ', '')}, words.own "
+    "FROM entry JOIN page ON page.id = entry.page JOIN words ON words.rowid = entry.id ORDER BY 2, 3",
     "SELECT 'mention', name, entry FROM mention ORDER BY 2, 3",
     "SELECT 'link', target, relation, entry FROM link ORDER BY 2, 3, 4",
     "SELECT 'slot', key, name, first, entry, trusted, same, marked FROM slot ORDER BY 2, 3, 4, 5",
@@ -384,44 +351,46 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
         yield from index.each(sql)
 
 
-_HEADS = f"entry.id >> {ORDINAL_BITS} = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"
+_HEADS = f"page = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"
 
 
 def census(index: Index) -> dict[str, list[tuple[Any, ...]]]:
     """Counts for `status`: entries by kind, beliefs apart, pages and those with problems."""
     return {
         "kinds": index.rows(
-            f"SELECT kind, count(*) FROM entry WHERE block IS NULL AND role <> 'heading' AND NOT coalesce({_HEADS}, 0) "
+            f"SELECT kind, count(*) FROM live WHERE role <> 'heading' AND NOT coalesce({_HEADS}, 0) "
             "GROUP BY kind ORDER BY kind"
         ),
-        "beliefs": index.rows(f"SELECT count(*) FROM entry WHERE {_HEADS} AND block IS NULL"),
+        "beliefs": index.rows(f"SELECT count(*) FROM live WHERE {_HEADS}"),
         "pages": index.rows("SELECT count(*), sum(size), sum(problem IS NOT NULL), min(day), max(day) FROM page"),
         "entities": index.rows("SELECT count(*) FROM entity"),
         "sqlite": index.rows("SELECT sqlite_version()"),
     }
 
 
+_ON_PAGE = "page = (SELECT id FROM page WHERE path = ?)"
+
+
 def recent_tasks(index: Index, until: date, limit: int) -> list[str]:
     """The tasks whose outcomes were told last, the last one first; `@key` for the outcomes of an entity that name no task."""
     sql = (
-        "SELECT task, max(day) AS told FROM entry WHERE task IS NOT NULL AND block IS NULL AND day <= ? "
-        "GROUP BY task ORDER BY told DESC, task LIMIT ?"
+        "SELECT task, max(day) AS newest FROM live WHERE task IS NOT NULL AND day <= ? "
+        "GROUP BY task ORDER BY newest DESC, task LIMIT ?"
     )
     return [task for task, _ in index.rows(sql, (str(until), limit))]
 
 
-def own_lines(index: Index, path: str) -> list[Stored]:
+def own_lines(index: Index, path: str) -> list[Row]:
     """The lines of a page that no block of memctl's holds, in order; no headings."""
-    first = page_id(path) << ORDINAL_BITS
-    sql = "SELECT id FROM entry WHERE id >= ? AND id < ? AND block IS NULL AND role <> 'heading' ORDER BY id"
-    found = by_ids(index, [i for (i,) in index.rows(sql, (first, first + (1 << ORDINAL_BITS)))])
+    sql = f"SELECT id FROM live WHERE {_ON_PAGE} AND role <> 'heading' ORDER BY id"
+    found = by_ids(index, [i for (i,) in index.rows(sql, (path,))])
     return [found[i] for i in sorted(found)]
 
 
 def copied_places(index: Index, refs: Iterable[str]) -> set[tuple[str, int]]:
     """Where lines with these ids stand in managed blocks: path and line."""
     sql = (
-        f"SELECT page.path, entry.line FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} "
+        "SELECT page.path, entry.line FROM entry JOIN page ON page.id = entry.page "
         "WHERE entry.block IS NOT NULL AND entry.ref IN ({keys})"
     )
     return {(path, line) for path, line in index.rows_in(sql, refs)}
@@ -432,45 +401,41 @@ def days_of_pages(index: Index) -> dict[str, str | None]:
     return dict(index.rows("SELECT path, day FROM page WHERE sha256 <> x''"))
 
 
-def entries_at(index: Index, place: Citation) -> list[Stored]:
+def entries_at(index: Index, place: Citation) -> list[Row]:
     """The entries that share a line with a citation, in page order."""
-    sql = (
-        f"SELECT {SELECT_STORED}, page.path FROM page JOIN entry ON entry.id >= (page.id << {ORDINAL_BITS}) "
-        f"AND entry.id < ((page.id + 1) << {ORDINAL_BITS}) "
-        "WHERE page.path = ? AND entry.line <= ? AND entry.end_line >= ? ORDER BY entry.id"
-    )
-    return [Stored(*row) for row in index.rows(sql, (place.path, place.end_line, place.line))]
+    sql = f"{_JOINED} WHERE page.path = ? AND entry.line <= ? AND entry.end_line >= ? ORDER BY entry.id"
+    return [Row(*row) for row in index.rows(sql, (place.path, place.end_line, place.line))]
 
 
-_LIVE = "entry.block IS NULL AND entry.role <> 'heading'"
+_SAME_WORDS = "SELECT id FROM live WHERE role <> 'heading' AND content_key IN ({keys})"
 
 
-def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Stored]]:
+def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
     """Lines of any kind by content key: the same words about the same entities; no copies, oldest id first."""
-    ids = [i for (i,) in index.rows_in(f"SELECT id FROM entry WHERE {_LIVE} AND content_key IN ({{keys}})", keys)]
-    found: dict[int, list[Stored]] = {}
+    ids = [i for (i,) in index.rows_in(_SAME_WORDS, keys)]
+    found: dict[int, list[Row]] = {}
     for _, entry in sorted(by_ids(index, ids).items()):
         found.setdefault(entry.content_key, []).append(entry)
     return found
 
 
-def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Stored]:
+def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:
     """Lines in which these terms stand one after the other; no copies."""
     spelled = '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
     return _matching(index, spelled, limit)
 
 
-def own_and_entry(index: Index, wanted: Sequence[str], limit: int = 8) -> list[tuple[frozenset[str], Stored]]:
+def own_and_entry(index: Index, wanted: Sequence[str], limit: int = 8) -> list[tuple[frozenset[str], Row]]:
     """The lines that hold most of these terms by bm25, each with all of its own; no copies."""
     found = _matching(index, match_expression(wanted), limit)
     terms = dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", [entry.id for entry in found]))
     return [(frozenset(str(terms.get(entry.id, "")).split()), entry) for entry in found]
 
 
-def _matching(index: Index, expression: str, limit: int) -> list[Stored]:
+def _matching(index: Index, expression: str, limit: int) -> list[Row]:
     sql = (
-        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
-        f"WHERE words MATCH ? AND {_LIVE} ORDER BY bm25(words), words.rowid LIMIT ?"
+        "SELECT words.rowid FROM words JOIN live ON live.id = words.rowid "
+        "WHERE words MATCH ? AND live.role <> 'heading' ORDER BY bm25(words), words.rowid LIMIT ?"
     )
     ids = [i for (i,) in index.rows(sql, (expression, limit))]
     entries = by_ids(index, ids)
@@ -480,13 +445,8 @@ def _matching(index: Index, expression: str, limit: int) -> list[Stored]:
 def fact_ids(index: Index, condition: Filter) -> list[int]:
     """Ids of facts that are no copies, oldest day first, undated last; those of one day in page order."""
     where = f"AND {condition.sql}" if condition.sql else ""
-    sql = f"SELECT id FROM entry WHERE role = 'fact' AND block IS NULL {where} ORDER BY day IS NULL, day, id"
+    sql = f"SELECT id FROM live AS entry WHERE role = 'fact' {where} ORDER BY day IS NULL, day, id"
     return [i for (i,) in index.rows(sql, condition.values)]
-
-
-EMBEDDABLE = f"(entry.block IS NULL AND entry.role NOT IN {NOT_EMBEDDED})"
-"""SQL: the entries that are embedded, which `page.embedded` counts. No copies, tombstones or evidence, no headings (they
-stand with each line), no front matter."""
 
 
 class Leaf(NamedTuple):
@@ -507,10 +467,9 @@ def leaves(index: Index) -> list[Leaf]:
     return [Leaf(*row) for row in index.rows(sql)]
 
 
-def entries_of(index: Index, page: int) -> list[Stored]:
+def entries_of(index: Index, page: int) -> list[Row]:
     """The entries of a page that take part, in its order."""
-    low, high = page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS
-    ids = index.rows(f"SELECT id FROM entry WHERE id >= ? AND id < ? AND {EMBEDDABLE}", (low, high))
+    ids = index.rows("SELECT id FROM embeddable WHERE page = ?", (page,))
     found = by_ids(index, (i for (i,) in ids))
     return [found[i] for i in sorted(found)]
 
@@ -532,9 +491,8 @@ def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
 
 def line_counts(index: Index, path: str) -> Counter[int]:
     """The lines that the entries of a page have, by the digest of each entry."""
-    low = page_id(path) << ORDINAL_BITS
-    sql = "SELECT digest, end_line - line + 1 FROM entry WHERE id >= ? AND id < ?"
+    sql = f"SELECT digest, end_line - line + 1 FROM entry WHERE {_ON_PAGE}"
     found: Counter[int] = Counter()
-    for digest, lines in index.rows(sql, (low, low + (1 << ORDINAL_BITS))):
+    for digest, lines in index.rows(sql, (path,)):
         found[digest] += lines
     return found

@@ -8,7 +8,6 @@ from datetime import date, timedelta
 
 from ...errors import CannotWrite, LockBusy
 from ...facts import HALF_LIFE_DAYS, Kind
-from ...ids import page_id
 from ...language.analyzer import terms
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
@@ -16,9 +15,9 @@ from ...markdown.lines import Role
 from ...markdown.tombstones import BLOCK
 from ...notes.workspace import Workspace
 from ..index import Index
-from ..lexical import ORDINAL_BITS, match_expression
-from ..row import Entity
-from .entries import Filter, Query, Stored, by_ids, condition_of
+from ..lexical import match_expression
+from ..row import Entity, Row
+from .entries import Filter, Query, by_ids, condition_of
 
 __all__ = [
     "MAY_GO",
@@ -43,8 +42,6 @@ __all__ = [
     "with_successors",
 ]
 
-_BELIEFS = page_id(OPINIONS)
-_NO_BELIEF = f"entry.id NOT BETWEEN {_BELIEFS << ORDINAL_BITS} AND {((_BELIEFS + 1) << ORDINAL_BITS) - 1}"
 LOW = 0.5
 """Importance up to which a line that nobody needs may go; also that of a line that says nothing about it."""
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
@@ -52,28 +49,29 @@ MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
 _DURABLE_DAYS = 365  # half of what a fact about the world needs to be old: it has no half-life
 _OUTDATED_DAYS = 365
 _ROLES = ", ".join(f"'{role.value}'" for role in MAY_GO)
-# Evidence under a belief is no line of its own.
-_ENTRIES = f"entry.block IS NULL AND entry.role IN ({_ROLES}) AND (entry.role = 'fact' OR {_NO_BELIEF})"
-_IN_LOGS = f"(entry.id >> {ORDINAL_BITS}) IN (SELECT page.id FROM page WHERE page.day IS NOT NULL)"
+_NO_BELIEF = f"entry.page IS NOT (SELECT id FROM page WHERE path = '{OPINIONS}')"
+_IN_LOGS = "entry.page IN (SELECT page.id FROM page WHERE page.day IS NOT NULL)"
 _FACTS = "entry.block IS NULL AND entry.role = 'fact'"
 
 
-def forgettable(index: Index, conditions: Sequence[Filter]) -> list[Stored]:
+def forgettable(index: Index, conditions: Sequence[Filter]) -> list[Row]:
     """The entries that pass every condition, by page and line; no headings, no code, no copies, no tombstones."""
-    where = " AND ".join([_ENTRIES, *(f"({part.sql})" for part in conditions)])
-    values = [value for part in conditions for value in part.values]
-    ids = [i for (i,) in index.rows(f"SELECT entry.id FROM entry WHERE {where}", values)]
-    return sorted(by_ids(index, ids).values(), key=lambda entry: (entry.path, entry.line))
+    # Evidence under a belief is not a line of its own.
+    return _passing(index, f"entry.role IN ({_ROLES}) AND (entry.role = 'fact' OR {_NO_BELIEF})", conditions)
 
 
-def fixed(index: Index, conditions: Sequence[Filter]) -> list[Stored]:
+def fixed(index: Index, conditions: Sequence[Filter]) -> list[Row]:
     """The headings, code and the like that pass every condition, by page and line: no tombstone can stand for them."""
-    where = " AND ".join(
-        [f"entry.block IS NULL AND entry.role NOT IN ({_ROLES})", *(f"({part.sql})" for part in conditions)]
-    )
-    ids = index.rows(
-        f"SELECT entry.id FROM entry WHERE {where}", [value for part in conditions for value in part.values]
-    )
+    return _passing(index, f"entry.role NOT IN ({_ROLES})", conditions)
+
+
+def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]:
+    where = " AND ".join([what, *(f"({part.sql})" for part in conditions)])
+    values = [value for part in conditions for value in part.values]
+    return _in_order(index, index.rows(f"SELECT entry.id FROM live AS entry WHERE {where}", values))
+
+
+def _in_order(index: Index, ids: Iterable[tuple[int]]) -> list[Row]:
     return sorted(by_ids(index, (i for (i,) in ids)).values(), key=lambda entry: (entry.path, entry.line))
 
 
@@ -132,14 +130,13 @@ def with_successors(today: date) -> Filter:
 def said_twice() -> Filter:
     """Facts whose words another fact of the same kind has too; not those of slots, which come back for a reason."""
     sql = (
-        f"{_FACTS} AND {_NO_BELIEF} AND entry.slot IS NULL AND (entry.kind, entry.content_key) IN (SELECT kind, "
-        f"content_key FROM entry WHERE {_FACTS} AND {_NO_BELIEF} AND entry.slot IS NULL "
-        "GROUP BY kind, content_key HAVING count(*) > 1)"
+        "entry.id IN (SELECT id FROM told WHERE slot IS NULL AND (kind, content_key) IN "
+        "(SELECT kind, content_key FROM told WHERE slot IS NULL GROUP BY kind, content_key HAVING count(*) > 1))"
     )
     return Filter(sql, ())
 
 
-def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Stored]]:
+def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Row]]:
     """(id, relation, entry) for every line that names one of these ids in its attributes."""
     rows = index.rows_in("SELECT target, relation, entry FROM link WHERE target IN ({keys})", refs)
     entries = by_ids(index, (entry for _, _, entry in rows))
@@ -147,22 +144,20 @@ def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Stored]
     return sorted(found, key=lambda link: (link[2].path, link[2].line, *link[:2]))
 
 
-def same_words(index: Index, keys: Iterable[int]) -> list[Stored]:
+def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     """Facts with the words of others, by their content keys."""
-    found = index.rows_in(f"SELECT id FROM entry WHERE {_FACTS} AND {_NO_BELIEF} AND content_key IN ({{keys}})", keys)
-    return sorted(by_ids(index, (i for (i,) in found)).values(), key=lambda entry: (entry.path, entry.line))
+    return _in_order(index, index.rows_in("SELECT id FROM told WHERE content_key IN ({keys})", keys))
 
 
-def tombstones(index: Index, refs: Iterable[str]) -> list[Stored]:
+def tombstones(index: Index, refs: Iterable[str]) -> list[Row]:
     """The tombstones of these ids."""
-    found = index.rows_in(f"SELECT id FROM entry WHERE block = '{BLOCK}' AND ref IN ({{keys}})", refs)
-    return sorted(by_ids(index, (i for (i,) in found)).values(), key=lambda entry: (entry.path, entry.line))
+    return _in_order(index, index.rows_in(f"SELECT id FROM entry WHERE block = '{BLOCK}' AND ref IN ({{keys}})", refs))
 
 
 def copies_on(index: Index) -> list[tuple[str, str]]:
     """(page, name) of every managed block that says something."""
     sql = (
-        f"SELECT DISTINCT page.path, entry.block FROM entry JOIN page ON page.id = entry.id >> {ORDINAL_BITS} "
+        "SELECT DISTINCT page.path, entry.block FROM entry JOIN page ON page.id = entry.page "
         f"WHERE entry.block <> '{BLOCK}' ORDER BY 1, 2"
     )
     return index.rows(sql)

@@ -12,8 +12,8 @@ from ...language.names import Listed, by_head, entity_key, is_han, stem_head, st
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
-from ..row import Entity
-from .entries import Filter, Stored, by_ids
+from ..row import Entity, Row
+from .entries import Filter, by_ids
 
 __all__ = [
     "NamedEntity",
@@ -170,14 +170,15 @@ def has_entities(index: Index) -> bool:
 
 
 # Beliefs that reflect took from a line: the heads above `stated` in bank/opinions.md; those by hand cite none.
-_ON_BELIEFS = f"id >> {ORDINAL_BITS} = (SELECT id FROM page WHERE path = '{OPINIONS}')"
+_ON_BELIEFS = f"page = (SELECT id FROM page WHERE path = '{OPINIONS}')"
 _TAKEN = (
-    "SELECT (SELECT max(id) FROM entry AS above WHERE above.id < link.entry AND above.role = 'fact' "
-    f"AND above.id >= link.entry >> {ORDINAL_BITS} << {ORDINAL_BITS}) FROM link WHERE relation = 'stated' AND target <> '-'"
+    "SELECT (SELECT max(id) FROM entry AS above WHERE above.id < bullet.id AND above.role = 'fact' "
+    "AND above.page = bullet.page) FROM link JOIN entry AS bullet ON bullet.id = link.entry "
+    "WHERE relation = 'stated' AND target <> '-'"
 )
 _WRITTEN_NAMES = (
-    "FROM mention JOIN entry ON entry.id = mention.entry WHERE entry.block IS NULL "
-    f"AND NOT coalesce(entry.{_ON_BELIEFS} AND (entry.role <> 'fact' OR entry.id IN ({_TAKEN})), 0)"
+    "FROM mention JOIN live ON live.id = mention.entry "
+    f"WHERE NOT coalesce(live.{_ON_BELIEFS} AND (live.role <> 'fact' OR live.id IN ({_TAKEN})), 0)"
 )
 
 
@@ -189,7 +190,7 @@ def mentioned(index: Index) -> list[tuple[str, int]]:
     return index.rows(f"SELECT name, count(*) {_WRITTEN_NAMES} GROUP BY name ORDER BY 2 DESC, 1")
 
 
-def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, list[Stored]]:
+def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, list[Row]]:
     """Some of those entries for each key, at most so many: they show how the name is spelled."""
     first: dict[str, list[int]] = {}
     for name, entry in index.rows_in(f"SELECT name, entry {_WRITTEN_NAMES} AND name IN ({{keys}}) ORDER BY 1, 2", keys):
@@ -199,8 +200,6 @@ def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, l
     return {name: [entries[entry] for entry in listed if entry in entries] for name, listed in first.items()}
 
 
-# A line that names somebody in prose. Code does not (`@property`), a heading stands for others, a copy says nothing.
-_SPEAKS = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row')"
 _GAP = 4  # terms between two words of a name
 _HAN = 500
 _STEPS = 8  # names tried for one beginning
@@ -270,9 +269,9 @@ def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, NamedEnti
 
 def naming_lines(index: Index, ids: Iterable[int], condition: Filter) -> list[NamingLine]:
     """Those of some entries that speak and pass a condition, by id."""
-    where = f"{_SPEAKS} AND {condition.sql}" if condition.sql else _SPEAKS
-    spellings = ", ".join(str(int(i)) for i in ids)
-    sql = f"SELECT id, names, content_key, ref FROM entry WHERE id IN ({spellings}) AND {where} ORDER BY id"
+    where = condition.sql or "1"
+    wanted = ", ".join(str(int(i)) for i in ids)
+    sql = f"SELECT id, names, content_key, ref FROM statement AS entry WHERE id IN ({wanted}) AND {where} ORDER BY id"
     return [
         NamingLine(number, tuple(filter(None, names.split("\n"))), key, ref)
         for number, names, key, ref in index.rows(sql, condition.values)
@@ -378,8 +377,7 @@ def lines_naming(index: Index, who: NamedEntity, most: int) -> list[int]:
     sql = f"SELECT entry FROM mention WHERE name IN ({marks}) LIMIT ?"
     found = {number for (number,) in index.rows(sql, (*who.keys, most + 1))}
     if who.page is not None:
-        low, high = who.page << ORDINAL_BITS, (who.page + 1) << ORDINAL_BITS
-        rows = index.rows(f"SELECT id FROM entry WHERE id >= ? AND id < ? AND {_SPEAKS} LIMIT ?", (low, high, most + 1))
+        rows = index.rows("SELECT id FROM statement WHERE page = ? LIMIT ?", (who.page, most + 1))
         found |= {number for (number,) in rows}
     if len(found) <= most:
         asked = " OR ".join(map(_near, _runs(*who.names, *who.keys)))
@@ -412,12 +410,12 @@ def joined(
     out = ", ".join(str(int(i)) for i in left_out)
     sql = (
         f"WITH seed (name, bearer, weight) AS (VALUES {marks}), "
-        "told AS (SELECT DISTINCT seed.bearer, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
-        "part AS (SELECT bearer, 1.0 / count(*) AS each FROM told GROUP BY bearer HAVING count(*) <= ?), "
+        "naming AS (SELECT DISTINCT seed.bearer, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
+        "part AS (SELECT bearer, 1.0 / count(*) AS each FROM naming GROUP BY bearer HAVING count(*) <= ?), "
         "given AS (SELECT bearer, max(weight) AS weight FROM seed GROUP BY bearer) "
-        "SELECT told.entry, sum(given.weight * part.each) FROM told JOIN part ON part.bearer = told.bearer "
-        "JOIN given ON given.bearer = told.bearer JOIN entry ON entry.id = told.entry "
-        f"WHERE {_SPEAKS} AND told.entry NOT IN ({out}) GROUP BY told.entry ORDER BY 2 DESC, 1 LIMIT ?"
+        "SELECT naming.entry, sum(given.weight * part.each) FROM naming JOIN part ON part.bearer = naming.bearer "
+        "JOIN given ON given.bearer = naming.bearer JOIN statement ON statement.id = naming.entry "
+        f"WHERE naming.entry NOT IN ({out}) GROUP BY naming.entry ORDER BY 2 DESC, 1 LIMIT ?"
     )
     values: list[Any] = [value for seed in seeds for value in seed]
     return [(number, weight) for number, weight in index.rows(sql, (*values, hub, limit))]

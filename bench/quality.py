@@ -26,6 +26,7 @@ from sets import Task, tasks
 from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
 from memctl.index.heal import with_index
 from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import census
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace, find_workspace
@@ -125,7 +126,7 @@ def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[s
     sync(workspace, index)
     embedder = embedders.choose(workspace)
     if embedder:
-        report = embed(workspace, index, embedder)
+        report = OpenMemory(workspace).run(lambda memory: embed(memory, embedder))
         if report.missing:
             raise SystemExit(f"{workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
     newest = census(index)["pages"][0][4]

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
     from .vectors.embed import EmbedReport as EmbedReport
-    from .vectors.verify_vectors import VectorsChecked as VectorsChecked
+    from .vectors.verify import VectorsChecked as VectorsChecked
 
 __all__ = ["Memory", "init_workspace", "open_memory"]
 
@@ -404,11 +404,11 @@ class Memory(OpenMemory):
         """Embed the lines that have no vector yet; None without a model."""
         from .vectors.embed import embed_workspace
 
-        return embed_workspace(self.workspace, self.progress)
+        return embed_workspace(self)
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        from .vectors.verify_vectors import verify_vectors
+        from .vectors.verify import verify_vectors
 
         return verify_vectors(self.workspace)
 

@@ -21,7 +21,7 @@ from ..index.sync import sync
 from ..notes.edits import diff
 from ..notes.replace import replace, writing_alone
 from ..notes.workspace import Workspace
-from ..vectors.embed import scrub
+from ..vectors.embed import erase_vectors
 from .plan import Edit, Plan, freshly, plan, text_of
 from .rules import Asked
 from .select import Chosen, Selection, suggested
@@ -191,7 +191,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         stale = sync(workspace, index).stale
         if stale or not cleaning:
             return stale
-        left = scrub(workspace, index)
+        left = erase_vectors(at)
         why = expunge(index)
         if left and not why:
             mark_unclean(index)  # so that the next call looks at the vectors again

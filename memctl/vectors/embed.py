@@ -14,27 +14,23 @@ from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..facts import Fact
-from ..index.heal import with_index
-from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread
 from ..index.row import Row
-from ..index.sync import Progress
+from ..language.words import lines
 from ..markdown.counting import many
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..notes.system import locked
 from ..notes.workspace import Workspace
-from . import models as embedders
-from .calibration import CALIBRATION
+from . import models
 from .file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of, text_key
 from .text_to_embed import Piece, embedded_texts
-
-__all__ = ["EmbedReport", "embed", "embed_workspace", "means_of", "pieces_of", "scrub"]
 
 BATCH = 16  # texts given to the model together,
 BATCH_LETTERS = 3_000  # and their letters: a batch ends within two seconds, so that a stop is heard
@@ -68,24 +64,16 @@ class EmbedReport:
         return self.made / self.seconds if self.seconds else 0.0
 
 
-def embed_workspace(workspace: Workspace, progress: Progress | None = None) -> EmbedReport | None:
+def embed_workspace(memory: OpenMemory) -> EmbedReport | None:
     """Embed what the index holds, with the model of the settings; None where there is none to take.
 
     ExtraMissing, Usage or ExtraBroken where the settings name a model that cannot be had.
     """
-    embedder = embedders.choose(workspace)
-    if embedder is None:
-        return None
-    return with_index(workspace, lambda index: embed(workspace, index, embedder, progress))
+    embedder = models.choose(memory.workspace)
+    return None if embedder is None else memory.run(lambda opened: embed(opened, embedder))
 
 
-def embed(
-    workspace: Workspace,
-    index: Index,
-    embedder: Embedder,
-    progress: Progress | None = None,
-    deadline: float | None = None,
-) -> EmbedReport:
+def embed(memory: OpenMemory, embedder: Embedder, deadline: float = float("inf")) -> EmbedReport:
     """Embed the entries of the index that have no vector yet, until `deadline` (time.monotonic).
 
     Never raises for what stands in its way: answers by words stay possible. Only a damaged index is the caller's, and
@@ -93,12 +81,12 @@ def embed(
     """
     report = EmbedReport(embedder.name)
     start = time.monotonic()
-    if _is_done(workspace, index, embedder, report):
+    if _is_done(memory, embedder, report):
         return report
-    lock = workspace.memory / "embed.lock"
+    lock = memory.workspace.memory / "embed.lock"
     try:
         with locked(lock, 0):
-            _Pass(workspace, index, embedder, report, progress or (lambda done, total: None), deadline).run()
+            _Pass(memory, embedder, report, deadline).run()
     except LockBusy as error:
         second = str(lock) in error.what
         report.stopped, report.problem = ("another memctl is embedding", None) if second else (error.what, error)
@@ -110,27 +98,36 @@ def embed(
             f"stopped: {kept} embedded in this run and kept; the next `memctl index` goes on"
         ) from stop
     report.seconds = time.monotonic() - start
-    _is_done(workspace, index, embedder, report)
+    _is_done(memory, embedder, report)
     return report
 
 
-def _is_done(workspace: Workspace, index: Index, embedder: Embedder, report: EmbedReport) -> bool:
+def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> bool:
     """Count what there is and what is missing, without model, lock or write; True where nothing is to be done."""
-    report.entries = report.missing = sum(leaf.entries for leaf in leaves(index))
-    vectors = open_vectors(workspace)
+    report.entries = report.missing = sum(leaf.entries for leaf in leaves(memory.index))
+    vectors = open_vectors(memory.workspace)
     if vectors is None:
         return not report.entries
     with closing(vectors):
         if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
             return False
-        missing = vectors.missing(index)
+        missing = vectors.missing(memory.index)
         report.missing = missing.entries
         return not (missing.pages or missing.gone or vectors.problem)
 
 
 def means_of(embedder: Embedder) -> list[list[float]]:
     """Where a model puts text of each script: the means of the calibration sentences."""
-    return [mean_of(embedder.passages(sentences)) for sentences in CALIBRATION]
+    return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
+
+
+def calibration() -> list[tuple[str, ...]]:
+    """Plain sentences by script (`script_of`): 0 Latin and all others, 1 Cyrillic, 2 Han.
+
+    Subtracting their mean makes cosines of different languages comparable. Fixed sentences instead of the workspace's own
+    lines make the means a function of the model alone, so vectors may be deleted and made again without changing an answer.
+    """
+    return [lines(language, "calibration")[""] for language in ("en", "ru", "zh")]
 
 
 class _Stop(Exception):
@@ -140,13 +137,10 @@ class _Stop(Exception):
 class _Pass:
     """One pass over the pages, under the lock of embedders."""
 
-    def __init__(
-        self, workspace: Workspace, index: Index, embedder: Embedder, report: EmbedReport, progress: Progress, deadline: float | None
-    ) -> None:  # fmt: skip
-        self._workspace, self._index, self._embedder = workspace, index, embedder
-        self._report, self._progress = report, progress
-        self._deadline = deadline if deadline is not None else float("inf")
-        self._was_unclean = is_unclean(index)
+    def __init__(self, memory: OpenMemory, embedder: Embedder, report: EmbedReport, deadline: float) -> None:
+        self._memory, self._index, self._embedder = memory, memory.index, embedder
+        self._report, self._deadline = report, deadline
+        self._was_unclean = is_unclean(memory.index)
         self._done = self._total = 0
 
     def run(self) -> None:
@@ -168,11 +162,11 @@ class _Pass:
         """The file, ready for vectors of this model, whose means are computed once."""
         embedder = self._embedder
         means: Sequence[Sequence[float]] = ()
-        kept = open_vectors(self._workspace)
+        kept = open_vectors(self._memory.workspace)
         if kept:
             with closing(kept):
                 means = kept.means if (kept.embedder_id, kept.dim) == (embedder.id, embedder.dim) else ()
-        return _begun(self._workspace, embedder.id, embedder.dim, means or means_of(embedder))
+        return _begun(self._memory.workspace, embedder.id, embedder.dim, means or means_of(embedder))
 
     def _round(self, vectors: Vectors) -> int:
         """Every page that is missing now; returns how many were made whole."""
@@ -186,7 +180,7 @@ class _Pass:
 
     def _page(self, vectors: Vectors, leaf: Leaf) -> bool:
         """Embed one page; False where it was written meanwhile, so that not all of it could be."""
-        read = _rows_of(self._workspace, self._index, leaf)
+        read = _rows_of(self._memory, leaf)
         if read is None:
             return False
         rows, texts, whole = read
@@ -233,7 +227,7 @@ class _Pass:
 
     def _tell(self, done: int) -> None:
         self._done = done
-        self._progress(done, self._total)
+        self._memory.progress(done, self._total)
 
     def _look_up(self) -> None:
         """Between batches: is there a reason to stop?"""
@@ -267,16 +261,16 @@ def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
 # -- the texts of a page ----------------------------------------------------------------------------------------------
 
 
-def _rows_of(workspace: Workspace, index: Index, leaf: Leaf) -> tuple[list[PackRow], dict[int, str], bool] | None:
+def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[PackRow], dict[int, str], bool] | None:
     """The vectors that a page should have, their texts by key, and whether all its entries stand on disk as indexed.
 
     None if the index has other rows of it by now.
     """
-    with index.reading():
-        if not page_stands(index, leaf.id, leaf.rows_sum):
+    with memory.index.reading():
+        if not page_stands(memory.index, leaf.id, leaf.rows_sum):
             return None
-        entries = entries_of(index, leaf.id)
-    pieces = pieces_of(workspace, entries)
+        entries = entries_of(memory.index, leaf.id)
+    pieces = pieces_of(memory.workspace, entries)
     digests = {entry.id: entry.digest for entry in entries}
     rows, texts = [], {}
     for place, text in embedded_texts(pieces):
@@ -305,11 +299,12 @@ def _piece(entry: Row, raw: Sequence[str]) -> Piece:
 # -- forget -----------------------------------------------------------------------------------------------------------
 
 
-def scrub(workspace: Workspace, index: Index) -> str | None:
+def erase_vectors(memory: OpenMemory) -> str | None:
     """Leave no vector of what no line says any more, without a model; None, or why that could not be done.
 
     Needs an index that is up to date. A file that cannot be used goes as a whole: it is derived.
     """
+    workspace, index = memory.workspace, memory.index
     try:
         if not has_vectors(workspace) and not (workspace.memory / "vectors.broken").exists():
             return None
@@ -326,7 +321,7 @@ def scrub(workspace: Workspace, index: Index) -> str | None:
                 vectors.drop_packs(missing.gone)
                 for leaf in leaves(index):
                     if leaf.id in pages:
-                        rows, _, whole = _rows_of(workspace, index, leaf) or ([], {}, False)
+                        rows, _, whole = _rows_of(memory, leaf) or ([], {}, False)
                         vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
                 vectors.sweep()
                 return vectors.truncate()

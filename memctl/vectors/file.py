@@ -21,7 +21,7 @@ from ..notes.system import locked
 from ..notes.workspace import Workspace
 from .quantized import Code
 from .search import Reader, Scan
-from .vector_file import (
+from .tables import (
     DAMAGE,
     Head,
     Pack,

@@ -20,7 +20,7 @@ from .search import Scan
 
 if TYPE_CHECKING:
     from .file import Vectors
-    from .matrix import Matrix
+    from .search import Matrix
 
 __all__ = ["CROSSOVER", "Nearest"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import struct
 from bisect import bisect_right
@@ -9,16 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate, compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
 from .quantized import Asked, Code, distances, encode, nearest, refine, spread
-from .vector_file import DAMAGE, Head, Pack, is_damage, is_sound_code, leave_mark, read_pack
-
-if TYPE_CHECKING:
-    from .matrix import Matrix
-
-__all__ = ["Reader", "Scan"]
+from .tables import DAMAGE, Head, Pack, is_damage, is_sound_code, leave_mark, read_pack
 
 _ALL = 2_000  # up to so many vectors, all are compared in full
 _NARROW = 1_000  # and all that a filter lets pass, up to so many
@@ -300,8 +296,6 @@ class Reader:
         """All vectors in memory; None without numpy, or in a process that does not stay unless it says `load`."""
         if not self._open or not (self._resident or load):
             return None
-        from .matrix import Matrix
-
         with self._one_state():
             state = self._state()
             if self._matrix is None or self._matrix.state != state:
@@ -354,3 +348,118 @@ def _vector(pack: Pack, row: int) -> Found:
     (key,) = struct.unpack_from("<q", pack.keys, 8 * row)
     (digest,) = struct.unpack_from("<q", pack.digests, 8 * row)
     return Found(pack.page << ORDINAL_BITS | ordinal, key, digest)
+
+
+# -- all of them in memory, for a process that stays -----------------------------------------------------------------
+
+_ROWS = 4096  # multiplied at a time: what fits into the processor's cache as 32-bit numbers
+
+
+class Matrix:
+    """Codes by key, and the vectors of entries as rows that point to them."""
+
+    def __init__(self, state: tuple[int, int], dim: int, codes: Any, keys: Any, norms: Any, rows: Any) -> None:
+        self.state = state
+        self.dim = dim
+        self.codes, self.keys, self.norms = codes, keys, norms
+        """int8 [m, dim]; int64 [m], rising; float64 [m]."""
+        self.entries, self.digests, self.places = rows
+        """Of each vector: its entry, the digest of that, its place among the codes."""
+
+    @classmethod
+    def load(
+        cls, state: tuple[int, int], packs: Iterable[Pack], rows: Iterable[tuple[Any, ...]], dim: int
+    ) -> Matrix | None:
+        """From sound pages and sound rows of `code`; None without numpy."""
+        for name in (
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+        ):  # a second thread waits for the first: up to 100 times slower
+            os.environ.setdefault(name, "1")
+        try:
+            import numpy as np
+        except ImportError:
+            return None
+        keys, norms, planes = [], [], bytearray()
+        for row in rows:
+            keys.append(row[0])
+            norms.append(row[2])
+            planes += row[4]
+        order = np.argsort(np.array(keys, np.int64), kind="stable")
+        sorted_keys = np.array(keys, np.int64)[order]
+        matrix = _from_planes(np.frombuffer(bytes(planes), np.uint8).reshape(len(keys), 8, dim + 7 >> 3)[order], dim)
+        parts = [
+            (
+                np.frombuffer(pack.ordinals, "<u4").astype(np.int64) + (pack.page << ORDINAL_BITS),
+                pack.digests,
+                pack.keys,
+            )
+            for pack in packs
+        ]
+        entries = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
+        digests = np.frombuffer(b"".join(part[1] for part in parts), "<i8").astype(np.int64)
+        named = np.frombuffer(b"".join(part[2] for part in parts), "<i8").astype(np.int64)
+        places = np.searchsorted(sorted_keys, named)
+        there = places < len(sorted_keys)
+        there[there] = sorted_keys[places[there]] == named[there]
+        held = (entries[there], digests[there], places[there])
+        return cls(state, dim, matrix, sorted_keys, np.array(norms, np.float64)[order], held)
+
+    def products(self, asked: Code, places: Any = None) -> Any:
+        """The cosine of every code, or of some. 32-bit floats hold these sums of whole numbers exactly."""
+        import numpy as np
+
+        wanted = np.frombuffer(asked.codes, np.int8).astype(np.float32)
+        codes, norms = (self.codes, self.norms) if places is None else (self.codes[places], self.norms[places])
+        found = np.empty(len(codes), np.float64)
+        for start in range(0, len(codes), _ROWS):
+            found[start : start + _ROWS] = codes[start : start + _ROWS].astype(np.float32) @ wanted
+        lengths = norms * asked.norm
+        return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
+
+    def scan(
+        self, asked: Code, allowed: Collection[int] | None, limit: int
+    ) -> tuple[float, float, int, dict[int, float], dict[int, int]]:
+        """The fields of a Scan, exact."""
+        import numpy as np
+
+        found = self.products(asked)[self.places]
+        about = (float(found.mean()), float(found.std()), len(found)) if len(found) else (0.0, 0.0, 0)
+        chosen = np.arange(len(found))
+        if allowed is not None:
+            chosen = np.flatnonzero(np.isin(self.entries, np.fromiter(allowed, np.int64, len(allowed))))
+        return *about, *self.best(chosen, found[chosen], limit)
+
+    def best(self, chosen: Any, found: Any, limit: int) -> tuple[dict[int, float], dict[int, int]]:
+        """The best entries of some vectors: entry -> cosine, entry -> digest."""
+        import numpy as np
+
+        wanted = limit
+        while True:  # an entry may have many vectors
+            if wanted < len(found):
+                edge = np.partition(found, len(found) - wanted)[len(found) - wanted]
+                near = np.flatnonzero(found >= edge)
+            else:
+                near = np.arange(len(found))
+            order = near[np.lexsort((self.entries[chosen[near]], -found[near]))]
+            cosines: dict[int, float] = {}
+            digests: dict[int, int] = {}
+            for place in order:
+                entry = int(self.entries[chosen[place]])
+                if entry not in cosines and len(cosines) < limit:
+                    cosines[entry] = float(found[place])
+                    digests[entry] = int(self.digests[chosen[place]])
+            if len(cosines) >= limit or wanted >= len(found):
+                return cosines, digests
+            wanted *= 4
+
+
+def _from_planes(planes: Any, dim: int) -> Any:
+    """Planes of bits as int8."""
+    import numpy as np
+
+    codes = np.empty((len(planes), dim), np.uint8)
+    for start in range(0, len(planes), _ROWS):
+        bits = np.unpackbits(planes[start : start + _ROWS], axis=2)[:, :, -dim:]
+        codes[start : start + _ROWS] = sum(bits[:, 7 - bit] << bit for bit in range(8))
+    return (codes ^ 128).view(np.int8)

@@ -18,6 +18,7 @@ from ..errors import CannotWrite, LockBusy, MemctlError, NoWorkspace
 from ..index.changes import merge
 from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, sync
 from ..markdown.counting import many
@@ -301,7 +302,7 @@ class _Watcher:
         from ..vectors.embed import embed
 
         workspace, deadline = self._workspace, time.monotonic() + EMBED_SECONDS
-        return with_index(workspace, lambda index: embed(workspace, index, self._embedder, deadline=deadline))
+        return OpenMemory(workspace).run(lambda memory: embed(memory, self._embedder, deadline))
 
     def _choose(self) -> Iterator[Noticed]:
         """Find the model, once; without one there is nothing to embed with."""

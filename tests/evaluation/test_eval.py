@@ -19,7 +19,7 @@ from memctl.evaluation.evaluate import Options, evaluate
 from memctl.evaluation.label_lines import Gold, Question, read_label, render_label, target_of
 from memctl.evaluation.systems import Configuration, read_configuration
 from memctl.facts import Citation
-from memctl.index.heal import with_index
+from memctl.index.open_memory import OpenMemory
 from memctl.vectors.embed import embed
 
 PAGES = {
@@ -353,7 +353,7 @@ def test_vectors_that_are_not_there_are_no_words(tmp_path: Path, monkeypatch: py
         use(patch)
         done = call(asked, tmp_path, MEMCTL_VECTORS="auto")
         assert done.code == 2 and "no vectors here" in done.err and "memctl index" in done.err
-        with_index(workspace, lambda index: embed(workspace, index, HashEmbedder()))
+        OpenMemory(workspace).run(lambda memory: embed(memory, HashEmbedder()))
         assert call(asked, tmp_path, MEMCTL_VECTORS="auto").code == 0
         use(patch, HashEmbedder("2"))
         done = call(asked, tmp_path, MEMCTL_VECTORS="auto")

@@ -13,8 +13,8 @@ from hash_embedder import HashEmbedder, hashed, use
 
 from memctl.errors import ExtraBroken
 from memctl.hits import Vectored, answer_json
-from memctl.index.heal import with_index
 from memctl.index.maintain import index
+from memctl.index.open_memory import OpenMemory
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
 from memctl.recall import search_vectors as meaning
@@ -71,7 +71,7 @@ def embedded(folder: Path, pages: dict[str, str], model: HashEmbedder) -> Worksp
     """A workspace with these pages, indexed and embedded."""
     workspace = write_pages(folder, pages)
     index(workspace)
-    assert with_index(workspace, lambda opened: embed(workspace, opened, model)).missing == 0
+    assert OpenMemory(workspace).run(lambda opened: embed(opened, model)).missing == 0
     return workspace
 
 
@@ -140,7 +140,7 @@ def test_words_alone_are_as_before(tmp_path: Path, concepts: Concepts) -> None:
     plain = ask(words_only(workspace), "cat in the Fjord room")
     waiting = ask(workspace, "cat in the Fjord room")
     assert waiting.hits == plain.hits and waiting.vectors == Vectored("concepts", 0, 10) and plain.vectors is None
-    with_index(workspace, lambda opened: embed(workspace, opened, concepts))
+    OpenMemory(workspace).run(lambda opened: embed(opened, concepts))
     weightless = replace(workspace, settings=workspace.settings._replace(vector_weight=0.0))
     assert ask(weightless, "cat in the Fjord room").hits == plain.hits
     assert "vectors" not in answer_json(plain)

@@ -12,8 +12,8 @@ from hash_embedder import HashEmbedder, packs
 from store_helpers import make_workspace, memctl, rebuilt, rows, strays
 from torture.kill_points import HAS_STRACE, NotReached, Point, Scene, run, stop_at
 
-from memctl.index.heal import with_index
 from memctl.index.maintain import index
+from memctl.index.open_memory import OpenMemory
 from memctl.notes.workspace import Workspace
 from memctl.vectors.embed import EmbedReport, embed
 
@@ -34,7 +34,7 @@ sys.exit(run(load(words), words))
 def embedded(workspace: Workspace) -> EmbedReport:
     """Words and vectors brought up to date in this process."""
     index(workspace)
-    return with_index(workspace, lambda kept: embed(workspace, kept, HashEmbedder()))
+    return OpenMemory(workspace).run(lambda kept: embed(kept, HashEmbedder()))
 
 
 def _fresh(root: Path) -> Workspace:
@@ -54,7 +54,7 @@ def _behind(root: Path) -> Workspace:
 def _another_model(root: Path) -> Workspace:
     workspace = make_workspace(root)
     index(workspace)
-    with_index(workspace, lambda kept: embed(workspace, kept, HashEmbedder("old")))
+    OpenMemory(workspace).run(lambda kept: embed(kept, HashEmbedder("old")))
     return workspace
 
 

@@ -27,6 +27,7 @@ from memctl.forget.rules import Asked
 from memctl.index.heal import with_index
 from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.maintain import index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.forget import is_unclean
 from memctl.maintenance.status import status
@@ -48,7 +49,8 @@ FACTS = {
 def done(workspace: Workspace, embedder: HashEmbedder, **more: object) -> EmbedReport:
     """Index the words, then embed with this model."""
     index(workspace)
-    return with_index(workspace, lambda open_index: embed(workspace, open_index, embedder, **more))
+    told = {"progress": more.pop("progress")} if "progress" in more else {}
+    return OpenMemory(workspace, **told).run(lambda memory: embed(memory, embedder, **more))
 
 
 def keys(workspace: Workspace) -> set[int]:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
 from memctl.notes.workspace import Settings, Workspace, find_workspace
 from memctl.vectors import models as embedders
-from memctl.vectors.calibration import CALIBRATION
+from memctl.vectors.embed import calibration
 from memctl.vectors.models import choice, choose
 from memctl.vectors.quantized import cosine, encode, mean_of, script_of
 from memctl.vectors.text_to_embed import CAP, Piece, clean, embedded_texts, shortened
@@ -245,8 +245,8 @@ def test_windows_of_a_long_line() -> None:
 
 def test_calibration() -> None:
     """About fifteen sentences for each script, each of that script."""
-    assert len(CALIBRATION) == 3
-    for script, sentences in enumerate(CALIBRATION):
+    assert len(calibration()) == 3
+    for script, sentences in enumerate(calibration()):
         assert len(set(sentences)) == 15
         assert {script_of(sentence) for sentence in sentences} == {script}
 
@@ -402,7 +402,7 @@ def test_a_real_model(tmp_path: Path, name: str) -> None:
         pytest.skip(f"{name} is not installed")
     model = choose(choosing(tmp_path, name))
     assert model
-    means = [mean_of(model.passages(sentences[:5])) for sentences in CALIBRATION]
+    means = [mean_of(model.passages(sentences[:5])) for sentences in calibration()]
     asked = encode(model.query(ASKED), means[script_of(ASKED)])
     found = model.passages([ANSWER, *OTHERS])
     near = [cosine(asked, encode(v, means[script_of(t)])) for t, v in zip([ANSWER, *OTHERS], found, strict=True)]

@@ -29,9 +29,9 @@ from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading
-from memctl.vectors.check import check_vectors
 from memctl.vectors.file import PackRow, Scan, Vectors, drop_vectors, has_vectors, open_vectors
 from memctl.vectors.quantized import Code, cosine, text_key
+from memctl.vectors.verify import check_vectors
 
 DIM = 64
 NO_MEANS = [[0.0] * DIM] * 3
@@ -369,7 +369,7 @@ def test_a_killed_writer_loses_only_what_was_not_committed(tmp_path: Path) -> No
     """SIGKILL in the middle of a transaction."""
     workspace = filled(tmp_path)
     script = (
-        "import os, sys; sys.path[:0] = sys.argv[2:]; from pathlib import Path; from test_vector_store import begun; "
+        "import os, sys; sys.path[:0] = sys.argv[2:]; from pathlib import Path; from vectors.test_vector_store import begun; "
         "from memctl.notes.workspace import Workspace; vectors = begun(Workspace(Path(sys.argv[1]))); vectors.drop_packs([1]); "
         "vectors._run('BEGIN IMMEDIATE'); vectors._run('DELETE FROM pack'); os.kill(os.getpid(), 9)"
     )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import Any, NamedTuple
 
+from ..ids import page_id
 from ..markdown.counting import many
-from .file import Vectors
+from ..notes.workspace import Workspace
+from .file import Vectors, has_vectors, open_vectors
 from .quantized import Asked, Code, codes_of
-from .vector_file import read_pack
-
-__all__ = ["VectorsChecked", "check_vectors"]
+from .tables import read_pack
 
 _FIRST = 10  # recall@10
 _MARGIN = 1e-9  # of two that are equally like the question either will do
@@ -28,6 +29,18 @@ class VectorsChecked(NamedTuple):
     problems: tuple[str, ...]
     asked: int
     recall: float | None
+
+
+def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
+    """None where there are no vectors. Ten seconds at most for the questions."""
+    if not has_vectors(workspace):
+        return None
+    notes: list[str] = []
+    vectors = open_vectors(workspace, note=notes.append)
+    if vectors is None:
+        return VectorsChecked(0, 0, tuple(notes), 0, None)
+    with closing(vectors):
+        return check_vectors(vectors, paths={page_id(page.path): page.path for page in workspace.scan()})
 
 
 def check_vectors(

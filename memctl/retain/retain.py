@@ -35,6 +35,11 @@ class Kept:
     fact: Fact
     already: bool
 
+    @property
+    def line(self) -> str:
+        """The fact as a line of the grammar."""
+        return render(self.fact)
+
 
 @dataclass(frozen=True, slots=True)
 class Retained:

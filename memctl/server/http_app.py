@@ -32,9 +32,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import MemctlError, PortBusy, Usage
 from .http_gate import LARGEST, Gate, Refusal, read_json, refusal_of, too_large
-from .http_pages import PAGE_POLICY, openapi, page
-from .http_routes import ROUTES, Route, Served
-from .http_schemas import checker
+from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
 __all__ = ["Listening", "Verbs", "application", "listen", "run"]
 
@@ -190,19 +188,20 @@ class Verbs:
 
 def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callable[[Request], Awaitable[Response]]:
     """The handler of a route."""
-    check = checker(route.takes) if route.takes is not None else None
 
     async def handle(request: Request) -> Response:
-        asked: Any = {}
-        if check:
+        body: Any = {}
+        start = time.perf_counter()
+        if route.takes:
             sent = gate.check_body(_headers(request.scope)) or await _read(request)
             start = time.perf_counter()
-            asked = sent if isinstance(sent, Refusal) else read_json(sent)
-            refusal = asked if isinstance(asked, Refusal) else check(asked)
-            if refusal:
-                return _refuse(refusal)
-        else:
-            start = time.perf_counter()
+            body = sent if isinstance(sent, Refusal) else read_json(sent)
+            if isinstance(body, Refusal):
+                return _refuse(body)
+        try:
+            asked = route.read(body)
+        except Usage as error:
+            return _refuse(Refusal(422, error.what, error.cure))
         if route.writes and served.read_only:
             return _refuse(Refusal(403, "this server was started with --read-only", "start it without, to write"))
         try:

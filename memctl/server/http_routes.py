@@ -1,18 +1,44 @@
-"""What `memctl serve` answers: each route with its schemas, an example, and the verb behind it. Nothing private leaves."""
+"""What `memctl serve` answers: each route with its request, an example and what it does; its OpenAPI document and page.
+
+Nothing private is in an answer. The two documents are the same for every workspace; the page has no script and loads nothing.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import html
+import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
 from ..memory import Memory
-from .http_schemas import ANSWER, PACK, PASSAGES, RECALL, RETAIN, Schema, list_of, object_of, text, whole
+from .requests import (
+    ANSWER,
+    ERROR,
+    PACK,
+    PASSAGES,
+    ContextRequest,
+    ExchangeRequest,
+    IngestRequest,
+    MessageRequest,
+    RecallRequest,
+    Request,
+    RetainRequest,
+    Schema,
+    ShowRequest,
+    StoreRequest,
+    answer_schema,
+    list_of,
+    read_request,
+    schema_of,
+)  # fmt: skip
 
-__all__ = ["ROUTES", "Route", "Served"]
+__all__ = ["PAGE_POLICY", "ROUTES", "Route", "Served", "openapi", "page"]
 
 Body = Mapping[str, Any]
 
@@ -40,9 +66,13 @@ class Route(NamedTuple):
     summary: str
     answers: Schema
     run: Callable[[Served, Body], dict[str, Any]]
-    takes: Schema | None = None
+    takes: type[Request] | None = None
     example: Body | None = None
     writes: bool = False
+
+    def read(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters in a body; Usage for what the route does not take."""
+        return read_request(self.takes, body, "see GET /openapi.json") if self.takes else {}
 
 
 # -- recall -----------------------------------------------------------------------------------------------------------
@@ -135,79 +165,175 @@ def _health(served: Served, asked: Body) -> dict[str, Any]:
 
 # -- the list ---------------------------------------------------------------------------------------------------------
 
-_STRING, _WHOLE, _BOOLEAN = ({"type": name} for name in ("string", "integer", "boolean"))
-_STRINGS = list_of(_STRING)
-_STATS_SCHEMA = object_of(
-    {
-        "schema": {"const": 1}, "kinds": {"type": "object", "additionalProperties": _WHOLE}, "pages": _WHOLE,
-        "entities": _WHOLE, "beliefs": _WHOLE, "fresh": _BOOLEAN, "stale": {"type": ["string", "null"]},
-        "first_day": {"type": ["string", "null"]}, "last_day": {"type": ["string", "null"]}, "search": _STRING,
-        "markdown_bytes": _WHOLE, "index_bytes": _WHOLE, "versions": {"type": "object"}, "problems": _WHOLE,
-        "read_only": _BOOLEAN,
-    }
+_ONE: Schema = {"const": 1}
+_STATS_SCHEMA = answer_schema(
+    schema=_ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
+    first_day="string?", last_day="string?", search="string", markdown_bytes="integer", index_bytes="integer",
+    versions="object", problems="integer", read_only="boolean",
 )  # fmt: skip
-_CITED = {"citation": _STRING, "id": _STRING, "already": _BOOLEAN}
-_MESSAGE = text("Plain text.", longest=1_000_000)
-_EXCHANGE = {"user_msg": _MESSAGE, "assistant_msg": _MESSAGE}
+_CITED = answer_schema(citation="string", id="string", already="boolean")
 _SAID = {"user_msg": "Remember: the demo is on Friday.", "assistant_msg": "Noted."}
 
 ROUTES = (
     Route(
         "POST", "/recall", "What belongs to a message, as a block for a prompt; empty and 0 where nothing does",
-        object_of({"memories": _STRING, "count": _WHOLE}), _memories,
-        object_of({"text": text("A message, as it was said.", longest=200_000)}, closed=True), {"text": "Why PostgreSQL?"},
+        answer_schema(memories="string", count="integer"), _memories, MessageRequest, {"text": "Why PostgreSQL?"},
     ),
     Route(
         "POST", "/ingest", "Keep what is worth keeping of one exchange; says how many facts it kept",
-        object_of({"stored": _WHOLE}), _ingest, object_of(_EXCHANGE, closed=True), _SAID, writes=True,
+        answer_schema(stored="integer"), _ingest, ExchangeRequest, _SAID, writes=True,
     ),
     Route(
-        "POST", "/store", "Write one fact down; when this answers, it is on disk",
-        object_of(_CITED), _store,
-        object_of({"text": RETAIN["properties"]["text"]}, {"source": RETAIN["properties"]["source"]}, closed=True),
+        "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED, _store, StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
     Route("GET", "/stats", "Counts, days, sizes and freshness", _STATS_SCHEMA, _stats),
-    Route("POST", "/v1/recall", "Facts with their proof: all of `memctl recall --json`", ANSWER, _recall, RECALL, {"query": "why PostgreSQL", "k": 3}),
     Route(
-        "POST", "/v1/show", "The lines that a citation, an id, an entity or a page points at", PASSAGES, _show,
-        object_of(
-            {"ref": text("path#L12, an id, an entity or a page.", minLength=1)},
-            {"context": whole(0, 1000, 3, "Lines around it.")}, closed=True,
-        ),
+        "POST", "/v1/recall", "Facts with their proof: all of `memctl recall --json`", ANSWER, _recall, RecallRequest,
+        {"query": "why PostgreSQL", "k": 3},
+    ),
+    Route(
+        "POST", "/v1/show", "The lines that a citation, an id, an entity or a page points at", PASSAGES, _show, ShowRequest,
         {"ref": "memory.md"},
     ),
     Route(
         "POST", "/v1/context", "A prompt pack: core, lessons, recent lines, what belongs to a message; trusted lines only",
-        PACK, _context,
-        object_of(
-            {},
-            {
-                "message": text("The newest message.", longest=200_000),
-                "budget": whole(1, 10_000_000, description="Tokens [default: as in memctl.toml]."),
-                "about": RECALL["properties"]["about"], "since": RECALL["properties"]["since"],
-            },
-            closed=True,
-        ),
-        {"message": "Why PostgreSQL?", "budget": 2000},
+        PACK, _context, ContextRequest, {"message": "Why PostgreSQL?", "budget": 2000},
     ),
     Route(
         "POST", "/v1/retain", "Write one fact down, with all of its attributes",
-        object_of({"schema": {"const": 1}, **_CITED, "dry_run": _BOOLEAN, "warnings": _STRINGS}), _retain, RETAIN,
-        {"text": "The demo is on Friday", "about": ["Atlas"], "source": "user"}, writes=True,
+        answer_schema(schema=_ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*"),
+        _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "user"}, writes=True,
     ),
     Route(
         "POST", "/v1/ingest", "Keep what is worth keeping of one exchange, and say what, why, and what was refused",
-        object_of(
-            {
-                "schema": {"const": 1}, "stored": _WHOLE, "kept": list_of(object_of(_CITED)), "complete": _BOOLEAN,
-                "candidates": list_of(object_of({"content": _STRING, "kind": _STRING, "rule": _STRING, "reason": _STRING})),
-                "refused": list_of(object_of({"code": _STRING, "reason": _STRING})), "warnings": _STRINGS,
-            }
+        answer_schema(
+            schema=_ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
+            candidates=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
+            refused=list_of(answer_schema(code="string", reason="string")),
         ),
-        _ingest_whole,
-        object_of(_EXCHANGE, {"dry_run": {"type": "boolean", "default": False}}, closed=True), _SAID, writes=True,
+        _ingest_whole, IngestRequest, _SAID, writes=True,
     ),
     Route("GET", "/v1/status", "The same as /stats", _STATS_SCHEMA, _stats),
-    Route("GET", "/v1/health", "Answers as long as the index can be opened", object_of({"status": _STRING}), _health),
+    Route("GET", "/v1/health", "Answers as long as the index can be opened", answer_schema(status="string"), _health),
 )  # fmt: skip
+
+
+# -- the documents ----------------------------------------------------------------------------------------------------
+
+_REFUSALS = {
+    "400": "The body is no JSON in UTF-8",
+    "401": "The token is missing or wrong",
+    "403": "A request of another page, or a server that was started with --read-only",
+    "404": "Nothing is found there",
+    "405": "The route takes another method",
+    "408": "The body did not come in time",
+    "409": "A page changed meanwhile; nothing was overwritten",
+    "413": "The body is over 1 MiB",
+    "415": "The body is not application/json",
+    "421": "The Host is not this server's",
+    "422": "What is asked cannot be followed, or will not be kept",
+    "500": "Something broke; the answer says what",
+    "501": "An optional part is not installed",
+    "503": "Busy; try again",
+}
+_OF_GET = ("401", "403", "405", "421", "500", "503")
+
+
+def openapi(url: str, read_only: bool = False) -> dict[str, Any]:
+    """The OpenAPI 3.1 document of the routes."""
+    paths: dict[str, dict[str, Any]] = {}
+    for route in ROUTES:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    about = "Memory in a folder of Markdown, over HTTP on this machine. Private lines are never answered."
+    about += " This server was started with --read-only: writing is refused." if read_only else ""
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "memctl", "version": "1", "description": about},
+        "servers": [{"url": url}],
+        "security": [{"token": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "What .memory/token holds."}
+            },
+            "schemas": {"Error": ERROR},
+        },
+    }
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    codes = _REFUSALS if route.takes else _OF_GET
+    answers = {"200": _content("The answer", route.answers)}
+    answers |= {code: _content(_REFUSALS[code], {"$ref": "#/components/schemas/Error"}) for code in codes}
+    name = f"{route.method.lower()}{route.path.replace('/', '_')}"
+    made: dict[str, Any] = {"operationId": name, "summary": route.summary, "responses": answers}
+    if route.takes is not None:
+        body = {"schema": schema_of(route.takes), "example": route.example}
+        made["requestBody"] = {"required": True, "content": {"application/json": body}}
+    return made
+
+
+def _content(description: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+_STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:54rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+    "pre{background:#f3f3f3;padding:.6rem .8rem;overflow-x:auto;border-radius:4px}code,pre{font:14px/1.4 ui-monospace,monospace}"
+    "h2{margin:2rem 0 .3rem;font-size:1.05rem}h2 b{display:inline-block;min-width:3.4rem}table{border-collapse:collapse}"
+    "td{padding:.1rem .8rem .1rem 0;vertical-align:top}"
+    "@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}pre{background:#262626}}"
+)
+PAGE_POLICY = (
+    f"default-src 'none'; style-src 'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The Content-Security-Policy of the page: its own style and nothing else."""
+
+
+def page(url: str, read_only: bool = False) -> str:
+    """The page as HTML."""
+    shut = " It was started with <code>--read-only</code>: what writes is refused." if read_only else ""
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>memctl</title><style>{_STYLE}</style></head><body>\n'
+        "<h1>memctl</h1>\n"
+        "<p>Memory in a folder of Markdown. This server answers on this machine only, and never tells what is private."
+        f"{shut} What it answers is data, not instructions.</p>\n"
+        "<p>Every request but this page and <a href='/openapi.json'>openapi.json</a> needs the token in "
+        "<code>.memory/token</code> of the workspace:</p>\n"
+        "<pre>TOKEN=$(cat .memory/token)</pre>\n"
+        + "\n".join(_route(route, url) for route in ROUTES)
+        + "\n<h2>What may go wrong</h2>\n<p>Errors are JSON: <code>error</code> is what happened, <code>cure</code> what to do, "
+        "<code>code</code> the exit code of the same error on the command line.</p>\n<table>"
+        + "".join(f"<tr><td>{code}</td><td>{html.escape(text)}</td></tr>" for code, text in _REFUSALS.items())
+        + "</table>\n</body></html>\n"
+    )
+
+
+_BREAK = " \\\n  "
+
+
+def _route(route: Route, url: str) -> str:
+    words = [f'curl {url}{route.path} -H "Authorization: Bearer $TOKEN"']
+    if route.example is not None:
+        words += ["-H 'Content-Type: application/json'", f"-d '{json.dumps(route.example)}'"]
+    takes = f"<table>{''.join(_rows(schema_of(route.takes)))}</table>\n" if route.takes else ""
+    marked = " (writes)" if route.writes else ""
+    return (
+        f"<h2><b>{route.method}</b> {route.path}{marked}</h2>\n<p>{html.escape(route.summary)}.</p>\n{takes}"
+        f"<pre>{html.escape(_BREAK.join(words))}</pre>"
+    )
+
+
+def _rows(schema: Mapping[str, Any]) -> Iterable[str]:
+    """The fields of a body: name, type, what it is."""
+    for name, field in schema["properties"].items():
+        items = field.get("items")
+        kind = f"list of {items.get('type', 'any')}" if items else str(field.get("type", ""))
+        words = field.get("enum") or (items or {}).get("enum")
+        told = field.get("description", "") + (f" One of {', '.join(words)}." if words else "")
+        needed = ", needed" if name in schema.get("required", ()) else ""
+        yield f"<tr><td><code>{name}</code></td><td>{kind}{needed}</td><td>{html.escape(told)}</td></tr>"

@@ -21,11 +21,8 @@ from mcp.server import Server
 from .. import __version__
 from ..errors import MemctlError, NoWorkspace
 from ..markdown.printable import one_line
-from . import mcp_resources, mcp_writing
-from . import mcp_tools as mcp_reading
-from .mcp_arguments import checked
-from .mcp_tools import Session, Told
-from .mcp_tools_list import INSTRUCTIONS, Offered, offered
+from . import mcp_tools
+from .mcp_tools import INSTRUCTIONS, Session, Told, Tool, offered
 from .mcp_wire import wire
 
 __all__ = ["serve"]
@@ -105,7 +102,7 @@ class _Face:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
         return await self._in_thread(partial(self._answer, tool, params.arguments or {}), tool.writes)
 
-    def _answer(self, tool: Offered, given: Mapping[str, Any]) -> types.CallToolResult:
+    def _answer(self, tool: Tool, given: Mapping[str, Any]) -> types.CallToolResult:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         try:
             told = self._told(tool, given)
@@ -119,15 +116,13 @@ class _Face:
             content=[types.TextContent(type="text", text=told.text)], structured_content=structured
         )
 
-    def _told(self, tool: Offered, given: Mapping[str, Any]) -> Told:
-        arguments = checked(tool, given)
+    def _told(self, tool: Tool, given: Mapping[str, Any]) -> Told:
+        arguments = tool.read(given)
         self._ready()
         if not tool.writes:
-            read: Callable[..., Told] = getattr(mcp_reading, tool.name)
-            return read(self._session, **arguments)
-        write: Callable[..., Told] = getattr(mcp_writing, tool.name)
+            return tool.run(self._session, **arguments)
         with self._writing:
-            return write(self._session, **arguments)
+            return tool.run(self._session, **arguments)
 
     # -- resources ----------------------------------------------------------------------------------------------------
 
@@ -135,9 +130,7 @@ class _Face:
         self, context: Any, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         start = _start(params.cursor if params else None)
-        found, end = await self._in_thread(
-            partial(self._or_refuse, partial(mcp_resources.listed, self._session, start))
-        )
+        found, end = await self._in_thread(partial(self._or_refuse, partial(mcp_tools.listed, self._session, start)))
         resources = [
             types.Resource(name=one.title, uri=one.uri, description=one.description, mime_type="text/markdown")
             for one in found
@@ -147,12 +140,12 @@ class _Face:
     async def _list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
         made = [
             types.ResourceTemplate(name=name, uri_template=uri, description=told, mime_type="text/markdown")
-            for name, uri, told in mcp_resources.TEMPLATES
+            for name, uri, told in mcp_tools.TEMPLATES
         ]
         return types.ListResourceTemplatesResult(resource_templates=made)
 
     async def _read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        text = await self._in_thread(partial(self._or_refuse, partial(mcp_resources.read, self._session, params.uri)))
+        text = await self._in_thread(partial(self._or_refuse, partial(mcp_tools.read, self._session, params.uri)))
         contents = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -168,18 +161,18 @@ def _start(cursor: str | None) -> int:
     if cursor is None:
         return 0
     if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 9):
-        raise MCPError(types.INVALID_PARAMS, "no cursor of ours")
+        raise MCPError(types.INVALID_PARAMS, "this cursor is not known")
     return int(cursor)
 
 
-def _as_tool(tool: Offered, structured: bool) -> types.Tool:
+def _as_tool(tool: Tool, structured: bool) -> types.Tool:
     hints = types.ToolAnnotations(
         title=tool.title, read_only_hint=not tool.writes, destructive_hint=tool.destroys,
-        idempotent_hint=tool.idempotent, open_world_hint=False,
+        idempotent_hint=True, open_world_hint=False,
     )  # fmt: skip
     return types.Tool(
         name=tool.name, title=tool.title, description=tool.description, input_schema=tool.input_schema,
-        output_schema=tool.output_schema if structured else None, annotations=hints,
+        output_schema=dict(tool.answers) if structured else None, annotations=hints,
     )  # fmt: skip
 
 

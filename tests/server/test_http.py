@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 from face_helpers import call, fixture_copy, write_pages
 from http_helpers import Running, read_reply, request, serve_process, serving
-from memctl.server.http import app as http
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
@@ -29,9 +28,9 @@ from memctl.memory import Memory
 from memctl.notes.system import locked
 from memctl.notes.token import read_token, token_of
 from memctl.notes.workspace import Workspace, find_workspace
+from memctl.server import http_app as http
 from memctl.server.http_gate import LARGEST
-from memctl.server.http_pages import openapi, page
-from memctl.server.http_routes import ROUTES, Served
+from memctl.server.http_routes import ROUTES, Served, openapi, page
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 PAGES = {
@@ -442,7 +441,7 @@ def test_only_this_machine(tmp_path: Path, host: str) -> None:
     assert done.code == 2 and "is not this machine alone" in done.err
 
 
-@pytest.mark.parametrize("name", ["starlette", "uvicorn", "jsonschema"])
+@pytest.mark.parametrize("name", ["starlette", "uvicorn", "pydantic"])
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Exit code 16, with the command that installs it."""
     for module in [m for m in sys.modules if m.startswith(("memctl.server.http_app", "starlette", "uvicorn"))]:

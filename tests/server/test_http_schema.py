@@ -12,8 +12,7 @@ from http_helpers import Running, serving
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from memctl.server.http_pages import openapi
-from memctl.server.http_routes import ROUTES
+from memctl.server.http_routes import ROUTES, openapi
 
 PAGES = {
     "memory.md": "# Memory\n\nAlice keeps the keys.\n",

@@ -20,7 +20,7 @@ from mcp_helpers import Asker, Wire, connected, environment, text_of
 from torture import mcp_requests
 
 from memctl.language.tokens import estimate as tokens
-from memctl.server.mcp_tools_list import INSTRUCTIONS, TOOLS, offered
+from memctl.server.mcp_tools import INSTRUCTIONS, TOOLS, offered
 
 READING = ["recall", "show", "context", "status"]
 WRITING = ["retain", "reflect", "forget"]

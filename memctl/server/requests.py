@@ -1,0 +1,288 @@
+"""What HTTP and MCP take, one model a request, and what they answer; the JSON Schemas of both follow from here.
+
+A request that the two take with different bounds has a model each, over one that holds what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+
+from ..errors import Usage
+from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
+from ..markdown.printable import one_line, printable
+
+__all__ = [
+    "ANSWER", "ERROR", "PACK", "PASSAGES", "ContextRequest", "ContextTool", "ExchangeRequest", "ForgetTool", "IngestRequest",
+    "MessageRequest", "RecallRequest", "RecallTool", "ReflectTool", "Request", "RetainRequest", "RetainTool", "Schema",
+    "ShowRequest", "ShowTool", "StoreRequest", "answer_schema", "read_request", "schema_of",
+]  # fmt: skip
+
+Schema = Mapping[str, Any]
+
+
+def _whole(value: Any) -> Any:
+    """`3.0` is a whole number in JSON."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Text = Annotated[str, Field(max_length=1000)]
+Message = Annotated[str, Field(max_length=200_000)]
+Line = Annotated[str, Field(min_length=1, max_length=16_000)]
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+Names = Annotated[list[Name], Field(max_length=50)]
+Texts = Annotated[list[Text], Field(max_length=50)]
+Whole = Annotated[int, BeforeValidator(_whole)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Kind = Literal["world", "experience", "opinion", "observation"]
+AnyKind = Literal["world", "experience", "opinion", "observation", "note"]
+_WHEN = '30d, 2025-11, "last week"'
+
+
+def _optional(description: str | None = None, **bounds: Any) -> Any:
+    """A parameter that may be left out; `description` is None where its name says it all."""
+    return Field(default=None, description=description, **bounds)
+
+
+# -- what is taken ----------------------------------------------------------------------------------------------------
+
+
+class Request(BaseModel):
+    """Parameters of a call; unknown ones are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    def given(self) -> dict[str, Any]:
+        """The parameters that were sent."""
+        return self.model_dump(exclude_unset=True)
+
+
+class _Recall(Request):
+    query: Annotated[str, Field(max_length=32_000)] = _optional("Question or words, any language")
+    since: Text = _optional(_WHEN)
+    until: Text = _optional()
+    on: Text = _optional()
+    as_of: Text = _optional("As known by that day")
+    about: Names = _optional("Names")
+    kind: Annotated[list[AnyKind], Field(max_length=5)] = _optional()
+    key: Text = _optional("Slot, such as db")
+    min_confidence: Share = _optional()
+    history: bool = _optional("Older versions too")
+    hops: Whole = _optional("2-3: also lines related by names", ge=1, le=3)
+
+
+class RecallTool(_Recall):
+    """The parameters of the tool recall."""
+
+    k: Whole = _optional(ge=1, le=50)
+    budget: Whole = _optional("Most tokens [1500]", ge=100, le=20_000)
+
+
+class RecallRequest(_Recall):
+    """The body of /v1/recall."""
+
+    query: Message = _optional("Words; also @Name, kind:opinion, since:30d, key:db. Without: the newest.")
+    k: Whole = _optional("How many hits at most [default: as in memctl.toml].", ge=1, le=1000)
+    budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
+    vectors: bool = _optional("False: by words only.")
+    explain: bool = _optional("How each score came about.")
+
+
+class ShowTool(Request):
+    """The parameters of the tool show."""
+
+    ref: Text
+    context: Whole = _optional(ge=0, le=50)
+
+
+class ShowRequest(Request):
+    """The body of /v1/show."""
+
+    ref: Annotated[Text, Field(min_length=1)] = Field(description="path#L12, an id, an entity or a page.")
+    context: Whole = _optional("Lines around it [3].", ge=0, le=1000)
+
+
+class ContextTool(Request):
+    """The parameters of the tool context."""
+
+    message: Message = _optional("The user's message")
+    budget: Whole = _optional("Most tokens [4000]", ge=256, le=50_000)
+
+
+class ContextRequest(Request):
+    """The body of /v1/context."""
+
+    message: Message = _optional("The newest message.")
+    budget: Whole = _optional("Tokens [default: as in memctl.toml].", ge=1, le=10_000_000)
+    about: Names = _optional("Names")
+    since: Text = _optional(_WHEN)
+
+
+class MessageRequest(Request):
+    """The body of /recall."""
+
+    text: Message = Field(description="A message, as it was said.")
+
+
+class ExchangeRequest(Request):
+    """The body of /ingest."""
+
+    user_msg: Annotated[str, Field(max_length=1_000_000)] = Field(description="Plain text.")
+    assistant_msg: Annotated[str, Field(max_length=1_000_000)] = Field(description="Plain text.")
+
+
+class IngestRequest(ExchangeRequest):
+    """The body of /v1/ingest."""
+
+    dry_run: bool = _optional()
+
+
+class ReflectTool(Request):
+    """The parameters of the tool reflect."""
+
+    since: Text = _optional(_WHEN)
+    dry_run: bool = _optional()
+
+
+class ForgetTool(Request):
+    """The parameters of the tool forget."""
+
+    ids: Texts = _optional()
+    about: Names = _optional("Names")
+    source: Text = _optional("web, tool, import:name")
+    before: Text = _optional(_WHEN)
+    expired: bool = _optional()
+    unused: bool = _optional()
+    confirm: Text = _optional()
+
+
+class StoreRequest(Request):
+    """The body of /store."""
+
+    text: Line = Field(description="A full grammar line, or plain text.")
+    source: Text = _optional("user, agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
+
+
+class _Retain(Request):
+    text: Annotated[str, Field(max_length=8000)] = Field(
+        description="Plain, or a grammar line: O(c=0.9) @Peter: Prefers short replies"
+    )
+    kind: Kind = _optional()
+    about: Names = _optional("Names")
+
+
+def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
+    """An attribute of the grammar as a parameter."""
+    kind: Any = Text
+    bounds: dict[str, Any] = {}
+    if attribute.is_flag:
+        kind = bool
+    elif attribute.is_share:
+        kind = Share
+    elif attribute.words:
+        kind = Literal[attribute.words]
+    elif attribute.many:
+        kind = Texts
+    elif attribute.name == "src":
+        bounds = {"pattern": f"^{ORIGIN}$"}
+    return kind, _optional(description or None, **bounds)
+
+
+_TOOL: dict[str, Any] = {each.long: _parameter(each, each.tool) for each in ATTRIBUTES if each.tool is not None}
+_BODY: dict[str, Any] = {each.long: _parameter(each, each.help) for each in ATTRIBUTES}
+_TOOL |= {"dry_run": (bool, _optional())}
+_BODY |= {
+    "text": (Line, Field(description="A full grammar line, or plain text.")),
+    "date": (Text, _optional("The log's day [default: today].")),
+    "dry_run": (bool, _optional("Write nothing; the answer says what would stand where.")),
+}
+RetainTool = create_model("RetainTool", __base__=_Retain, **_TOOL)
+"""The parameters of the tool retain."""
+RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)
+"""The body of /v1/retain."""
+
+
+def read_request(model: type[Request], given: Mapping[str, Any], cure: str) -> dict[str, Any]:
+    """The parameters of a call; Usage for the first that is unknown, missing or out of bounds."""
+    try:
+        return model.model_validate(given).given()
+    except ValidationError as error:
+        wrong = min(
+            error.errors(include_url=False, include_context=False, include_input=False), key=lambda e: len(e["loc"])
+        )
+        where = printable(one_line(".".join(map(str, wrong["loc"]))))[:100]
+        what = {"extra_forbidden": "unknown parameter", "missing": "missing"}.get(wrong["type"], wrong["msg"])
+        raise Usage(f"{where}: {what}" if where else what, cure) from None
+
+
+_LENGTHS = ("maxLength", "minLength", "maxItems")  # bounds that are not worth a model's tokens
+
+
+def schema_of(model: type[Request], brief: bool = False) -> dict[str, Any]:
+    """The JSON Schema of a request, without titles and null defaults; `brief` without the bounds of lengths too."""
+    left_out = {"title", "default", *(_LENGTHS if brief else ())}
+    made = model.model_json_schema()
+    fields = {name: _lean(field, left_out) for name, field in made.get("properties", {}).items()}
+    required = {"required": made["required"]} if "required" in made else {}
+    return {"type": "object", "properties": fields, "additionalProperties": False, **required}
+
+
+def _lean(schema: Mapping[str, Any], left_out: set[str]) -> dict[str, Any]:
+    kept = {name: value for name, value in schema.items() if name not in left_out}
+    if "enum" in kept:
+        kept.pop("type", None)
+    return kept | ({"items": _lean(kept["items"], left_out)} if "items" in kept else {})
+
+
+# -- what is answered -------------------------------------------------------------------------------------------------
+
+
+def answer_schema(**fields: str | Schema) -> dict[str, Any]:
+    """The schema of an answer: a type by its name, `*` for a list, `?` for what may be null; `-` for what may be left out.
+
+    Keys are only ever added, so more of them are allowed.
+    """
+    made, needed = {}, []
+    for name, told in fields.items():
+        if not isinstance(told, str):
+            made[name] = told
+        elif told.rstrip("-").endswith("*"):
+            made[name] = list_of({"type": told.rstrip("-*")})
+        else:
+            word = told.rstrip("-?")
+            made[name] = {"type": [word, "null"] if "?" in told else word}
+        if not (isinstance(told, str) and told.endswith("-")):
+            needed.append(name)
+    return {"type": "object", "properties": made, "required": needed}
+
+
+def list_of(items: Schema) -> dict[str, Any]:
+    """The schema of a list."""
+    return {"type": "array", "items": items}
+
+
+_ONE: Schema = {"const": 1}
+_PERIOD = answer_schema(**{"from": "string?", "to": "string?"})
+_HIT = answer_schema(
+    id="string", kind="string", timestamp="string?", valid=_PERIOD, entities="string*", content="string", source="string",
+    path="string", line="integer", end_line="integer", heading="string", confidence="number?", importance="number?",
+    origin="string", trusted="boolean", superseded_by="string?", score="number", why="object",
+)  # fmt: skip
+ANSWER = answer_schema(
+    schema=_ONE,
+    query="string",
+    as_of="string?",
+    stale="boolean",
+    warnings="string*",
+    took_ms="number",
+    hits=list_of(_HIT),
+)
+_PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
+PASSAGES = answer_schema(schema=_ONE, passages=list_of(_PASSAGE))
+PACK = answer_schema(
+    schema=_ONE, text="string", stable="string", recalled="string", budget="integer", used="integer", layers="object",
+    warnings="string*", items=list_of(answer_schema(layer="string", id="string", content="string", source="string")),
+)  # fmt: skip
+ERROR = answer_schema(error="string", cure="string", code="integer-")

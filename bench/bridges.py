@@ -25,11 +25,12 @@ from generate import make_queries, make_workspace
 from memctl.hits import Answer, answer_json
 from memctl.index.heal import open_index, with_index
 from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import Query, by_ids
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.recall import related
-from memctl.recall.association import reach
+from memctl.recall.pagerank import reach
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 
@@ -221,7 +222,7 @@ def shown(hops: int) -> Callable[[Asked], list[str]]:
 
     def run(asked: Asked) -> list[str]:
         answer = related.related_to(
-            asked.workspace, asked.index, asked.query, asked.answer, today=TODAY, k=10, hops=hops
+            OpenMemory(asked.workspace).on(TODAY).bound(asked.index), asked.query, asked.answer, k=10, hops=hops
         )
         assert _without_time(answer) == _without_time(asked.answer), "the main ranking changed"
         return [hit.content for hit in answer.related or ()]
@@ -279,12 +280,15 @@ def _asked(workspace: Workspace, chains: Sequence[Chain]) -> Iterator[tuple[Aske
     index = open_index(workspace)
     for chain in chains:
         query = read_query(chain.question, TODAY)
-        yield Asked(workspace, index, query, recall_in(workspace, index, query, today=TODAY, k=10)), chain
+        yield (
+            Asked(workspace, index, query, recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)),
+            chain,
+        )
     index.close()
 
 
 # (lines fetched of one name, lines from which the third hop goes on): those of related.py first
-BOUNDS = ((related.MOST, related.WIDEST), (50, 20), (200, 80), (1000, 120))
+BOUNDS = ((related._MOST, related._WIDEST), (50, 20), (200, 80), (1000, 120))
 
 
 def speed(facts: int, questions: int) -> None:
@@ -298,16 +302,16 @@ def speed(facts: int, questions: int) -> None:
         asked: list[tuple[Query, Answer]] = []
         took = []
         for query in (read_query(text, TODAY) for text in make_queries(questions)):
-            recall_in(workspace, index, query, today=TODAY, k=10)
+            recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)
             start = time.perf_counter()
-            asked.append((query, recall_in(workspace, index, query, today=TODAY, k=10)))
+            asked.append((query, recall_in(OpenMemory(workspace).on(TODAY).bound(index), query, k=10)))
             took.append(time.perf_counter() - start)
         base = statistics.median(took)
         print(f"{facts:,} facts: recall p50 {1000 * base:.1f} ms")
         for hops in (2, 3):
             first: list[set[str]] = []
             for most, widest in BOUNDS:
-                related.MOST, related.WIDEST = most, widest
+                related._MOST, related._WIDEST = most, widest
                 took, found = _timed(workspace, index, asked, hops)
                 first = first or found
                 kept = statistics.mean(len(a & b) / len(a) for a, b in zip(first, found, strict=True) if a)
@@ -316,7 +320,7 @@ def speed(facts: int, questions: int) -> None:
                     f"({statistics.median(took) / base:.1f} x recall), shares {kept:.0%} of its lines with the first"
                 )
     finally:
-        related.MOST, related.WIDEST = BOUNDS[0]
+        related._MOST, related._WIDEST = BOUNDS[0]
         shutil.rmtree(root)
 
 
@@ -326,7 +330,10 @@ def _timed(
     took, found = [], []
     for query, answer in asked:
         start = time.perf_counter()
-        more = related.related_to(workspace, index, query, answer, today=TODAY, k=10, hops=hops).related or ()
+        more = (
+            related.related_to(OpenMemory(workspace).on(TODAY).bound(index), query, answer, k=10, hops=hops).related
+            or ()
+        )
         took.append(time.perf_counter() - start)
         found.append({hit.ref for hit in more})
     return took, found

@@ -23,6 +23,7 @@ from typing import Any
 from memctl.facts import Fact, Kind
 from memctl.index.heal import with_index
 from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.sync import sync
 from memctl.markdown.grammar import render
 from memctl.notes.workspace import Workspace, find_workspace
@@ -122,7 +123,7 @@ def _ask(workspace: Workspace, items: Sequence[dict[str, Any]], index: Index) ->
     places, times = [], []
     for item in items:
         start = time.perf_counter()
-        answer = recall_in(workspace, index, read_query(item["asked"], TODAY), today=TODAY, k=10)
+        answer = recall_in(OpenMemory(workspace).on(TODAY).bound(index), read_query(item["asked"], TODAY), k=10)
         times.append((time.perf_counter() - start) * 1000)
         places.append(next((n for n, hit in enumerate(answer.hits, 1) if hit.content == item["fact"]), 1000))
     return places, times

@@ -20,6 +20,7 @@ from typing import Any
 
 from memctl.index.heal import with_index
 from memctl.index.index import Index
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import census
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace, find_workspace
@@ -240,7 +241,7 @@ def _ask(
 
 
 def _recall(workspace: Workspace, index: Index, query: Any, question: dict[str, Any], today: date) -> float:
-    found = {str(hit.source) for hit in recall_in(workspace, index, query, today=today, k=10).hits}
+    found = {str(hit.source) for hit in recall_in(OpenMemory(workspace).on(today).bound(index), query, k=10).hits}
     return len(found & set(question["gold"])) / len(set(question["gold"]))
 
 

@@ -131,13 +131,14 @@ def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[s
             raise SystemExit(f"{workspace.root}: {report.missing} entries are not embedded: {report.stopped}")
     newest = census(index)["pages"][0][4]
     today = date.fromisoformat(newest) if newest else date(2025, 1, 1)
+    memory = OpenMemory(workspace).on(today).bound(index)
     results = []
     for question in group:
         query = read_query(question["question"], today)
-        first = recall_in(workspace, index, query, today=today, k=10)
+        first = recall_in(memory, query, k=10)
         if embedder and (first.vectors is None or first.vectors.missing):
             raise SystemExit(f"{workspace.root}: no vectors took part: {first.warnings}")
-        deep = recall_in(workspace, index, query, today=today, k=DEPTH).hits if question.get("gold_sessions") else ()
+        deep = recall_in(memory, query, k=DEPTH).hits if question.get("gold_sessions") else ()
         found = [str(hit.source) for hit in deep]
         kept = list(dict.fromkeys(sessions[place] for place in found if place in sessions))
         results.append(Result(question, [str(hit.source) for hit in first.hits], kept))

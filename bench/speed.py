@@ -32,6 +32,7 @@ import memctl
 from memctl.index.heal import open_index, with_index
 from memctl.index.index import Index
 from memctl.index.lexical import ORDINAL_BITS
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.language.analyzer import query_terms, terms
@@ -182,9 +183,10 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
         floor.commit()
         times: dict[str, list[float]] = {"recall": [], "all words": [], "without stop words": []}
         index: Index = open_index(workspace)
+        memory = OpenMemory(workspace).on(TODAY).bound(index)
         for text in make_queries(count):
             query = read_query(text, TODAY)
-            times["recall"].append(_timed(partial(recall_in, workspace, index, query, today=TODAY, k=10)))
+            times["recall"].append(_timed(partial(recall_in, memory, query, k=10)))
             times["all words"].append(_timed(partial(_plain_query, floor, terms(text))))
             times["without stop words"].append(_timed(partial(_plain_query, floor, query_terms(text))))
         index.close()
@@ -211,9 +213,10 @@ def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, flo
     figures = {"vectors": float(count), "fill s": time.perf_counter() - start}
     _show("vectors of chance", figures)
     index = open_index(workspace)
+    memory = OpenMemory(workspace).on(TODAY).bound(index)
     asked = [read_query(text, TODAY) for text in make_queries(queries)]
-    recall_in(workspace, index, asked[0], today=TODAY, k=10)  # loads the model
-    times = [_timed(partial(recall_in, workspace, index, query, today=TODAY, k=10)) for query in asked]
+    recall_in(memory, asked[0], k=10)  # loads the model
+    times = [_timed(partial(recall_in, memory, query, k=10)) for query in asked]
     index.close()
     cut = statistics.quantiles(times, n=20)
     figures |= _show("recall with vectors in process", {"vectors p50 ms": cut[9], "vectors p95 ms": cut[18]})

@@ -29,6 +29,7 @@ from pathlib import Path
 from generate import make_queries, make_workspace
 from speed import FTS, _plain_query, _rows
 
+from memctl.index.open_memory import OpenMemory
 from memctl.language.analyzer import query_terms
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
@@ -49,7 +50,7 @@ def main() -> None:
         root = Path(folder).resolve()
         make_workspace(root, given.facts)
         workspace = Workspace(root).without_model()
-        recall(workspace, read_query("", TODAY), today=TODAY)
+        recall(OpenMemory(workspace).on(TODAY), read_query("", TODAY))
         with server(root) as (connection, token):
             for question in asked[: -2 * given.questions]:
                 ask(connection, token, question)
@@ -57,7 +58,10 @@ def main() -> None:
             line("handler", [handler for handler, _ in told])
             line("client", [client for _, client in told])
             line("edited", list(edited(root, connection, token, asked[-2 * given.questions : -given.questions][:60])))
-        line("cold", [timed(lambda q=q: recall(workspace, read_query(q, TODAY), today=TODAY)) for q in new[:100]])
+        line(
+            "cold",
+            [timed(lambda q=q: recall(OpenMemory(workspace).on(TODAY), read_query(q, TODAY))) for q in new[:100]],
+        )
         line("floor", list(floor(workspace, new)))
 
 

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from .maintenance.init import Made as Made
     from .maintenance.status import Status as Status
     from .markdown.evidence_line import Bullet as Bullet
-    from .recall.entities import EntityLine as EntityLine
-    from .recall.entities import EntityView as EntityView
-    from .recall.show import Passage as Passage
+    from .recall.lookup import EntityLine as EntityLine
+    from .recall.lookup import EntityView as EntityView
+    from .recall.lookup import Passage as Passage
     from .reflect.reflect import Reflected as Reflected
     from .retain.retain import Retained as Retained
     from .transfer.export import Exported as Exported
@@ -127,13 +127,8 @@ class Memory(OpenMemory):
         from .recall.recall import recall
 
         asked = self.query(query, **filters) if isinstance(query, str) else query
-        workspace = self.workspace if vectors else self.workspace.without_model()
-        options: dict[str, Any] = {"k": k or workspace.settings.k, "history": history, "budget": budget}
-        if hops > 1:
-            from .recall.related import recall_further
-
-            return recall_further(workspace, asked, today=self.today, hops=hops, through=self.resident, **options)
-        return recall(workspace, asked, today=self.today, through=self.resident, **options)
+        k = k or self.workspace.settings.k
+        return recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
 
     def reflect(
         self, *, since: str | None = None, dry_run: bool = False, propose: bool = False,
@@ -150,33 +145,33 @@ class Memory(OpenMemory):
 
     def show(self, reference: str, context: int = 3, *, public: bool = False) -> tuple[Passage, ...]:
         """What a citation, an id, a name or a page stands for, with `context` lines around it."""
-        from .recall.show import show
+        from .recall.lookup import show
 
-        return show(self.workspace, reference, context, self.tell, public=public, through=self.resident)
+        return show(self, reference, context, public=public)
 
     def entities(self) -> tuple[EntityLine, ...]:
         """Every entity with a page and every name that lines are about, most mentioned first."""
-        from .recall.entities import list_entities
+        from .recall.lookup import list_entities
 
-        return list_entities(self.workspace, self.tell)
+        return list_entities(self)
 
     def entity(self, name: str, k: int = 10) -> EntityView:
-        """One entity: its names, what holds now, its newest `k` lines. NothingFound for a name that nobody has."""
-        from .recall.entities import show_entity
+        """One entity: its names, what holds now, its newest `k` lines. NothingFound for an unknown name."""
+        from .recall.lookup import show_entity
 
-        return show_entity(self.workspace, name.removeprefix("@"), self.today, k, self.tell)
+        return show_entity(self, name.removeprefix("@"), k)
 
     def fact(self, key: str, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """The current line of a slot, one for each entity that has it."""
-        from .recall.slots import get_fact
+        from .recall.lookup import get_fact
 
-        return get_fact(self.workspace, key, about, self.today, self._as_of(as_of), self.tell)
+        return get_fact(self, key, about, self._as_of(as_of))
 
     def fact_history(self, key: str, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """Every version of a slot, oldest first."""
-        from .recall.slots import history
+        from .recall.lookup import history
 
-        return history(self.workspace, key, about, self.today, self._as_of(as_of), self.tell)
+        return history(self, key, about, self._as_of(as_of))
 
     def beliefs(self, *, about: str | None = None, as_of: str | None = None) -> tuple[BeliefView, ...]:
         """Every belief with its confidence and evidence, the firmest first."""

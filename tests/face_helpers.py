@@ -15,10 +15,9 @@ from typing import Any
 from memctl.cli.app import load
 from memctl.cli.call import run
 from memctl.hits import Answer, Hit
+from memctl.index.resident import Resident
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 NOW = "2025-11-30"
@@ -54,15 +53,19 @@ def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
     return Workspace(root.resolve())
 
 
-def memory_on(workspace: Workspace, day: date = TODAY, tell: Callable[[str], None] = lambda note: None) -> Memory:
+def memory_on(
+    workspace: Workspace,
+    day: date = TODAY,
+    tell: Callable[[str], None] = lambda note: None,
+    resident: Resident | None = None,
+) -> Memory:
     """The memory of a workspace on a day; `tell` hears its notes."""
-    return Memory(workspace, lambda: datetime.combine(day, time()), tell=tell)
+    return Memory(workspace, lambda: datetime.combine(day, time()), tell=tell, resident=resident)
 
 
 def ask(workspace: Workspace, words: str, *, k: int = 10, today: date = TODAY, **more: Any) -> Answer:
     """Recall through the public verb; `more` are the filters of `read_query` and the options of `recall`."""
-    options = {name: more.pop(name) for name in ("history", "budget", "vectors") if name in more}
-    return recall(workspace, read_query(words, today, **more), today=today, k=k, **options)
+    return memory_on(workspace, today).recall(words, k=k, **more)
 
 
 def contents(answer: Answer) -> list[str]:

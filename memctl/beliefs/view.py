@@ -16,7 +16,7 @@ from ..index.sync import freshen
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
 from ..notes.files import read_page
-from ..recall.entry_hits import hit_of
+from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
 from .belief import Belief, Place, as_written
 from .confidence import Ledger
@@ -132,12 +132,10 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
         )
         entries = placed(index, [bare])
         verdict = judge(index, entries, day, as_of)
-        seen = reread(memory.workspace, verdict.entries.values())
-        known = KnownNames(index)
+        hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)
 
         def shown(ids: set[int]) -> tuple[Hit, ...]:
-            wanted = [verdict.entries[i] for i in sorted(ids) if i in verdict.entries and i in seen]
-            return tuple(hit_of(index, e, seen[e.id], verdict, day, known) for e in wanted)
+            return tuple(hits[i] for i in sorted(ids) if i in hits)
 
         own = {e.id for e in entries if e.id in verdict.entries}
         after = {s.replaced_by for i, s in verdict.standings.items() if i in own and s.replaced_by is not None}

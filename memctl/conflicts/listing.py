@@ -30,9 +30,7 @@ from ..index.row import Row
 from ..index.sync import freshen
 from ..language.analyzer import terms
 from ..language.names import entity_key
-from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of
-from ..recall.entry_hits import hit_of
+from ..recall.entry_hits import hits_of, text_of
 from ..stance.stance import Stance, stance
 from ..truth.judge import Judgement, judge
 from .pairs import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
@@ -236,10 +234,9 @@ class _Comparison:
     """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
 
     def __init__(self, memory: OpenMemory, entries: Mapping[int, Row], verdict: Judgement) -> None:
-        self._index, self._entries, self._verdict, self._today = memory.index, entries, verdict, memory.today
-        self._seen = reread(memory.workspace, entries.values())
+        self._memory, self._entries, self._verdict = memory, entries, verdict
+        self._seen = reread(memory.workspace, entries.values(), memory.index)
         self._known = KnownNames(memory.index)
-        self._facts: dict[int, Fact | None] = {}
         self._names: dict[str, frozenset[str]] = {}
 
     def compared(self, pair: Pair) -> Conflict | None:
@@ -263,10 +260,7 @@ class _Comparison:
         return Conflict((sides[0], sides[1]), found[0], found[1], about)
 
     def _fact(self, number: int) -> Fact | None:
-        if number not in self._facts:
-            read = parse(content_of(Role.FACT, self._seen[number].raw)) if number in self._seen else None
-            self._facts[number] = read if isinstance(read, Fact) else None
-        return self._facts[number]
+        return text_of(self._entries[number], self._seen[number]).fact if number in self._seen else None
 
     def _statement(self, number: int, fact: Fact) -> Statement:
         day = self._entries[number].day
@@ -275,12 +269,12 @@ class _Comparison:
     def _terms(self, name: str) -> frozenset[str]:
         """The search terms of every name of somebody."""
         if name not in self._names:
-            self._names[name] = frozenset(chain.from_iterable(map(terms, (name, *keys_of(self._index, name)))))
+            self._names[name] = frozenset(chain.from_iterable(map(terms, (name, *keys_of(self._memory.index, name)))))
         return self._names[name]
 
     def _weigh(self, one: Fact, other: Fact) -> Stance:
         return stance(one, other, canonical=lambda name: entity_key(self._known.known_as(name)))
 
     def _hit(self, number: int) -> Hit:
-        entry = self._entries[number]
-        return hit_of(self._index, entry, self._seen[number], self._verdict, self._today, self._known)
+        entries = [self._entries[number]]
+        return hits_of(self._memory, entries, self._verdict, seen=self._seen, known=self._known)[number]

@@ -12,12 +12,12 @@ from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
 from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..language.tokens import Counter
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..recall.query import read_query
-from ..recall.question import SHORT, clean
-from ..recall.recall import freshened
+from ..recall.question import SHORT, clean_question
 from .assembly import SHARES, Item, Pack, made_pack, recalled_block, stable_part
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page
@@ -77,7 +77,7 @@ def beside_prompt(workspace: Workspace, prompt: str, *, today: date, budget: int
     pack = for_prompt(workspace, prompt, today=today, budget=budget)
     if not pack.items:
         return ""
-    words = clean(prompt) if len(prompt) > SHORT else prompt
+    words = clean_question(prompt) if len(prompt) > SHORT else prompt
     names = with_index(workspace, lambda index: KnownNames(index).in_text(words))
     return recalled_block(belonging(pack.items, words, names, most))
 
@@ -134,7 +134,7 @@ def run(workspace: Workspace, through: Resident | None, job: Callable[[Index], T
 
 def standing(workspace: Workspace, index: Index, through: Resident | None) -> list[str]:
     """Bring the index up to date, where something changed; why it may lag, if it does."""
-    report = freshened(workspace, index, through)
+    report = OpenMemory(workspace, resident=through).bound(index).synced()
     return [report.stale] if report.stale else []
 
 

@@ -13,19 +13,18 @@ from ..entities.names_of_lines import KnownNames
 from ..facts import Kind
 from ..hits import Hit
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks
 from ..index.queries.names import keys_of
-from ..index.reread import reread
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
-from ..recall.entry_hits import hit_of
+from ..recall.entry_hits import hits_of
+from ..recall.lookup import current_slots
 from ..recall.recall import recall_in
-from ..recall.slots import current_slots
 from ..reflect.lessons import Outcome, lessons
-from ..truth.judge import judge
 from .assembly import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
 
 __all__ = ["CORE_PAGE", "Layers", "asked", "core_page"]
@@ -58,6 +57,7 @@ class Layers:
         self, workspace: Workspace, index: Index, today: date, count: Counter, filters: Query, core: str
     ) -> None:
         self._workspace, self._index, self._today, self._count = workspace, index, today, count
+        self._memory = OpenMemory(workspace).on(today).bound(index)
         self._filters = filters
         self._core_pages = frozenset((core_page(workspace), *workspace.settings.pinned))
         self._core = [words_of(line) for line in core.split("\n") if line.strip()]
@@ -83,13 +83,9 @@ class Layers:
         entries = [e for e in own_lines(self._index, _LESSONS) if e.role in ("item", "fact")]
         if self._filters.about or self._filters.days:
             return
-        seen = reread(self._workspace, entries)
-        verdict = judge(self._index, entries, self._today)
-        for entry in entries:
-            if entry.id in seen:
-                hit = hit_of(self._index, entry, seen[entry.id], verdict, self._today)
-                if self._may_enter(hit):
-                    yield item_of(hit, "lessons", "lessons")
+        for hit in hits_of(self._memory, entries).values():
+            if self._may_enter(hit):
+                yield item_of(hit, "lessons", "lessons")
 
     def _counted(self, tasks: Sequence[str], layer: str) -> list[Item]:
         """What the outcomes of some tasks teach, best known first."""
@@ -114,13 +110,7 @@ class Layers:
             for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
         ]
         entries = outcomes_of(self._index, wanted, self._today)
-        seen = reread(self._workspace, entries, self._index)
-        verdict = judge(self._index, entries, self._today, whole=False)
-        known = KnownNames(self._index)
-        for entry in entries:
-            if entry.id not in seen:
-                continue
-            hit = hit_of(self._index, entry, seen[entry.id], verdict, self._today, known)
+        for hit in hits_of(self._memory, entries, whole=False).values():
             if hit.fact and hit.fact.outcome and self._may_enter(hit):
                 told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
                 yield Outcome(*told, hit.entities, hit.day, hit.source, hit.ref)
@@ -170,7 +160,7 @@ class Layers:
                 yield item_of(hit, "recalled", "now")
 
     def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
-        return current_slots(self._workspace, self._index, name, self._today)
+        return current_slots(self._memory, name)
 
     def _beliefs(self, query: Query, hits: Sequence[Hit]) -> Iterator[Item]:
         """Opinions with their confidence of today, if they belong to the question as much as what was found."""
@@ -194,7 +184,7 @@ class Layers:
         """What recall finds and may be told: `k` of it, or half of that where untrusted lines stand before them."""
         width = k
         while True:
-            answer = recall_in(self._workspace, self._index, query, today=self._today, k=width)
+            answer = recall_in(self._memory, query, k=width)
             copies = copied_places(self._index, [hit.ref for hit in answer.hits])
             hits = [h for h in answer.hits if (h.source.path, h.source.line) not in copies and self._may_enter(h)]
             if 2 * len(hits) >= k or len(answer.hits) < width or width >= _MOST:
@@ -212,9 +202,9 @@ class Layers:
 def asked(message: str, filters: Query, today: date) -> Query:
     """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
     from ..language.dates import find_times
-    from ..recall.question import SHORT, clean
+    from ..recall.question import SHORT, clean_question
 
-    words = " ".join((clean(message) if len(message) > SHORT else message).split())
+    words = " ".join((clean_question(message) if len(message) > SHORT else message).split())
     times = tuple(mention.period for mention in find_times(words, today))
     return replace(filters, words=words, times=times)
 

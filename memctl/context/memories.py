@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import NamedTuple
 
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query
 from ..index.resident import Resident
 from ..language.analyzer import query_terms
@@ -36,7 +37,7 @@ def memories(
     query = asked(message, Query(public=True), today)
     if not query_terms(query.words):
         return Memories("", 0)
-    hits = recall(workspace, query, today=today, k=k, through=through).hits
+    hits = recall(OpenMemory(workspace, resident=through).on(today), query, k=k).hits
     least = _WEAK * max((hit.score for hit in hits), default=0.0)
     kept = [hit for hit in hits if hit.score >= least and not hit.retracted]
     items = fitting([item_of(hit, "recalled") for hit in kept], budget, estimate)

@@ -12,6 +12,7 @@ from ..errors import Usage
 from ..facts import Citation
 from ..hits import Answer, Hit
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..notes.workspace import Workspace
 from ..recall.query import read_query
 from ..recall.recall import recall_in
@@ -110,10 +111,11 @@ class Searcher:
         """What recall answers in a configuration."""
         query = read_query(question, today, as_of=as_of.isoformat() if as_of else None)
         workspace = self.workspace.without_model() if configuration.base == "words" else self.workspace
-        answer = recall_in(workspace, self._index, query, today=today, k=k)
-        if configuration.hops == 1:
-            return answer
-        return related_to(self.workspace, self._index, query, answer, today=today, k=RELATED, hops=configuration.hops)
+        memory = OpenMemory(workspace).on(today).bound(self._index)
+        answer = recall_in(memory, query, k=k)
+        return (
+            answer if configuration.hops == 1 else related_to(memory, query, answer, k=RELATED, hops=configuration.hops)
+        )
 
     def _plain(self, configuration: Configuration, question: str) -> Ranking:
         if self._floors is None:

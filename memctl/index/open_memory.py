@@ -113,6 +113,11 @@ class OpenMemory:
         if report.stale:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
+    def freshen(self) -> None:
+        """`synced`; `tell` hears why the index lags behind the files, if it does."""
+        if stale := self.synced().stale:
+            self.tell(f"stale: {stale}")
+
     def with_workspace(self: M, workspace: Workspace) -> M:
         """The same with other settings, such as without a model, for one call."""
         other = copy(self)

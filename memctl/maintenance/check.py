@@ -29,7 +29,7 @@ from ..markdown.page import Entry, Page, parse_page
 from ..markdown.tombstones import BLOCK as FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import SETTINGS, Found, Workspace
-from ..recall.workspace_aliases import aliases_fault
+from ..recall.query import aliases_fault
 
 __all__ = ["Finding", "check"]
 

@@ -1,26 +1,37 @@
-"""Entries of the index as hits: judged, read again from disk just now, as their author wrote them."""
+"""Entries of the index as hits: judged, read again from disk just now, as their author wrote them.
+
+A belief is one hit: the line that stated it, with the confidence and the newest evidence of its entry in the bank.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
+from ..errors import MemctlError
 from ..facts import Citation, Fact, Kind
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.reread import Seen, reread
+from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
+from ..index.queries.entries import by_refs
+from ..index.reread import Seen, page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key, mentions
+from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..truth.judge import Judgement, judge, period_of
 from ..truth.validity import has_ended
+from .rank import Candidate, Found
 
-__all__ = ["EntryText", "hit_of", "hits_of", "text_of"]
+__all__ = ["EntryText", "candidate_of", "hits_of", "stating_lines", "text_of", "with_beliefs"]
+
+_SHOWN = 3  # pieces of evidence that a hit names
 
 
 def hits_of(
@@ -37,12 +48,10 @@ def hits_of(
     verdict = verdict or judge(memory.index, wanted, day, as_of, whole=whole)
     seen = reread(memory.workspace, wanted, memory.index) if seen is None else seen
     known = known or KnownNames(memory.index)
-    return {e.id: hit_of(memory.index, e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
+    return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
 
 
-def hit_of(
-    index: Index, entry: Row, seen: Seen, verdict: Judgement, today: date, names: KnownNames | None = None
-) -> Hit:
+def _hit(entry: Row, seen: Seen, verdict: Judgement, day: date, known: KnownNames) -> Hit:
     """An entry as it was just read, with its validity."""
     text = text_of(entry, seen)
     standing = verdict.standings.get(entry.id)
@@ -53,7 +62,7 @@ def hit_of(
         kind=Kind(entry.kind),
         day=entry.day,
         valid=valid,
-        entities=_as_known(names or KnownNames(index), text.names, text.content),
+        entities=_as_known(known, text.names, text.content),
         content=text.content,
         source=Citation(entry.path, seen.line, seen.end_line),
         heading=entry.heading,
@@ -62,7 +71,7 @@ def hit_of(
         origin=entry.origin,
         private=bool(entry.private),
         superseded_by=verdict.entries[by].ref if by is not None else None,
-        expired=has_ended(valid, today) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
+        expired=has_ended(valid, day) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=text.fact,
     )
@@ -94,3 +103,92 @@ def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str
     """The names written on a line and those in its text, each entity once; a name without a page as it was written."""
     known = [*(names.known_as(name) for name in written), *names.in_text(text)]
     return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
+
+
+# -- ranking ---------------------------------------------------------------------------------------------------------
+
+
+def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
+    """An entry as the ranking sees it."""
+    return Candidate(
+        entry.id,
+        Kind(entry.kind),
+        entry.role,
+        date.fromisoformat(entry.day) if entry.day else None,
+        period_of(entry),
+        entry.importance,
+        entry.content_key,
+        entry.block is not None,
+        (entry.path, entry.line),
+        relevance,
+        named,
+    )
+
+
+# -- beliefs ----------------------------------------------------------------------------------------------------------
+
+
+def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:
+    """What was found, with the line that stated a belief in the place of its head on bank/opinions.md."""
+    heads = (i for i, e in entries.items() if e.path == OPINIONS and e.kind == Kind.OPINION.value and e.block is None)
+    stated = {i: chain.stated for i in heads if (chain := chain_of(index, i)) and chain.stated}
+    if not stated:
+        return found
+    line_of = {entry.ref: entry.id for entry in reversed(placed(index, stated.values()))}
+    made: dict[int, Found] = {}
+    for i, how in found.items():
+        line = line_of.get(stated.get(i, ""), i)
+        if line not in made or made[line].relevance < how.relevance:
+            made[line] = how
+    return made
+
+
+def with_beliefs(memory: OpenMemory, hits: Sequence[Hit], as_of: date | None) -> list[Hit]:
+    """The hits, of which those that stated a belief show its confidence now (or as of a day) and its evidence."""
+    opinions = [hit.ref for hit in hits if hit.kind is Kind.OPINION]
+    chains = beliefs_stated_by(memory.index, opinions) if opinions else {}
+    if not chains:
+        return list(hits)
+    try:
+        lines = page_lines(memory.workspace, OPINIONS)
+    except MemctlError:
+        return list(hits)
+    made = [_with_belief(memory, hit, chains[hit.ref], lines, as_of) if hit.ref in chains else hit for hit in hits]
+    return _sunk(made, {hit.ref for hit, old in zip(made, hits, strict=True) if hit.superseded_by != old.superseded_by})
+
+
+def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
+    """The hits, of which each that ended a belief stands before it, and takes the better score."""
+    made = list(hits)
+    for hit in [hit for hit in hits if hit.ref in ended]:
+        old = made.index(hit)
+        new = next((at for at, other in enumerate(made) if other.ref == hit.superseded_by), old)
+        if new > old:
+            newer = made.pop(new)
+            made.insert(old, replace(newer, score=max(newer.score, hit.score)))
+    return made
+
+
+def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str], as_of: date | None) -> Hit:
+    bullets = [parse_bullet(content_of(Role.ITEM, lines[line - 1 : end])) for line, end, _, _ in chain.evidence]
+    known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]
+    confidence = chain.confidence
+    if as_of is not None:
+        numbers = [b.number if b.after is None else b.after for b in known]
+        confidence = next((n for n in reversed(numbers) if n is not None), hit.confidence)
+    ended = next((b.ref for b in known if b.verdict == "superseded"), None)
+    weighed = [b.ref for b in known if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
+    entries = by_refs(memory.index, weighed)
+    seen = reread(memory.workspace, entries, memory.index)
+    cited = {
+        e.ref: Citation(e.path, seen[e.id].line, seen[e.id].end_line)
+        for e in reversed(entries)
+        if e.id in seen and e.block is None
+    }
+    return replace(
+        hit,
+        confidence=hit.confidence if confidence is None else confidence,
+        superseded_by=hit.superseded_by or ended,
+        belief=Citation(OPINIONS, chain.line, chain.end_line),
+        evidence=tuple(cited[ref] for ref in reversed(weighed) if ref in cited),
+    )

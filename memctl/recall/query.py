@@ -6,14 +6,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from ..errors import Usage
+from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
 from ..index.queries.entries import Query
 from ..language.dates import find_times, parse_when
 from ..language.names import AT_NAME, WIKI_NAME, read_name
+from ..notes.workspace import SETTINGS, Workspace
 
-__all__ = ["read_query"]
+if TYPE_CHECKING:
+    from typing import Unpack
+
+__all__ = ["AliasesFault", "QueryFlags", "aliases_fault", "read_query", "with_aliases"]
 
 _SHORT = 200  # as in question.py, which most questions need not load
 
@@ -34,45 +39,46 @@ class _Filters:
     min_confidence: float | None = None
 
 
-def read_query(
-    text: str,
-    today: date,
-    *,
-    about: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    key: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    on: str | None = None,
-    as_of: str | None = None,
-    min_confidence: float | None = None,
-) -> Query:
+class QueryFlags(TypedDict, total=False):
+    """The filters of a query as flags give them."""
+
+    about: Sequence[str]
+    kinds: Sequence[str]
+    key: str | None
+    since: str | None
+    until: str | None
+    on: str | None
+    as_of: str | None
+    min_confidence: float | None
+
+
+def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
     """The query that words and flags make together; Usage for a flag that cannot be followed.
 
-    What looks like a filter inside the words but is none (`kind:Pod`) stays a word to look for; quotes make any a word.
-    Of a long paste only the question is read (question.py).
+    What looks like a filter inside the words but has no meaning as one (`kind:Pod`) stays a word to look for; quotes make
+    any a word. Of a long paste only the question is read (question.py).
     """
-    flags: list[tuple[str, str | None]] = [("about", name) for name in about]
-    flags += [("kind", word) for word in kinds]
-    flags += [("key", key), ("since", since), ("until", until), ("on", on), ("as-of", as_of)]
-    flags += [("min-confidence", None if min_confidence is None else str(min_confidence))]
+    given = [("about", name) for name in flags.get("about", ())]
+    given += [("kind", word) for word in flags.get("kinds", ())]
+    single = {name: flags.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
+    given += [(name.replace("_", "-"), str(value)) for name, value in single.items() if value is not None]
     filters = _Filters()
-    for name, value in flags:
-        if value is not None and not _apply(filters, name, value, today):
+    for name, value in given:
+        if not _apply(filters, name, value, today):
             raise Usage(f"--{name} {value!r} is not understood", _CURES.get(name, "see `memctl recall --help`"))
-    asked = _without_luggage(text)
+    asked = _question_in(text)
     words = _FILTER.sub(lambda match: _take(filters, match, today), asked)
     query = _finish(filters, " ".join(words.split()), today)
     return query if asked == text else replace(query, pasted=text)
 
 
-def _without_luggage(text: str) -> str:
+def _question_in(text: str) -> str:
     """The question in a long paste; filters that stand elsewhere in it are not the asker's."""
     if len(text) <= _SHORT:
         return text
-    from .question import clean
+    from .question import clean_question
 
-    return clean(text)
+    return clean_question(text)
 
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
@@ -158,3 +164,67 @@ def _finish(filters: _Filters, words: str, today: date) -> Query:
     kinds = tuple(dict.fromkeys(filters.kinds))
     about = tuple(dict.fromkeys(filters.about))
     return Query(words, about, kinds, filters.key, days, filters.as_of, filters.min_confidence, times)
+
+
+# -- the workspace's own words -----------------------------------------------------------------------------------------
+
+
+class AliasesFault(NamedTuple):
+    """Why the file at `path` cannot be followed, and what to do."""
+
+    path: str
+    what: str
+    cure: str
+
+
+def with_aliases(workspace: Workspace, query: Query) -> Query:
+    """The query with the workspace's own words for one thing, or without them and with a warning that says why."""
+    if workspace.settings.aliases is None:
+        return query
+    found = _read_aliases(workspace)
+    if isinstance(found, AliasesFault):
+        warning = f"answered without the aliases of {found.path}: {found.what}; {found.cure}"
+        return replace(query, warnings=(*query.warnings, warning))
+    groups = (
+        tuple(" ".join(word.replace(",", " ").split()) for word in (name, *words)) for name, words in found.items()
+    )
+    return replace(query, aliases=tuple(groups))
+
+
+def aliases_fault(workspace: Workspace) -> AliasesFault | None:
+    """What is wrong with the file, if there is one."""
+    found = _read_aliases(workspace)
+    return found if isinstance(found, AliasesFault) else None
+
+
+def _read_aliases(workspace: Workspace) -> dict[str, list[str]] | AliasesFault:
+    """Each key is a word, and its value the list of what else is said for it. OutsideWorkspace for a path that leads out."""
+    path = workspace.settings.aliases
+    if path is None:
+        return {}
+    import tomllib
+
+    elsewhere = f"correct `aliases` under [recall] in {SETTINGS}, or remove it"
+    try:
+        file = workspace.root / workspace.contain(path)
+        if file.exists() and not file.is_file():
+            return AliasesFault(path, "it is a folder" if file.is_dir() else "it is not a regular file", elsewhere)
+        return _checked(path, tomllib.loads(file.read_text(encoding="utf-8-sig")))
+    except FileNotFoundError:
+        return AliasesFault(path, "the file does not exist", elsewhere)
+    except PageUnreadable as error:
+        return AliasesFault(path, error.reason, elsewhere)
+    except OSError as error:
+        return AliasesFault(path, f"it cannot be read: {error.strerror or error}", elsewhere)
+    except UnicodeDecodeError:
+        return AliasesFault(path, "it is not UTF-8", "save it as UTF-8")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        return AliasesFault(path, f"it is not TOML: {reason}", "correct that line")
+
+
+def _checked(path: str, read: dict[str, Any]) -> dict[str, list[str]] | AliasesFault:
+    for name, words in read.items():
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            return AliasesFault(path, f"{name} is not a list of words", 'write it as in kubernetes = ["k8s", "кубер"]')
+    return read

@@ -2,7 +2,8 @@
 
 A chain of narrowing steps, each of which may find nothing to do: a list of messages or chat markup leaves the last
 message of the user, quotations and machine output go, and of what is left the last part that asks is the question.
-Where nothing asks and nothing looks like luggage, the text stays as it is.
+Where nothing asks and nothing looks like luggage, the text stays as it is. The words by which a question is told lie in
+language/data/*/question.txt.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from .question_things import with_things
-from .question_words import ABOUT_ANSWERS, ASKING, CLOSING, INSTRUCTING, LABELS, OTHERS, OURS, REPLYING
+from ..language.analyzer import is_identifier, query_terms
+from ..language.names import is_han
+from ..language.words import languages, lines
 
-__all__ = ["SHORT", "clean"]
+__all__ = ["SHORT", "clean_question"]
 
 SHORT = 200
 """Characters up to which a question is taken exactly as it is."""
@@ -26,6 +28,23 @@ _WHOLE = 400  # a part as long as this is kept whole; of a longer one, the sente
 _ONE = 600  # a single line as long as this, without anything that looks like luggage, is a long question
 _SPEAKERS = 3  # lines such as "Anna: yes" that make a transcript
 _QUESTION_TAGS = ("question", "query", "user_query", "user_question", "user_message", "user_input", "user", "human")
+
+
+@cache
+def _phrases(section: str, language: str) -> tuple[str, ...]:
+    """The phrases of one section of a language, parted by commas in its file."""
+    return tuple(phrase for line in lines(language, "question").get(section, ()) for phrase in line.split(", "))
+
+
+@cache
+def _all(section: str) -> tuple[str, ...]:
+    """The phrases of a section in every language."""
+    return tuple(phrase for language in languages() for phrase in _phrases(section, language))
+
+
+def _has_spaces(phrases: Sequence[str]) -> bool:
+    """True for a language that writes spaces between words."""
+    return any(char.islower() for phrase in phrases for char in phrase)
 
 
 class _Part(NamedTuple):
@@ -39,7 +58,7 @@ class _Part(NamedTuple):
         return _joined(self.sentences)
 
 
-def clean(text: str) -> str:
+def clean_question(text: str) -> str:
     """What `text` asks. Up to 200 characters, and wherever no question can be told from the rest, the text itself."""
     if len(text.strip()) <= SHORT:
         return text
@@ -55,7 +74,7 @@ def clean(text: str) -> str:
     found = _unlabelled(" ".join(asking.split()))
     if not any(map(str.isalnum, found)):
         return text
-    return found if wrapped else with_things(found, text)
+    return found if wrapped else _with_things(found, text)
 
 
 # -- the message ------------------------------------------------------------------------------------------------------
@@ -92,7 +111,7 @@ def _json_messages(text: str) -> tuple[str, str | None]:
     messages = [said for value in read for said in _messages(value) if said[1].strip()]
     if not messages:
         return text, None
-    asked = [said for role, said in messages if role.casefold() in OURS]
+    asked = [said for role, said in messages if role.casefold() in _all("asker")]
     return f"{text[:start].strip()}\n\n{text[end:].strip()}".strip(), asked[-1] if asked else messages[-1][1]
 
 
@@ -154,7 +173,7 @@ def _as_role(mark: re.Match[str]) -> str:
 @cache
 def _role() -> re.Pattern[str]:
     """A line that begins with a role: `User:`, `**Assistant:**`, `### System`, `[Human]:`."""
-    names = "|".join(sorted(map(re.escape, (*OURS, *OTHERS)), key=len, reverse=True))
+    names = "|".join(sorted(map(re.escape, (*_all("asker"), *_all("not the asker"))), key=len, reverse=True))
     return re.compile(
         rf"^[ \t]*(?:#{{1,4}}[ \t]+|[*_\[(]{{1,3}})?(?P<role>{names})(?:[ \t]*[:：][*_\])]{{0,3}}|[*_\])]{{0,3}}[ \t]*[:：]|(?=[ \t]*$))[ \t]*",
         re.IGNORECASE | re.MULTILINE,
@@ -173,11 +192,12 @@ def _last_turn(text: str) -> str | None:
     turns = [(mark["role"].casefold(), text[mark.end() : end]) for mark, end in zip(marks, ends, strict=True)]
     before = text[: marks[0].start()]
     role, last = turns[-1]
-    if role not in OURS:
+    askers = _all("asker")
+    if role not in askers:
         after = last.strip().partition("\n\n")[2]
         if after and any(_asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part.sentences):
             return after
-    ours = [said for who, said in turns if who in OURS and said.strip()]
+    ours = [said for who, said in turns if who in askers and said.strip()]
     if ours:
         return ours[-1]
     return before if before.strip() else "\n\n".join(said for who, said in turns)
@@ -192,9 +212,10 @@ def _machine() -> re.Pattern[str]:
     return re.compile(
         r"^\s*(?:>|\||[-=_*#~]{3,}\s*$|\$\s|at\s+[\w.$<>/]+\s?\(|File \"|Traceback|Caused by:|\.\.\. \d+ more"
         r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ,]|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b"
-        r"|[\w.]*(?:Error|Exception)\b[:(]|(?:From|To|Cc|Sent|Date|Subject|От|Кому|Дата|Тема|发件人|收件人|主题)[ ]?[:：]"
+        rf"|[\w.]*(?:Error|Exception)\b[:(]|(?:{'|'.join(_all('mail header'))})[ ]?[:：]"
         r"|(?:def|class|import|from|return|const|let|var|function|public|private|SELECT|INSERT)\s.*[;:({)=]\s*$"
-        r"|\[.*\]\s*$|\"[^\"]+\"\s*:|[\]\[{}();,]+\s*$|<[/?!\w][^>]*>\s*$|On .{5,80} wrote:\s*$|.{0,60}(?:пишет|написал|写道)[:：]\s*$|--\s*$)"
+        r"|\[.*\]\s*$|\"[^\"]+\"\s*:|[\]\[{}();,]+\s*$|<[/?!\w][^>]*>\s*$"
+        rf"|(?:{'|'.join(_all('wrote'))})[:：]\s*$|--\s*$)"
         r"|^(?: {4}|\t)\S|[;{}]\s*$"
     )
 
@@ -291,19 +312,33 @@ def _joined(sentences: Sequence[str]) -> str:
 
 
 @cache
-def _begins(words: str) -> re.Pattern[str]:
-    """A sentence that begins with one of these; where words have spaces between, with a whole one."""
-    listed = sorted((word.strip() for word in words.split(",")), key=len, reverse=True)
-    either = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in listed)
-    spaced = any("a" <= char <= "z" or "а" <= char <= "я" for char in words)
-    led = r"(?:(?:and|but|so|also|then|please|ok|okay|hi|hello|а|и|но|пожалуйста)[\s,]+)*" if spaced else ""
+def _beginning(section: str, language: str) -> re.Pattern[str] | None:
+    """A sentence that begins with a phrase of a section; where words have spaces between, with whole words."""
+    phrases = sorted(_phrases(section, language), key=len, reverse=True)
+    if not phrases:
+        return None
+    either = "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in phrases)
+    spaced = _has_spaces(phrases)
+    led = rf"(?:(?:{'|'.join(_all('leading'))})[\s,]+)*" if spaced else ""
     return re.compile(
         rf"[\s\"'«“「（(*_•-]*{led}(?:{either})" + (r"(?:(?<=:)|(?![^\W\d_]))" if spaced else ""), re.IGNORECASE
     )
 
 
-def _matches(sentence: str, lists: Sequence[str]) -> bool:
-    return any(_begins(words).match(sentence) for words in lists)
+def _begins(sentence: str, section: str) -> bool:
+    patterns = (_beginning(section, language) for language in languages())
+    return any(pattern.match(sentence) for pattern in patterns if pattern)
+
+
+@cache
+def _anywhere(section: str) -> re.Pattern[str]:
+    """One of the patterns of a section; where words have spaces between, as whole words."""
+    found = []
+    for language in languages():
+        if patterns := _phrases(section, language):
+            either = "|".join(patterns)
+            found.append(rf"\b(?:{either})\b" if _has_spaces(patterns) else either)
+    return re.compile("|".join(found), re.IGNORECASE)
 
 
 def _is_marked(sentence: str) -> bool:
@@ -319,21 +354,15 @@ def _is_marked(sentence: str) -> bool:
 def _instructs_one(sentence: str) -> bool:
     """True for a sentence that tells how to behave or to answer."""
     if _is_marked(sentence):
-        return _matches(sentence, REPLYING)
-    return _matches(sentence, INSTRUCTING) or bool(_about_answers().search(sentence))
-
-
-@cache
-def _about_answers() -> re.Pattern[str]:
-    either = [[re.escape(phrase.strip()) for phrase in words.split(",")] for words in ABOUT_ANSWERS]
-    return re.compile(rf"\b(?:{'|'.join(either[0] + either[1])})\b|{'|'.join(either[2])}", re.IGNORECASE)
+        return _begins(sentence, "replying")
+    return _begins(sentence, "instructing") or bool(_anywhere("about answers").search(sentence))
 
 
 def _asks(sentence: str) -> bool:
     """True for a question, and for a request to tell something."""
     if _instructs_one(sentence):
         return False
-    return _is_marked(sentence) or sentence.endswith(CLOSING) or _matches(sentence, ASKING)
+    return _is_marked(sentence) or sentence.endswith(_all("closing")) or _begins(sentence, "asking")
 
 
 def _instructs(parts: Sequence[_Part], least: int = 3) -> bool:
@@ -388,9 +417,33 @@ def _plain(parts: Sequence[_Part]) -> str:
 
 def _unlabelled(text: str) -> str:
     """The text without `Question:` before it."""
-    for label in LABELS:
-        if text[: len(label)].casefold() == label:
+    for label in _all("asker"):
+        if text[: len(label)].casefold() == label and label not in _all("not a label"):
             rest = text[len(label) :].lstrip()
             if rest[:1] in (":", "：") and rest[1:].strip():
                 return rest[1:].strip()
     return text
+
+
+# -- what "this" means ------------------------------------------------------------------------------------------------
+
+_PASTE = 1_000  # characters of a paste; a longer one has too many things in it
+_MOST_THINGS = 12
+_FEW = 2  # words that a question says itself besides pointing; of Chinese, pairs and characters
+_FEW_HAN = 6
+
+
+def _with_things(question: str, text: str) -> str:
+    """`question`, which was found in `text`, with the identifiers of the text if it says little but "this"."""
+    few = _FEW_HAN if any(map(is_han, question)) else _FEW
+    if len(text) > _PASTE or len(query_terms(question)) > few or not _anywhere("pointing").search(question):
+        return question
+    return " ".join([question, *(thing for thing in _things(text) if thing not in question)])
+
+
+def _things(text: str) -> list[str]:
+    """Identifiers and words in capitals, in order; no times."""
+    words = re.findall(r"[\w$#./:-]*\w", text)
+    named = (word for word in words if len(word) <= 40 and not re.match(r"\d+[-:T.]", word))
+    found = (word for word in named if is_identifier(word) or re.fullmatch(r"[A-Z]{5,}", word))
+    return list(dict.fromkeys(found))[:_MOST_THINGS]

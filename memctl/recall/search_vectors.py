@@ -1,4 +1,4 @@
-"""The channel of meaning: how near the vectors of lines are to that of a question. Whatever is wrong here, words answer alone.
+"""The search by vectors: how near those of lines are to that of the question. Whatever is wrong here, words answer alone.
 
 The model is loaded and the question embedded in a thread beside the word search. Nothing is imported for it where there
 are no vectors, and no numpy ever.
@@ -15,47 +15,52 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import MemctlError
 from ..hits import Vectored
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, filtered, passing
-from ..notes.workspace import Workspace
+from .rank import Fused, UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
     from ..vectors.file import Vectors
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
-    from .fusion import Fused, Usual
 
-__all__ = ["NEAREST", "Meaning", "Near", "Weighed", "meaning_of"]
+__all__ = ["NEAREST", "Fusion", "Nearness", "VectorSearch", "start_vector_search"]
 
-NEAREST = 50  # entries that meaning adds to those that words find
+NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question
-_SECONDS, _NOTICED = 5.0, 0.5  # what one search may take (recall/recall.py), counted anew after such a wait
+_SECONDS, _NOTICED = 5.0, 0.5  # what one search may take (recall/recall.py), counted again after such a wait
 _MOST_PASSING = 1_000_000  # entries that pass a filter
-_ALONE = 1.5  # deviations: a line that no word speaks for is no answer unless it is so near,
-_UNSAID, _MANY = (
-    2.0,
-    100,
-)  # and nearer where no word of the question stands anywhere, in a store that has so many lines,
-_TOLD = 3  # and says as much in terms: "Status: accepted" lies near everything
-_REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (recall/fusion.py)
+_ALONE = 1.5  # deviations: a line that shares no word with the question is no answer unless it is so near,
+_ALONE_UNSAID = 2.0  # and nearer where no word of the question stands anywhere,
+_MANY = 100  # in a store that has so many lines,
+_LEAST_TERMS = 3  # and says as much in terms: "Status: accepted" lies near everything
+_REACH = (-2, -1, 1, 2)  # lines beside a candidate, whose nearness counts in part (BESIDE in recall/rank.py)
+_READ = 200  # characters of terms that tell a script
 
 
-class Near(NamedTuple):
-    """An entry in the channel: its rank in it, its cosine, and how many deviations that is above what is usual."""
+class Nearness(NamedTuple):
+    """An entry as the vectors see it: its rank in it, its cosine, and how many deviations that is above what is usual."""
 
     rank: int
     cosine: float
     deviations: float
 
 
-class Meaning:
+class Fusion(NamedTuple):
+    """Words and vectors together: relevance by entry, and how near entries are. Empty where the vectors failed."""
+
+    fused: Mapping[int, Fused]
+    near: Mapping[int, Nearness]
+
+
+class VectorSearch:
     """One question to the vectors, being embedded. `close` when done."""
 
     def __init__(self, vectors: Vectors, embedder: Embedder, text: str, weight: float) -> None:
         self._vectors, self._embedder, self._text, self._weight = vectors, embedder, text, weight
         self._vector: Sequence[float] | None = None
-        self.failed: str | None = None
-        """Why there is no vector of the question, in one line."""
-        self._usual: Usual | None = None
+        self._failed: str | None = None
+        self._usual: UsualCosines | None = None
         self._thread = threading.Thread(target=self._embed, daemon=True)
         self._thread.start()
 
@@ -63,67 +68,62 @@ class Meaning:
         try:
             self._vector = self._embedder.query(self._text)
         except MemctlError as error:
-            self.failed = error.what
+            self._failed = error.what
         except Exception as error:  # in a thread: nobody else would hear of it
-            self.failed = f"the model {self._embedder.name} fails: {type(error).__name__}"
+            self._failed = f"the model {self._embedder.name} fails: {type(error).__name__}"
 
-    def close(self) -> None:
-        """Let go of the file."""
+    def close(self) -> list[str]:
+        """Let go of the file; what went wrong, a line each."""
         self._vectors.close()
+        failed = [f"answered by words only: {self._failed}"] if self._failed else []
+        return [*failed, *([self._vectors.problem] if self._vectors.problem else [])]
 
-    @property
-    def problem(self) -> str | None:
-        """What was found damaged in the file, in one line."""
-        return self._vectors.problem
-
-    def _asked(self) -> Code | None:
+    def _question_code(self) -> Code | None:
         """The question's vector, once it is there; None where there is none to be had."""
         from ..vectors.quantized import script_of
 
         self._thread.join(_PATIENCE)
         if self._vector is None:
-            self.failed = self.failed or f"the model {self._embedder.name} takes over {_PATIENCE:.0f} s"
+            self._failed = self._failed or f"the model {self._embedder.name} takes over {_PATIENCE:.0f} s"
             return None
         try:
             return self._vectors.encode(self._vector, script_of(self._text))
         except ValueError as error:
-            self.failed = f"the model {self._embedder.name} fails: {error}"
+            self._failed = f"the model {self._embedder.name} fails: {error}"
             return None
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:
         """The entries nearest to the question that pass a condition, the nearest first."""
         start = time.monotonic()
-        asked = self._asked()
+        asked = self._question_code()
         if time.monotonic() - start > _NOTICED:
             index.limit_time(time.monotonic() + _SECONDS)  # what the model took is not the search's
         if asked is None:
             return []
         from ..index.queries.entries import digests_of
-        from .fusion import Usual
 
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
         scan = self._vectors.scan(asked, allowed, max(limit, NEAREST))
         now = digests_of(index, scan.cosines)
         found = {i: value for i, value in scan.cosines.items() if now.get(i) == scan.digests.get(i)}
         standing = passing(index, found, condition)
-        self._usual = Usual(scan.mean, scan.sd, scan.n)
+        self._usual = UsualCosines(scan.mean, scan.sd, scan.n)
         return [i for i in found if i in standing]
 
     def fuse(
         self, index: Index, words: Mapping[int, float], nearest: Collection[int], own: Mapping[int, str],
         exact: Mapping[int, int],
-    ) -> Weighed:  # fmt: skip
-        """Words and meaning together: for the entries that words found (with their relevance) and the `nearest`.
+    ) -> Fusion:  # fmt: skip
+        """Words and vectors together: for the entries that words found (with their relevance) and the `nearest`.
 
-        `own` are the terms of entries, by which their script is known; `exact` as in recall/fusion.py.
+        `own` are the terms of entries, by which their script is known; `exact` as in recall/rank.py.
         """
         from ..index.queries.entries import digests_of
         from ..vectors.quantized import script_of
-        from .fusion import fuse, smoothed, standard
 
-        asked = self._asked()
+        asked = self._question_code()
         if asked is None or self._usual is None:
-            return Weighed({}, {})
+            return Fusion({}, {})
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
         cosines = self._vectors.cosines(asked, around, digests_of(index, around))
@@ -134,59 +134,48 @@ class Meaning:
         near = {row: value for row, value in smoothed(plain).items() if row in rows}
         only = next(iter(levels), asked.script)
         foreign = {row for row in rows if scripts.get(row, only) != asked.script}
-        tell = {row for row in near if own.get(row, "").count(" ") + 1 >= _TOLD}
-        least = _ALONE if words or self._usual.n < _MANY else _UNSAID
+        tell = {row for row in near if own.get(row, "").count(" ") + 1 >= _LEAST_TERMS}
+        least = _ALONE if words or self._usual.n < _MANY else _ALONE_UNSAID
         near = {row: value for row, value in near.items() if row in words or (value >= least and row in tell)}
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
-        shown = {row: Near(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
-        return Weighed(fuse(words, near, foreign, self._weight, exact), shown)
+        shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
+        return Fusion(fuse(words, near, foreign, self._weight, exact), shown)
 
 
-_READ = 200  # characters of terms that tell a script
-
-
-class Weighed(NamedTuple):
-    """What came of both: relevance by entry, and the place of entries in the channel of meaning. Empty where it failed."""
-
-    fused: Mapping[int, Fused]
-    near: Mapping[int, Near]
-
-
-def meaning_of(
-    workspace: Workspace, index: Index, query: Query, warnings: list[str]
-) -> tuple[Meaning | None, Vectored | None]:
-    """The question on its way to the vectors, and how much these know. None where words answer alone; why, if it is not
-    by the settings, stands in `warnings`."""
-    settings = workspace.settings
+def start_vector_search(
+    memory: OpenMemory, query: Query, warnings: list[str]
+) -> tuple[VectorSearch | None, Vectored | None]:
+    """The question on its way to the vectors, and how much these know; None where words answer alone, with a warning
+    that says why, unless it is by the settings."""
+    settings, index = memory.workspace.settings, memory.index
     if settings.model == "none" or settings.vector_weight <= 0 or not query.words:
         return None, None
     from ..vectors.models import choice
 
-    chosen = choice(workspace)
+    chosen = choice(memory.workspace)
     embedder = chosen.embedder
-    held = os.path.lexists(workspace.memory / "vectors.sqlite")
+    held = os.path.lexists(memory.workspace.memory / "vectors.sqlite")
     if embedder is None:
         if chosen.problem and (held or settings.model != "auto"):
             warnings.append(f"answered by words only: {chosen.problem.what} ({chosen.problem.cure})")
         return None, None
     from ..index.queries.entries import embeddable
 
-    if not held:
-        return None, Vectored(embedder.name, 0, embeddable(index))
-    from ..vectors.file import open_vectors
+    vectors = None
+    if held:
+        from ..vectors.file import open_vectors
 
-    vectors = open_vectors(workspace, note=warnings.append)
-    if vectors is None:
-        return None, Vectored(embedder.name, 0, embeddable(index))
-    if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
+        vectors = open_vectors(memory.workspace, note=warnings.append)
+    if vectors and (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
         vectors.close()
+        vectors = None
         warnings.append(
             f"answered by words only: the vectors are not of {embedder.name} as it is now; run `memctl index`"
         )
+    if vectors is None:
         return None, Vectored(embedder.name, 0, embeddable(index))
-    meaning = Meaning(vectors, _kept(embedder), query.words, settings.vector_weight)
-    missing = vectors.missing(index).entries
-    return meaning, Vectored(embedder.name, vectors.count(), missing)
+    search = VectorSearch(vectors, _kept(embedder), query.words, settings.vector_weight)
+    return search, Vectored(embedder.name, vectors.count(), vectors.missing(index).entries)
 
 
 _LOADED: dict[tuple[type, str], Embedder] = {}

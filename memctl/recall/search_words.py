@@ -1,47 +1,84 @@
-"""The channel of words: which entries hold what a question asks, in their own line, beside it or above it."""
+"""The search by words: which entries hold what a question asks, in their own line, beside it or above it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..index.index import Index
-from ..index.lexical import BUDGET, CANDIDATES, Lexical, neighbourhood, score, select_terms, upper_bound
-from ..index.queries.entries import Filter, Query, condition_of, filtered, match, mentioning, passing, read_lines
+from ..index.lexical import (
+    BUDGET,
+    CANDIDATES,
+    Lexical,
+    Other,
+    idf,
+    neighbourhood,
+    score,
+    select_terms,
+    share_for,
+    upper_bound,
+    weigh,
+)
+from ..index.queries.entries import (
+    Filter,
+    Query,
+    completions,
+    condition_of,
+    entry_count,
+    filtered,
+    frequencies,
+    match,
+    mentioning,
+    passing,
+    read_lines,
+)
 from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
-from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads
-from .query_terms import Asked, weigh_terms
-from .search_vectors import NEAREST, Meaning, Weighed
+from ..language.synonyms import Standin, standins
+from .rank import Found
+from .search_vectors import NEAREST, Fusion, VectorSearch
 
-__all__ = ["Found", "by_words"]
+__all__ = ["QueryTerms", "search_words"]
 
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
-
-
-_FEW = 2  # words of a question that must all be met before meaning has its say
+_FEW = 2  # words of a question that must all be met before vectors have their say
 _BRIEF = (
     6  # words of a question that may want an identifier as it is; a longer one tells a story, in which 3pm is a detail
 )
 
 
-class Found(NamedTuple):
-    """How relevant an entry is (0 to 1), its rank in each channel, and the parts that explain it."""
+_COMPLETIONS = 8
+_MOST_GUESSES = 32  # unknown terms that are looked for as beginnings: a pasted page has thousands
+_MOST_HEARD = 8  # unknown terms that are looked for by their sound: up to 16 reads of the vocabulary each
+_FEW_BEGINNINGS = 4  # beginnings under which a term that stands somewhere is looked for in the other script as well
+_HEARD = 100  # terms of the vocabulary that are listened to under one beginning
+_GUESSED = 0.5  # weight of a term that only a prefix of stands somewhere
+_OTHER = 0.75  # what another word for a term is worth, of the smaller weight of the two
 
-    relevance: float
-    why: dict[str, int]
-    parts: Mapping[str, Any]
+
+class QueryTerms(NamedTuple):
+    """The terms of a question: how much each weighs, which tokens stand for one fully (`forms`) or in part (`others`).
+
+    `frequencies` are the tokens that may fetch candidates, `aside` those that may fetch more for the sake of `others`.
+    """
+
+    weights: dict[str, float]
+    forms: dict[str, str]
+    frequencies: dict[str, int]
+    others: tuple[Other, ...] = ()
+    aside: Mapping[str, int] = {}
 
 
-def by_words(
-    index: Index, query: Query, condition: Filter, limit: int, meaning: Meaning | None = None
+def search_words(
+    index: Index, query: Query, condition: Filter, limit: int, vectors: VectorSearch | None = None
 ) -> Mapping[int, Found] | None:
-    """The best `limit` entries that the words of a question find, and as many of the times that it speaks of; with a
-    `meaning`, what it finds too, and all of them by both.
+    """The best `limit` entries that the words of a question find, and as many of the times that it speaks of; with
+    `vectors`, what these find too, and all of them by both.
 
     None if it has no words to look for.
     """
@@ -49,42 +86,51 @@ def by_words(
     if not wanted:
         return None
     named = _named(index, query.words)
-    asked = weigh_terms(index, query, wanted, named)
+    asked = _weigh_terms(index, query, wanted, named)
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
-    nearest = meaning.nearest(index, condition, limit) if meaning else []
-    around = neighbourhood([*candidates, *nearest])
-    lines = read_lines(index, around)
-    if query.public:
-        lines = _public(index, lines)
-    own = {i: text for i, (text, _) in lines.items()}
-    analysed = {text: _analysed(text) for text in {heading for _, heading in lines.values()}}
-    headings = {i: analysed[text] for i, (_, text) in lines.items() if text}
-    scored = score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
-    allowed = passing(index, scored, condition)
-    held = sorted(allowed)
-    ranked = sorted(held, key=lambda i: -round(scored[i].score, 9))
-    best = _first(index, query, ranked, limit)
+    nearest = vectors.nearest(index, condition, limit) if vectors else []
+    lines = _read_around(index, query, [*candidates, *nearest])
+    scores = _score(asked, lines)
+    ranked = sorted(sorted(passing(index, scores, condition)), key=lambda i: -round(scores[i].score, 9))
+    best = _with_times(index, query, ranked, limit)
     bound = upper_bound(asked.weights) or 1.0
-    keys = [key for entity in named for key in entity.keys]
-    if not meaning or not nearest:
-        naming = mentioning(index, best, keys) if named else set()
-        return {i: _found(scored[i], rank, bound, i in naming) for rank, i in enumerate(best, 1)}
+    fusion = None
+    if vectors and nearest:
+        ids = set(ranked)
+        said = {i: scores[i].score / bound for i in {*best, *nearest} if i in ids}
+        exact = _exact_terms(query, wanted, asked)
+        held = {i: _exact_held(scores[i], exact) for i in said} if exact else {}
+        fusion = vectors.fuse(index, said, nearest, {i: text for i, (text, _) in lines.items()}, held)
+        by_both = sorted(fusion.fused, key=lambda i: (-round(fusion.fused[i].relevance, 9), i))
+        best = _with_times(index, query, by_both, limit)
+    naming = mentioning(index, best, [key for entity in named for key in entity.keys]) if named else set()
     ranks = {i: rank for rank, i in enumerate(ranked, 1)}
-    said = {i: scored[i].score / bound for i in {*best, *nearest} if i in ranks}
-    exact = _to_the_letter(query, wanted, asked)
-    weighed = meaning.fuse(index, said, nearest, own, {i: _held(scored[i], exact) for i in said} if exact else {})
-    best = _first(index, query, sorted(weighed.fused, key=lambda i: (-round(weighed.fused[i].relevance, 9), i)), limit)
-    naming = mentioning(index, best, keys) if named else set()
-    plain = {i: _found(scored[i], ranks[i], bound, i in naming) for i in best if i in ranks}
-    return {i: _with_meaning(plain.get(i) or _unsaid(i in naming), i, weighed) for i in best}
+    made: dict[int, Found] = {}
+    for place, i in enumerate(best, 1):
+        rank = ranks.get(i) if fusion else place
+        found = _found(scores[i], rank, bound) if rank else Found(0.0, {}, {})
+        found = found._replace(why=found.why | {"entity": 1}) if i in naming else found
+        made[i] = _with_vectors(found, i, fusion) if fusion else found
+    return made
 
 
-def _public(index: Index, lines: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
-    """Those of the lines that are not private: a private one is no answer, and says nothing for the lines beside it."""
+def _read_around(index: Index, query: Query, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
+    """The terms and headings of entries and of the lines beside them. In public a private line is left out: it neither
+    answers, nor says anything for the lines beside it."""
+    lines = read_lines(index, neighbourhood(ids))
+    if not query.public:
+        return lines
     from ..index.public import private_ids
 
     hidden = private_ids(index)
     return {i: line for i, line in lines.items() if i not in hidden} if hidden else lines
+
+
+def _score(asked: QueryTerms, lines: Mapping[int, tuple[str, str]]) -> dict[int, Lexical]:
+    own = {i: text for i, (text, _) in lines.items()}
+    analysed = {heading: _analysed(heading) for heading in {heading for _, heading in lines.values()}}
+    headings = {i: analysed[heading] for i, (_, heading) in lines.items() if heading}
+    return score(asked.weights, own, headings, asked.forms, asked.others, only_telling=True)
 
 
 @lru_cache(maxsize=4096)
@@ -92,7 +138,7 @@ def _analysed(heading: str) -> str:
     return " ".join(terms(heading))
 
 
-def _to_the_letter(query: Query, wanted: Sequence[str], asked: Asked) -> tuple[str, ...]:
+def _exact_terms(query: Query, wanted: Sequence[str], asked: QueryTerms) -> tuple[str, ...]:
     """The terms that a short question wants as they are: its identifiers, else every word of a question of one or two."""
     known = [term for term in wanted if asked.frequencies.get(term)]
     if len(query.words.split()) > _BRIEF:
@@ -100,24 +146,31 @@ def _to_the_letter(query: Query, wanted: Sequence[str], asked: Asked) -> tuple[s
     return tuple(filter(is_identifier, known)) or (tuple(known) if len(wanted) <= _FEW else ())
 
 
-def _held(lexical: Lexical, exact: Sequence[str]) -> int:
+def _exact_held(lexical: Lexical, exact: Sequence[str]) -> int:
     """How many of them a line holds; all or none of plain words."""
     held = sum(term in lexical.places for term in exact)
     return held if held == len(exact) or any(map(is_identifier, exact)) else 0
 
 
-def _first(index: Index, query: Query, ranked: list[int], limit: int) -> list[int]:
-    return ranked[:limit] + _timely(index, query, ranked[limit:])[:limit]
+def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -> list[int]:
+    """The first `limit`, and as many of the times that the question speaks of: the factors can only lift what is not cut
+    off here."""
+    ids = ranked[limit:]
+    periods = query.times if query.days is None and ids else ()
+    within = [passing(index, ids, condition_of(index, Query(days=period), ())) for period in periods]
+    return [*ranked[:limit], *[i for i in ids if any(i in passed for passed in within)][:limit]]
 
 
-def _unsaid(naming: bool) -> Found:
-    """For an entry that no word speaks for."""
-    return Found(0.0, {"entity": 1} if naming else {}, {})
+def _found(lexical: Lexical, rank: int, bound: float) -> Found:
+    channel = "lexical" if lexical.own else "near"
+    parts = (("own", lexical.own), ("near", lexical.near), ("heading", lexical.heading))
+    shown = {"level": lexical.level} | {name: " ".join(found) for name, found in parts if found}
+    return Found(lexical.score / bound, {channel: rank}, shown)
 
 
-def _with_meaning(found: Found, number: int, weighed: Weighed) -> Found:
-    """What words found, with what meaning adds to it and how."""
-    fused, near = weighed.fused[number], weighed.near.get(number)
+def _with_vectors(found: Found, number: int, fusion: Fusion) -> Found:
+    """What words found, with what vectors add to it and how."""
+    fused, near = fusion.fused[number], fusion.near.get(number)
     parts = {**found.parts, "words": round(fused.words, 4)}
     if near is None:
         return Found(fused.relevance, found.why, parts)
@@ -127,33 +180,10 @@ def _with_meaning(found: Found, number: int, weighed: Weighed) -> Found:
     return Found(fused.relevance, found.why | why, parts)
 
 
-def _timely(index: Index, query: Query, ids: list[int]) -> list[int]:
-    """Those of the times that the question speaks of: what bends scores later can only lift what is not cut off here."""
-    periods = query.times if query.days is None and ids else ()
-    within = [passing(index, ids, condition_of(index, Query(days=period), ())) for period in periods]
-    return [i for i in ids if any(i in passed for passed in within)]
-
-
-def _found(lexical: Lexical, rank: int, bound: float, naming: bool) -> Found:
-    channel = "lexical" if lexical.own else "near"
-    parts = (("own", lexical.own), ("near", lexical.near), ("heading", lexical.heading))
-    shown = {"level": lexical.level} | {name: " ".join(found) for name, found in parts if found}
-    return Found(lexical.score / bound, {channel: rank} | ({"entity": 1} if naming else {}), shown)
-
-
-# -- terms ------------------------------------------------------------------------------------------------------------
-
-
-def _named(index: Index, text: str) -> list[Entity]:
-    """The entities with a page that the question names."""
-    names = find_names(text, listed_names(index, heads(text)))
-    return [found[0] for name in names if len(found := resolve(index, name)) == 1]
-
-
 # -- candidates -------------------------------------------------------------------------------------------------------
 
 
-def _fetch(index: Index, query: Query, condition: Filter, asked: Asked, limit: int) -> list[int]:
+def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
     """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
     found = _fetch_within(index, condition, asked, limit)
     for period in query.times if query.days is None else ():
@@ -162,7 +192,7 @@ def _fetch(index: Index, query: Query, condition: Filter, asked: Asked, limit: i
     return list(dict.fromkeys(found))
 
 
-def _fetch_within(index: Index, condition: Filter, asked: Asked, limit: int) -> list[int]:
+def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
     if condition.sql:
         few = filtered(index, condition, _ALL + 1)
         if len(few) <= _ALL:
@@ -176,4 +206,141 @@ def _fetch_within(index: Index, condition: Filter, asked: Asked, limit: int) -> 
     if asked.aside:
         # Apart: the rarest words fetch first, and another word for the thing must not take the places of the asked one.
         found += match(index, select_terms(asked.aside, BUDGET // 2), condition, limit // 2)
+    return found
+
+
+# -- terms ------------------------------------------------------------------------------------------------------------
+
+
+def _named(index: Index, text: str) -> list[Entity]:
+    """The entities with a page that the question names."""
+    names = find_names(text, listed_names(index, heads(text)))
+    return [found[0] for name in names if len(found := resolve(index, name)) == 1]
+
+
+def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
+    """Terms with their weights. Other names of whom the question names count as that name; other words for a thing count
+    in part; a term that stands nowhere is looked for as a prefix."""
+    total = entry_count(index)
+    others = {token for entity in named for name in entity.names for token in terms(name)}
+    spelled = standins(query.words, wanted, query.aliases) + _surnames(query.words)
+    known = frequencies(index, {*wanted, *others, *(token for tokens, _ in spelled for token in tokens)})
+    forms = _forms(wanted, named, known)
+    counts = {term: known.get(term, 0) for term in wanted}
+    spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
+    spelled += _in_latin(index, [term for term in wanted if counts[term]])
+    guessed = _guess(index, [t for t in wanted if not counts[t] and t not in {*forms.values(), *_stood_for(spelled)}])
+    for token, term in guessed.items():
+        forms.setdefault(token, term)
+    extra = frequencies(index, forms)
+    for token, term in forms.items():
+        counts[term] = counts.get(term, 0) + extra.get(token, 0)
+    weights = weigh(counts, total)
+    weights = {term: weight * (_GUESSED if term in guessed.values() else 1.0) for term, weight in weights.items()}
+    forms = {token: term for token, term in forms.items() if term in weights}
+    fetchable = {term: known[term] for term in weights if known.get(term)} | {
+        token: extra.get(token, 0) for token in forms
+    }
+    known |= frequencies(index, {token for tokens, _ in spelled for token in tokens} - known.keys())
+    partly, aside = _partly(spelled, weights, known, total)
+    return QueryTerms(weights, forms, fetchable, partly, aside)
+
+
+def _surnames(words: str) -> list[Standin]:
+    """«Петров» in a question is a name, and «петров» many of «Пётр»; either may be meant by the other."""
+    bare = (word.strip('.,;:?!()«»"') for word in words.split() if "в" in word)
+    found = ((word.casefold(), terms(word)) for word in bare if word.endswith(("ов", "ев")) and word.isalpha())
+    return [((stem,), (word,)) if len(rest) else ((word,), (stem,)) for word, (stem, *rest) in found if stem != word]
+
+
+def _stood_for(spelled: Iterable[Standin]) -> set[str]:
+    return {term for _, stood in spelled for term in stood}
+
+
+def _forms(wanted: list[str], named: list[Entity], known: Mapping[str, int]) -> dict[str, str]:
+    """Token -> query term: the most telling word of each other name stands for the name that was asked by."""
+    forms: dict[str, str] = {}
+    for entity in named:
+        spellings = [terms(name) for name in entity.names]
+        asked = next((term for term in wanted if any(term in tokens for tokens in spellings)), None)
+        for tokens in spellings if asked else ():
+            held = [token for token in tokens if known.get(token) and token not in wanted]
+            if held and asked and not set(tokens) & set(wanted):
+                forms[min(held, key=lambda token: known[token])] = asked
+    return forms
+
+
+def _partly(
+    spelled: Iterable[Standin], weights: Mapping[str, float], known: Mapping[str, int], total: int
+) -> tuple[tuple[Other, ...], dict[str, int]]:
+    """The other words with their shares, and the rarest token of each, to fetch by."""
+    found: list[Other] = []
+    aside: dict[str, int] = {}
+    for tokens, stood in spelled:
+        asked = [term for term in stood if weights.get(term)]
+        rarest = min(tokens, key=lambda token: known.get(token, 0))
+        if not asked or not known.get(rarest):
+            continue
+        best = max(weights[term] for term in asked)
+        worth = _OTHER * min(1.0, idf(known[rarest], total) / best)
+        found.append((tokens, {term: share_for(worth) for term in asked}))
+        aside[rarest] = known[rarest]
+    return tuple(found), aside
+
+
+# -- terms that stand nowhere -----------------------------------------------------------------------------------------
+
+
+def _guess(index: Index, unknown: Sequence[str]) -> dict[str, str]:
+    """Token -> unknown term that it may be."""
+    found: dict[str, str] = {}
+    for number, term in enumerate(unknown[:_MOST_GUESSES]):
+        for token in _complete(index, term, number < _MOST_HEARD):
+            found.setdefault(token, term)
+    return found
+
+
+def _complete(index: Index, term: str, heard: bool) -> list[str]:
+    """Terms of the store that begin as this one does; else those that sound like it in the other script; else those that
+    begin as it does but for its end."""
+    tried = prefixes(term)
+    for prefix in tried[:1]:
+        if found := completions(index, prefix, _COMPLETIONS):
+            return found
+    if heard and term.isalpha() and (found := _sounding_alike(index, term)):
+        return found
+    return next((found for prefix in tried[1:] if (found := completions(index, prefix, _COMPLETIONS))), [])
+
+
+def _sounding_alike(index: Index, term: str) -> list[str]:
+    """Terms in the other script that sound like this one."""
+    from ..language.phonetic import other_script_prefixes, sounds_alike
+
+    if len(term) < (3 if is_cyrillic(term) else 4):
+        return []
+    under = (token for start in other_script_prefixes(term) for token in completions(index, start, _HEARD))
+    found = [
+        token for token in dict.fromkeys(under) if is_cyrillic(token) != is_cyrillic(term) and sounds_alike(term, token)
+    ]
+    return sorted(found, key=lambda token: abs(len(token) - len(term)))[:_COMPLETIONS]
+
+
+def _in_latin(index: Index, held: Sequence[str]) -> list[Standin]:
+    """Latin words that sound exactly like a Cyrillic one which stands somewhere too: both were written."""
+    found: list[Standin] = []
+    cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
+    if not cyrillic:
+        return found
+    from ..language.phonetic import latin, other_script_prefixes, phonetic_key
+
+    for term in cyrillic[:_MOST_GUESSES]:
+        under = (
+            token
+            for start in other_script_prefixes(term)[:_FEW_BEGINNINGS]
+            for token in completions(index, start, _HEARD)
+        )
+        same = (
+            token for token in dict.fromkeys(under) if token.isascii() and phonetic_key(token) == phonetic_key(term)
+        )
+        found += [((token,), (term,)) for token in same if abs(len(token) - len(latin(term))) <= 2]
     return found

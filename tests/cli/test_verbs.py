@@ -18,9 +18,7 @@ from memctl.maintenance.init import init
 from memctl.maintenance.status import status
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.entities import list_entities, show_entity
-from memctl.recall.show import show
-from memctl.recall.slots import get_fact, history
+from memctl.recall.lookup import get_fact, history, list_entities, show, show_entity
 from memctl.reflect.reflect import reflect
 from memctl.retain.retain import read_fact, retain
 
@@ -93,32 +91,32 @@ def test_init_where_a_file_stands(tmp_path: Path) -> None:
 
 
 def test_a_citation_with_lines_around_it(workspace: Workspace) -> None:
-    (passage,) = show(workspace, f"{LOG}#L7-L8", context=1)
+    (passage,) = show(memory_on(workspace), f"{LOG}#L7-L8", context=1)
     lines = PAGES[LOG].split("\n")
     assert (passage.first, passage.lines) == (6, tuple(lines[5:9]))
     assert (passage.citation.line, passage.citation.end_line) == (7, 8)
-    assert show(workspace, f"{LOG}:7", context=0)[0].lines == (lines[6],)
+    assert show(memory_on(workspace), f"{LOG}:7", context=0)[0].lines == (lines[6],)
 
 
 def test_an_id_is_found_wherever_its_line_moved(workspace: Workspace) -> None:
     page = workspace.root / LOG
-    (before,) = show(workspace, "f-atlas-db", context=0)
+    (before,) = show(memory_on(workspace), "f-atlas-db", context=0)
     page.write_text("New first line.\n\n" + page.read_text())
-    (after,) = show(workspace, "^f-atlas-db", context=0)
+    (after,) = show(memory_on(workspace), "^f-atlas-db", context=0)
     assert after.lines == before.lines
     assert after.citation.line == before.citation.line + 2
-    assert show(workspace, f"{before.citation} ^f-atlas-db", context=0) == (after,)
+    assert show(memory_on(workspace), f"{before.citation} ^f-atlas-db", context=0) == (after,)
 
 
 def test_a_citation_whose_id_is_gone_shows_its_line(workspace: Workspace) -> None:
-    assert show(workspace, f"{LOG}#L3 ^f-nothing1", context=0)[0].lines == ("A long day in the Fjord room.",)
+    assert show(memory_on(workspace), f"{LOG}#L3 ^f-nothing1", context=0)[0].lines == ("A long day in the Fjord room.",)
 
 
 @pytest.mark.parametrize(
     "name", ["Peter", "@Peter", "[[Pete]]", "Пётр", "bank/entities/Peter.md", "bank/entities/Peter"]
 )
 def test_an_entity_and_a_page_are_shown_whole(workspace: Workspace, name: str) -> None:
-    (passage,) = show(workspace, name)
+    (passage,) = show(memory_on(workspace), name)
     assert passage.citation.path == "bank/entities/Peter.md"
     assert passage.lines == tuple(PAGES["bank/entities/Peter.md"].split("\n")[:-1])
 
@@ -126,13 +124,13 @@ def test_an_entity_and_a_page_are_shown_whole(workspace: Workspace, name: str) -
 @pytest.mark.parametrize("name", ["nothing", f"{LOG}#L99", "memory/none", "f-00000000", "\udcff", ""])
 def test_what_is_not_there_is_not_found(workspace: Workspace, name: str) -> None:
     with pytest.raises(NothingFound):
-        show(workspace, name)
+        show(memory_on(workspace), name)
 
 
 def test_a_page_outside(workspace: Workspace) -> None:
     for name in ("../x.md", "../x.md#L1", "/etc/passwd#L1"):
         with pytest.raises(OutsideWorkspace):
-            show(workspace, name)
+            show(memory_on(workspace), name)
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
@@ -237,21 +235,25 @@ def test_check_through_the_command_line(workspace: Workspace) -> None:
 def test_a_slot_has_a_value_and_a_history(workspace: Workspace) -> None:
     for day, town in ((1, "Porto"), (5, "Lisbon"), (9, "Faro")):
         retain(memory_on(workspace), [read_fact(f"W(key=base) @Peter: Lives in {town}")], date(2025, 11, day))
-    assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY)] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(workspace, "base", "@Pete", DAY)] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(workspace, "base", "Peter", DAY, as_of=date(2025, 11, 6))] == [
+    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "Peter")] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "@Pete")] == ["Lives in Faro"]
+    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "Peter", as_of=date(2025, 11, 6))] == [
         "Lives in Lisbon"
     ]
-    assert [hit.content[9:] for hit in history(workspace, "base", "Peter", DAY)] == ["Porto", "Lisbon", "Faro"]
-    assert [hit.content for hit in get_fact(workspace, "base", None, DAY)] == ["Lives in Faro"]
+    assert [hit.content[9:] for hit in history(memory_on(workspace, DAY), "base", "Peter")] == [
+        "Porto",
+        "Lisbon",
+        "Faro",
+    ]
+    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", None)] == ["Lives in Faro"]
 
 
 def test_a_slot_that_nobody_fills(workspace: Workspace) -> None:
     for about in (None, "Peter", "Nobody"):
         with pytest.raises(NothingFound, match="no fact has key=size"):
-            get_fact(workspace, "size", about, DAY)
+            get_fact(memory_on(workspace, DAY), "size", about)
     with pytest.raises(NothingFound, match="known keys: db") as error:
-        raise_cure(lambda: get_fact(workspace, "size", "Atlas", DAY))
+        raise_cure(lambda: get_fact(memory_on(workspace, DAY), "size", "Atlas"))
     assert error.value.exit_code == 1
 
 
@@ -266,8 +268,8 @@ def raise_cure(act) -> None:
 def test_a_slot_that_ended(workspace: Workspace) -> None:
     retain(memory_on(workspace), [read_fact("W(key=car,until=2025-11-20) @Peter: Drives a Saab")], date(2025, 11, 1))
     with pytest.raises(NothingFound, match="nothing holds for 'car' now"):
-        get_fact(workspace, "car", "Peter", DAY)
-    assert len(history(workspace, "car", "Peter", DAY)) == 1
+        get_fact(memory_on(workspace, DAY), "car", "Peter")
+    assert len(history(memory_on(workspace, DAY), "car", "Peter")) == 1
 
 
 def test_fact_through_the_command_line(workspace: Workspace) -> None:
@@ -283,7 +285,7 @@ def test_fact_through_the_command_line(workspace: Workspace) -> None:
 
 
 def test_entities_are_listed_by_mentions(workspace: Workspace) -> None:
-    lines = {line.name: line for line in list_entities(workspace)}
+    lines = {line.name: line for line in list_entities(memory_on(workspace))}
     assert (lines["Atlas"].mentions, lines["Atlas"].path) == (3, "bank/entities/Atlas.md")
     assert (lines["Peter"].type, set(lines["Peter"].aliases), lines["Peter"].mentions) == (
         "person",
@@ -304,14 +306,14 @@ def test_what_reflect_writes_is_no_mention(tmp_path: Path) -> None:
     (tmp_path / "bank").mkdir()
     (tmp_path / "bank/opinions.md").write_text("# Opinions\n\n- O(c=0.6) @Own: Is mine ^o-own\n", "utf-8")
     space = Workspace(tmp_path)
-    before = [(line.name, line.mentions) for line in list_entities(space)]
+    before = [(line.name, line.mentions) for line in list_entities(memory_on(space))]
     assert before == [("HiddenName", 3), ("Pat", 3), ("Bob", 2), ("Own", 1)]
     assert reflect(memory_on(space, DAY)).pages
-    assert [(line.name, line.mentions) for line in list_entities(space)] == before
+    assert [(line.name, line.mentions) for line in list_entities(memory_on(space))] == before
 
 
 def test_an_entity_with_its_slots_and_newest_lines(workspace: Workspace) -> None:
-    view = show_entity(workspace, "Atlas", DAY)
+    view = show_entity(memory_on(workspace, DAY), "Atlas")
     assert [(key, hit.content) for key, hit in view.slots] == [("db", "The database is PostgreSQL 17 since 2025-11-27")]
     assert {hit.source.path for hit in view.newest} >= {LOG}
     assert all("Atlas" in hit.entities for hit in view.newest)
@@ -319,11 +321,11 @@ def test_an_entity_with_its_slots_and_newest_lines(workspace: Workspace) -> None
 
 def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace) -> None:
     with pytest.raises(NothingFound):
-        show_entity(workspace, "Zoltan", DAY)
+        show_entity(memory_on(workspace, DAY), "Zoltan")
     for name in ("Alex Chen", "Alex Stone"):
         (workspace.root / f"bank/entities/{name.replace(' ', '-')}.md").write_text(f"# {name}\n")
     with pytest.raises(Usage, match="Alex Chen or Alex Stone"):
-        show_entity(workspace, "Alex", DAY)
+        show_entity(memory_on(workspace, DAY), "Alex")
 
 
 def test_entity_through_the_command_line(workspace: Workspace) -> None:

@@ -18,7 +18,7 @@ from memctl.conflicts.resolve import resolve
 from memctl.errors import NothingFound, OutsideWorkspace, Refused, Usage
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
-from memctl.recall.slots import get_fact
+from memctl.recall.lookup import get_fact
 
 
 def told(root: Path, *lines: str) -> Workspace:
@@ -123,7 +123,7 @@ def test_what_comes_from_outside_stands_second_and_never_wins(tmp_path: Path) ->
     workspace = told(tmp_path, *lines)
     (conflict,) = found(workspace)
     assert [(hit.ref, hit.origin) for hit in conflict.sides] == [("aa", "owner"), ("bb", "web")]
-    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["aa"]
+    assert [hit.ref for hit in get_fact(memory_on(workspace, TODAY), "city", "A")] == ["aa"]
 
 
 def test_two_voices_from_outside_are_nobodys_conflict(tmp_path: Path) -> None:
@@ -385,14 +385,14 @@ def test_recall_follows_what_was_resolved(tmp_path: Path) -> None:
 def test_the_slot_holds_what_was_resolved_and_its_history_stays(tmp_path: Path) -> None:
     lines = "11-03 W @A: Lives in Berlin. ^aa", "11-03 W @A: Lives in Leipzig. ^bb"
     workspace = told(tmp_path, *lines)
-    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["bb"]
+    assert [hit.ref for hit in get_fact(memory_on(workspace, TODAY), "city", "A")] == ["bb"]
     resolve(memory_on(workspace, TODAY), "aa", "bb")
-    (now,) = get_fact(workspace, "city", "A", TODAY)
+    (now,) = get_fact(memory_on(workspace, TODAY), "city", "A")
     assert now.content == "Lives in Berlin."
     assert str(now.valid.first) == "2025-11-03"  # it was true all the time
     workspace = told(tmp_path / "later", *lines, "11-20 W @A: Lives in Porto. ^cc")
     resolve(memory_on(workspace, TODAY), "aa", "bb")
-    assert [hit.ref for hit in get_fact(workspace, "city", "A", TODAY)] == ["cc"]
+    assert [hit.ref for hit in get_fact(memory_on(workspace, TODAY), "city", "A")] == ["cc"]
 
 
 def test_the_loser_was_true_until_then(tmp_path: Path) -> None:

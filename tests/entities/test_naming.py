@@ -17,8 +17,7 @@ from memctl.index.rows import rows_of
 from memctl.language.names import entity_key
 from memctl.notes import edits
 from memctl.notes.workspace import Workspace
-from memctl.recall.entities import list_entities, show_entity
-from memctl.recall.slots import get_fact
+from memctl.recall.lookup import get_fact, list_entities, show_entity
 
 PETROV = "---\naliases: [Петров, 彼得罗夫] # both used\ntype: person\n---\n\n# Alex Petrov\n\nRadio officer.\n"
 BOSUN = "\ufeff---\r\ntype: person # once\r\n---\r\n\r\n# Bosun\r\n\r\nNobody knows.\r\n"
@@ -38,12 +37,12 @@ def workspace(root: Path, **more: str) -> Workspace:
 
 def aliases(space: Workspace, name: str) -> tuple[str, ...]:
     """The other names of an entity, as the index has them."""
-    return show_entity(space, name, TODAY).line.aliases
+    return show_entity(memory_on(space, TODAY), name).line.aliases
 
 
 def names(space: Workspace) -> set[str]:
     """Every entity and every name without one."""
-    return {line.name for line in list_entities(space)}
+    return {line.name for line in list_entities(memory_on(space))}
 
 
 # -- aliases ----------------------------------------------------------------------------------------------------------
@@ -76,7 +75,10 @@ def test_a_page_is_made_for_a_new_name(tmp_path: Path) -> None:
     )
     assert aliases(space, "чаячья КОСА") == ("Gull Spit",)
     memory_on(space).alias("[[C#]]".strip("[]"), ["C Sharp"])
-    assert show_entity(space, "C#", TODAY).line.path == show_entity(space, "c sharp", TODAY).line.path
+    assert (
+        show_entity(memory_on(space, TODAY), "C#").line.path
+        == show_entity(memory_on(space, TODAY), "c sharp").line.path
+    )
 
 
 def test_names_that_share_a_slug_get_pages_of_their_own(tmp_path: Path) -> None:
@@ -86,7 +88,7 @@ def test_names_that_share_a_slug_get_pages_of_their_own(tmp_path: Path) -> None:
     assert len({path.casefold() for path in paths.values()}) == 5
     assert not {"con.md", "nul.md"} & {path.rpartition("/")[2].casefold() for path in paths.values()}
     for name, path in paths.items():
-        assert show_entity(space, name, TODAY).line.path == path
+        assert show_entity(memory_on(space, TODAY), name).line.path == path
     assert page_path("名" * 80, []).endswith(".md") and len(page_path("𠀀" * 80, []).encode()) < 270
     assert page_path("Ann", ["bank/entities/ANN.md"]) == "bank/entities/Ann~2.md"
 
@@ -173,12 +175,12 @@ def test_a_merge_makes_one_of_two(tmp_path: Path) -> None:
         assert {"Lives in Porto.", "Lives in Lisbon.", "Built the first box."} <= set(
             contents(ask(space, f"@[[{name}]]", k=20))
         )
-        assert [hit.content for hit in get_fact(space, "city", name, TODAY)] == ["Lives in Lisbon."]
-    assert show_entity(space, "bosun", TODAY).line.path == "bank/entities/Alex-Petrov.md"
+        assert [hit.content for hit in get_fact(memory_on(space, TODAY), "city", name)] == ["Lives in Lisbon."]
+    assert show_entity(memory_on(space, TODAY), "bosun").line.path == "bank/entities/Alex-Petrov.md"
     assert memory_on(space).merge("Bosun", "Alex Petrov").pages == ()
     memory_on(space).merge("bosun", "Петров", undo=True)
     assert snapshot(tmp_path) == before
-    assert [hit.content for hit in get_fact(space, "city", "Bosun", TODAY)] == ["Lives in Porto."]
+    assert [hit.content for hit in get_fact(memory_on(space, TODAY), "city", "Bosun")] == ["Lives in Porto."]
 
 
 def test_names_without_pages_merge_too(tmp_path: Path) -> None:

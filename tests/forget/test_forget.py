@@ -30,7 +30,7 @@ from memctl.maintenance.check import check
 from memctl.markdown.tombstones import read_tombstone
 from memctl.markdown.ttl import ttl_end
 from memctl.notes.workspace import Workspace
-from memctl.recall.show import show
+from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
 from memctl.retain.retain import read_fact, retain
 
@@ -417,7 +417,7 @@ def test_what_stands_in_its_place(workspace: Workspace) -> None:
     assert [line for line in after if not read_tombstone(line)] == [line for line in before if "8080" not in line]
     hits = {hit.ref: str(hit.source) for hit in ask(workspace, "users port", k=9).hits}
     assert hits == {ref: place for ref, place in cited.items() if ref != "port"}
-    assert show(workspace, "port", 0)[0].lines == ("- <!-- memctl:forgotten port 2025-11-30 -->",)
+    assert show(memory_on(workspace), "port", 0)[0].lines == ("- <!-- memctl:forgotten port 2025-11-30 -->",)
     assert check(workspace, TODAY) == ()
 
 

@@ -12,7 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, call, fixture_copy
+from face_helpers import TODAY, call, fixture_copy, memory_on
 
 from memctl.errors import MemctlError, Usage
 from memctl.index.heal import with_index
@@ -104,7 +104,7 @@ def test_no_question_breaks_recall(root: Path) -> None:
         for text in [*giants(), *(question(random_) for _ in range(COUNT))]:
             start = time.perf_counter()
             try:
-                recall_in(workspace, index, read_query(text, TODAY), today=TODAY, k=10)
+                recall_in(memory_on(workspace, TODAY).bound(index), read_query(text, TODAY), k=10)
                 outcomes["answered"] += 1
             except Usage:
                 outcomes["refused"] += 1

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, rebuilt, rows, synced
 from torture import damage
 
@@ -210,7 +211,7 @@ def test_no_check_while_somebody_writes(workspace: Workspace) -> None:
     other = sqlite3.connect(index_path(workspace), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+        answer = recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY))
     finally:
         other.close()
     assert answer.hits
@@ -274,11 +275,11 @@ def test_a_read_only_index_is_read_as_it_stands(workspace: Workspace) -> None:
     assert index.frozen == "Read-only file system"
     index.close()
     before = index_path(workspace).read_bytes()
-    answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+    answer = recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY))
     assert answer.hits
     assert answer.stale is None
     (workspace.root / LOG).write_text("- W: The kettle\n")
-    assert "Read-only file system" in (recall(workspace, read_query("Lisbon", DAY), today=DAY).stale or "")
+    assert "Read-only file system" in (recall(memory_on(workspace, DAY), read_query("Lisbon", DAY)).stale or "")
     assert index_path(workspace).read_bytes() == before
 
 
@@ -315,7 +316,7 @@ def test_the_index_verb_says_that_it_cannot_be_kept_up(workspace: Workspace) -> 
 @pytest.mark.usefixtures("no_writes")
 def test_without_an_index_one_is_held_in_memory(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
-    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
+    assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
     assert not workspace.memory.exists()
 
 
@@ -328,8 +329,8 @@ def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: 
     workspace = make_workspace(tmp_path)
     workspace.memory.mkdir()
     (workspace.memory / name).mkdir() if kind == "folder" else os.mkfifo(workspace.memory / name)
-    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
-    assert recall(workspace, read_query("PostgreSQL", DAY), today=DAY).hits
+    assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
+    assert recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY)).hits
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_helpers import LOG, make_workspace
@@ -36,7 +37,7 @@ TEXTS = (
 
 def asked(workspace: Workspace, question: str, through: Resident | None = None) -> dict[str, object]:
     """An answer without its time."""
-    found = recall(workspace, read_query(question, TODAY), today=TODAY, vectors=False, through=through)
+    found = recall(memory_on(workspace, TODAY, resident=through), read_query(question, TODAY), vectors=False)
     return answer_json(found) | {"took_ms": 0}
 
 
@@ -130,7 +131,7 @@ def test_a_page_edited_in_place_within_one_tick_is_seen(tmp_path: Path) -> None:
     with Resident(workspace) as resident:
         for number in range(100, 200):
             page.write_text(f"# Note\n\nThe crate is number {number}.\n", "utf-8")
-            found = recall(workspace, read_query("crate", TODAY), today=TODAY, vectors=False, through=resident)
+            found = recall(memory_on(workspace, TODAY, resident=resident), read_query("crate", TODAY), vectors=False)
             assert f"{number}" in found.hits[0].content
 
 
@@ -154,7 +155,9 @@ def test_threads_share_it(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert not problems
-        found = recall(workspace, read_query("quokka", TODAY), today=TODAY, k=100, vectors=False, through=resident)
+        found = recall(
+            memory_on(workspace, TODAY, resident=resident), read_query("quokka", TODAY), k=100, vectors=False
+        )
         assert len(found.hits) == 48
 
 

@@ -13,9 +13,10 @@ from memctl.index.heal import with_index
 from memctl.index.index import Index
 from memctl.index.queries.entries import by_ids, condition_of
 from memctl.index.sync import sync
-from memctl.recall.explain_empty import why_empty
+from memctl.recall.answer import explain_empty
 from memctl.recall.query import read_query
-from memctl.recall.search_words import Found, by_words
+from memctl.recall.rank import Found
+from memctl.recall.search_words import search_words
 
 PAGES = {
     "memory/2025-11-01.md": "# Harbour\n\nWho repaired the winch?\nNobody knows yet.\n\nThe ferry was late.\n\n## Weather\n\nA storm warning.\n",
@@ -35,7 +36,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, 
 
         def job(index: Index) -> dict[str, Found] | None:
             sync(workspace, index)
-            found = by_words(index, query, condition_of(index, query, query.about), limit)
+            found = search_words(index, query, condition_of(index, query, query.about), limit)
             if found is None:
                 return None
             entries = by_ids(index, found)
@@ -153,7 +154,7 @@ def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
 
     def job(index: Index) -> list[str]:
         sync(workspace, index)
-        return list(why_empty(index, query, query.about, condition_of(index, query, query.about)))
+        return list(explain_empty(index, query, query.about, condition_of(index, query, query.about)))
 
     return with_index(workspace, job)
 

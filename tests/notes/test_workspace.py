@@ -8,6 +8,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, memctl, rows, synced
 from torture import paths
 
@@ -15,8 +16,8 @@ from memctl.errors import BadSettings, MemctlError, NoWorkspace, OutsideWorkspac
 from memctl.maintenance.check import check
 from memctl.notes.files import read_page
 from memctl.notes.workspace import Settings, Workspace, find_workspace
+from memctl.recall.lookup import show
 from memctl.recall.recall import recall
-from memctl.recall.show import show
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX names and file kinds")
 
@@ -209,7 +210,7 @@ def test_no_path_leads_out(traps: Workspace, name: str) -> None:
         traps.contain(name)
     assert error.value.exit_code == 11
     with pytest.raises(MemctlError):
-        show(traps, f"{name}#L1")
+        show(memory_on(traps), f"{name}#L1")
 
 
 @posix
@@ -218,8 +219,8 @@ def test_every_path_ends_in_an_answer_or_an_error_of_ours(traps: Workspace, name
     """S4. A hang would show as a run that does not end."""
     for act in (
         lambda: read_page(traps, traps.contain(name)).text,
-        lambda: "".join(line for passage in show(traps, f"{name}#L1") for line in passage.lines),
-        lambda: "".join(line for passage in show(traps, name) for line in passage.lines),
+        lambda: "".join(line for passage in show(memory_on(traps), f"{name}#L1") for line in passage.lines),
+        lambda: "".join(line for passage in show(memory_on(traps), name) for line in passage.lines),
     ):
         try:
             assert paths.SECRET not in act()
@@ -232,7 +233,7 @@ def test_every_path_ends_in_an_answer_or_an_error_of_ours(traps: Workspace, name
 def test_odd_names_of_real_pages_are_read(traps: Workspace, name: str) -> None:
     assert read_page(traps, traps.contain(name)).text == "readable\n"
     if name == name.strip() and "\n" not in name:
-        assert show(traps, f"{name}#L1")[0].lines == ("readable",)
+        assert show(memory_on(traps), f"{name}#L1")[0].lines == ("readable",)
 
 
 @posix
@@ -257,6 +258,6 @@ def test_a_workspace_full_of_traps_is_indexed_and_searched(traps: Workspace) -> 
     from memctl.recall.query import read_query
 
     assert not any(paths.SECRET in str(row) for row in rows(traps))
-    answer = recall(traps, read_query("readable", DAY), today=DAY, k=50)
+    answer = recall(memory_on(traps, DAY), read_query("readable", DAY), k=50)
     assert {hit.source.path for hit in answer.hits[0:1]} <= set(paths.READABLE)
     assert len(answer.hits[0].also) + len(answer.hits) >= len(paths.READABLE)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.recall.association import Graph, damping, hub_limit, in_turn, rarity, reach, spread
+from memctl.recall.pagerank import Graph, damping, hub_limit, in_turn, name_idf, personalized_pagerank, reach
 
 # 1 –a– 2 –b– 3 –c– 4, and 5 beside 2 on a.
 CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a": 3, "b": 2, "c": 2}, 5)
@@ -17,10 +17,10 @@ CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a"
 
 def test_a_step_by_hand() -> None:
     """One round from line 1: all of it comes to `a`, which stands on three lines."""
-    found = spread(CHAIN, {1: 2.0}, 0.5, rounds=1)
+    found = personalized_pagerank(CHAIN, {1: 2.0}, 0.5, rounds=1)
     assert found == pytest.approx({1: 0.75 + 0.25 / 3, 2: 0.25 / 3, 5: 0.25 / 3})
-    again = spread(CHAIN, {1: 2.0}, 0.5, rounds=2)
-    a, b = rarity(3, 5), rarity(2, 5)
+    again = personalized_pagerank(CHAIN, {1: 2.0}, 0.5, rounds=2)
+    a, b = name_idf(3, 5), name_idf(2, 5)
     assert again[3] == pytest.approx(0.25 / 3 * b / (a + b) * 0.25 / 2)
 
 
@@ -58,7 +58,7 @@ def test_a_hub_leads_nowhere() -> None:
 def test_nothing_to_start_from() -> None:
     """No seeds, seeds that are not in the graph or weigh nothing: nothing is found."""
     for seeds in ({}, {99: 1.0}, {1: 0.0}):
-        assert reach(CHAIN, seeds, 3) == [] and spread(CHAIN, seeds, 0.85) == {}
+        assert reach(CHAIN, seeds, 3) == [] and personalized_pagerank(CHAIN, seeds, 0.85) == {}
 
 
 def test_turns() -> None:
@@ -81,7 +81,7 @@ def graphs(draw: st.DrawFn) -> tuple[Graph, dict[int, float]]:
 def test_nothing_is_lost(made: tuple[Graph, dict[int, float]], step: float, rounds: int) -> None:
     """The walker is always somewhere: shares are not negative and add up to 1."""
     graph, seeds = made
-    found = spread(graph, seeds, step, rounds)
+    found = personalized_pagerank(graph, seeds, step, rounds)
     assert all(share > 0 for share in found.values())
     assert math.isclose(math.fsum(found.values()), 1.0, abs_tol=1e-9) or not seeds or not graph.lines
 
@@ -92,7 +92,7 @@ def test_order_of_telling_does_not_matter(made: tuple[Graph, dict[int, float]], 
     graph, seeds = made
     lines = [(line, random.sample(list(names), len(names))) for line, names in graph.lines.items()]
     random.shuffle(lines)
-    borne = random.sample(list(graph.borne.items()), len(graph.borne))
+    borne = random.sample(list(graph.document_frequency.items()), len(graph.document_frequency))
     turned = dict(random.sample(list(seeds.items()), len(seeds)))
     assert reach(Graph(dict(lines), dict(borne), graph.total), turned, hops) == reach(graph, seeds, hops)
 
@@ -108,7 +108,7 @@ def test_every_way_is_one(made: tuple[Graph, dict[int, float]], hops: int) -> No
         assert each.hops == len(lines) <= hops and len(set(lines)) == len(lines)
         for at, name in enumerate(names):
             assert name in graph.lines[int(lines[at])] and name in graph.lines[int(lines[at + 1])]
-            assert graph.borne[str(name)] <= limit
+            assert graph.document_frequency[str(name)] <= limit
 
 
 def test_farther_walks_go_on_longer() -> None:

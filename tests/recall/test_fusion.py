@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memctl.index.lexical import ORDINAL_BITS
-from memctl.recall.fusion import BESIDE, Fused, Usual, fuse, smoothed, standard
+from memctl.recall.rank import BESIDE, Fused, UsualCosines, fuse, smoothed, standard
 
 ROWS = st.integers(0, 12)
 SAID = st.dictionaries(ROWS, st.floats(0, 1), max_size=8)
 NEAR = st.dictionaries(ROWS, st.floats(-4, 8), max_size=8)
-NONE = Usual(0.0, 0.0, 0)
+NONE = UsualCosines(0.0, 0.0, 0)
 
 
 @given(SAID)
@@ -87,17 +87,17 @@ def test_an_exact_word_is_not_drowned() -> None:
 
 def test_deviations() -> None:
     """Above the mean of all: a large store's own mean and deviation; of few lines, what is usual elsewhere."""
-    usual = Usual(0.1, 0.05, 100_000)
+    usual = UsualCosines(0.1, 0.05, 100_000)
     found = standard({1: 0.1, 2: 0.2}, usual, {})
     assert math.isclose(found[1], 0.0, abs_tol=1e-3) and math.isclose(found[2], 2.0, rel_tol=1e-2)
-    assert 0 < standard({1: 0.3}, Usual(0.3, 0.0, 1), {})[1] < 4
+    assert 0 < standard({1: 0.3}, UsualCosines(0.3, 0.0, 1), {})[1] < 4
     assert standard({1: 0.3}, NONE, {})[1] == 0.3 / 0.1
-    assert standard({1: 1.0}, Usual(0.0, 0.01, 10**6), {})[1] == 8.0
+    assert standard({1: 1.0}, UsualCosines(0.0, 0.01, 10**6), {})[1] == 8.0
 
 
 def test_each_script_has_its_own_usual() -> None:
     """A line in the language of the question is nearer to it by that alone."""
-    usual = Usual(0.1, 0.1, 2000, {0: (0.2, 1000), 1: (0.0, 1000)})
+    usual = UsualCosines(0.1, 0.1, 2000, {0: (0.2, 1000), 1: (0.0, 1000)})
     found = standard({1: 0.3, 2: 0.1}, usual, {1: 0, 2: 1})
     assert math.isclose(found[1], found[2], rel_tol=0.05)
 

@@ -8,7 +8,8 @@ from strategies import fact_texts, names
 
 from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
-from memctl.recall.pack import cost, fit, tokens
+from memctl.language.tokens import estimate as tokens
+from memctl.recall.answer import cost, fit
 
 
 def hit(content: str, *entities: str, line: int = 1) -> Hit:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import texts
 
 from memctl.recall.query import read_query
-from memctl.recall.question import SHORT, clean
+from memctl.recall.question import SHORT, clean_question
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import prompts
@@ -91,7 +91,7 @@ def test_bare_words_after_a_prompt_are_found(words: str, luggage: str) -> None:
 @settings(max_examples=200)
 def test_a_short_text_is_not_touched(text: str) -> None:
     if len(text.strip()) <= SHORT:
-        assert clean(text) == text
+        assert clean_question(text) == text
 
 
 @given(
@@ -107,7 +107,7 @@ def test_a_short_text_is_not_touched(text: str) -> None:
 def test_what_comes_out_stood_in_the_text(pieces: list[str]) -> None:
     """Nothing is made up, nothing becomes empty."""
     text = "\n".join(pieces)
-    found = clean(text)
+    found = clean_question(text)
     assert found == text or any(map(str.isalnum, found))
     if not any(mark in text for mark in ("<|", "[INST]", "{", "[/")):
         pieces = re.split(r"\s+|(?<=[。！？])", found)  # Chinese sentences join without a space
@@ -127,16 +127,16 @@ LONG = [
 
 @pytest.mark.parametrize("text", LONG)
 def test_a_long_question_without_luggage_is_not_touched(text: str) -> None:
-    assert len(text) > SHORT and clean(text) == text
+    assert len(text) > SHORT and clean_question(text) == text
 
 
 def test_a_paste_that_asks_nothing_is_looked_for_as_it_is() -> None:
     """A note, a stack trace alone: its own words are all there is."""
     note = "The ferry leaves the harbour at seven. The winch was repaired in March.\n\nThe crane is next. " * 5
-    assert clean(note) == note
-    assert clean(prompts.TRACE) == prompts.TRACE and clean(prompts.LOG.replace("?", ".")) == prompts.LOG.replace(
-        "?", "."
-    )
+    assert clean_question(note) == note
+    assert clean_question(prompts.TRACE) == prompts.TRACE and clean_question(
+        prompts.LOG.replace("?", ".")
+    ) == prompts.LOG.replace("?", ".")
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------
@@ -186,16 +186,16 @@ def test_recall_says_what_it_looked_for_and_keeps_what_was_asked(tmp_path: Path)
 )  # fmt: skip
 def test_hostile_text_costs_little(piece: str) -> None:
     """100 KB of anything takes well under a second."""
-    clean("What is it? " + piece * 20)
+    clean_question("What is it? " + piece * 20)
     started = time.process_time()
-    clean(piece * (100_000 // len(piece)))
-    clean("What is it?\n\n" + piece * (100_000 // len(piece)))
+    clean_question(piece * (100_000 // len(piece)))
+    clean_question("What is it?\n\n" + piece * (100_000 // len(piece)))
     assert time.process_time() - started < 1.5
 
 
 def test_deep_json_is_no_trouble() -> None:
     for text in ('[{"content":' * 5_000, "[" * 50_000, '{"messages":' * 4_000 + "1"):
-        assert clean(f"{text}\n\nWho repaired the winch?")
+        assert clean_question(f"{text}\n\nWho repaired the winch?")
 
 
 LOGGED = "We saw this yesterday:\n" + "".join(
@@ -220,6 +220,8 @@ RingError: E_RING_DUP K-417
 )
 def test_what_this_means_stays_with_the_question(paste: str, question: str, thing: str) -> None:
     """A question that says little but "this" keeps the identifiers of a short paste; one that says what it means does not."""
-    assert clean(f"{paste}\n{question}").startswith(question) and thing in clean(f"{paste}\n{question}")
+    assert clean_question(f"{paste}\n{question}").startswith(question) and thing in clean_question(
+        f"{paste}\n{question}"
+    )
     whole = "Where does Irina keep the spare keys of the tower?"
-    assert clean(f"{paste}\n{whole}") == whole
+    assert clean_question(f"{paste}\n{whole}") == whole

@@ -10,18 +10,19 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
-from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sources, the_hit, write_pages
+from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, memory_on, sources, the_hit, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Citation
 from memctl.hits import Answer, answer_json
 from memctl.index.maintain import index
+from memctl.index.queries.entries import Query
 from memctl.index.sync import SyncReport
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Settings, Workspace
 from memctl.recall import recall as recall_module
-from memctl.recall.pack import cost
+from memctl.recall.answer import cost
 from memctl.recall.recall import recall
 
 LOG = "memory/2025-11-27.md"
@@ -438,7 +439,7 @@ def test_copies_in_managed_blocks_are_not_shown(tmp_path: Path) -> None:
 @pytest.fixture
 def blind(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recall without its sync: the files change after the index was brought up to date, before the answer."""
-    monkeypatch.setattr(recall_module, "sync", lambda *_, **__: SyncReport())
+    monkeypatch.setattr("memctl.index.sync.sync", lambda *_, **__: SyncReport())
 
 
 def test_a_line_that_moved_is_cited_where_it_stands(tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -520,10 +521,10 @@ def test_past_its_time_cap_the_answer_says_that_it_is_stale(tmp_path: Path) -> N
     hasty = Workspace(write_pages(tmp_path, pages).root, Settings(sync_seconds=0.0))
     for path in pages:  # of long ago: a page saved within the last two seconds is read again each time
         os.utime(tmp_path / path, (1_700_000_000, 1_700_000_000))
-    answer = recall(hasty, recall_module.Query("kettle"), today=TODAY)
+    answer = recall(memory_on(hasty, TODAY), Query("kettle"))
     assert answer.stale and "not read yet" in answer.stale
     for _ in range(5):
-        answer = recall(hasty, recall_module.Query("kettle"), today=TODAY)
+        answer = recall(memory_on(hasty, TODAY), Query("kettle"))
     assert answer.stale is None and len(answer.hits) == 5
 
 

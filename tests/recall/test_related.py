@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import TODAY, ask, call, fixture_copy, write_pages
+from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
 
 from memctl.hits import Answer, answer_json
 from memctl.notes.workspace import Workspace
-from memctl.recall.pack import cost
+from memctl.recall.answer import cost
 from memctl.recall.query import read_query
-from memctl.recall.related import recall_further
+from memctl.recall.recall import recall
 
 # The question names Alice and shares words with her line alone; Globex and Port Sorrel are the bridges.
 CHAIN = {
@@ -30,7 +30,7 @@ def further(workspace: Workspace, words: str = QUESTION, hops: int = 3, k: int =
     """Recall with its related lines."""
     options = {name: more.pop(name) for name in ("history", "budget") if name in more}
     today = more.pop("today", TODAY)
-    return recall_further(workspace, read_query(words, today, **more), today=today, hops=hops, k=k, **options)
+    return recall(memory_on(workspace, today), read_query(words, today, **more), hops=hops, k=k, **options)
 
 
 def related(answer: Answer) -> list[str]:
@@ -212,15 +212,13 @@ def test_copies_and_twins(tmp_path: Path) -> None:
 
 def test_lines_that_are_gone(tmp_path: Path) -> None:
     """The files are read again: a bridge that was edited away carries nothing, whatever the index remembers."""
-    from memctl.index.heal import with_index
-    from memctl.recall.recall import recall
     from memctl.recall.related import related_to
 
     workspace = write_pages(tmp_path, CHAIN)
     query = read_query(QUESTION, TODAY)
-    answer = recall(workspace, query, today=TODAY)
+    answer = recall(memory_on(workspace, TODAY), query)
     (tmp_path / "memory/2025-11-02.md").write_text("## Retain\n\n- W @Other: something else\n", encoding="utf-8")
-    again = with_index(workspace, lambda index: related_to(workspace, index, query, answer, today=TODAY, k=10, hops=3))
+    again = memory_on(workspace).run(lambda memory: related_to(memory, query, answer, k=10, hops=3))
     assert again.related == ()
 
 

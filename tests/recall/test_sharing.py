@@ -21,10 +21,9 @@ from memctl.index.public import PRIVATE, Private, private_entries, without_priva
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Workspace
+from memctl.recall.lookup import show
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
-from memctl.recall.related import recall_further
-from memctl.recall.show import show
 from memctl.reflect.reflect import reflect
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
@@ -35,8 +34,8 @@ def public(workspace: Workspace, words: str = "", hops: int = 1, history: bool =
     """What a server answers."""
     asked = replace(read_query(words, TODAY, **more), public=True)  # type: ignore[arg-type]
     if hops > 1:
-        return recall_further(workspace, asked, today=TODAY, hops=hops, k=50, history=history)
-    return recall(workspace, asked, today=TODAY, k=50, history=history)
+        return recall(memory_on(workspace, TODAY), asked, hops=hops, k=50, history=history)
+    return recall(memory_on(workspace, TODAY), asked, k=50, history=history)
 
 
 def told(answer: Answer) -> str:
@@ -172,9 +171,9 @@ def test_places_are_filled(tmp_path: Path) -> None:
     without = write_pages(tmp_path / "b", {"memory/2025-11-01.md": bare})
     for words in ("harbour crane", ""):
         asked = replace(read_query(words, TODAY), public=True)
-        found = recall(with_them, asked, today=TODAY, k=10)
+        found = recall(memory_on(with_them, TODAY), asked, k=10)
         assert len(found.hits) == 10
-        assert contents(found) == contents(recall(without, asked, today=TODAY, k=10))
+        assert contents(found) == contents(recall(memory_on(without, TODAY), asked, k=10))
 
 
 @pytest.mark.parametrize("many", [1, 300])
@@ -226,7 +225,7 @@ def test_evidence(tmp_path: Path) -> None:
     (hit,) = public(workspace, "concise replies").hits
     assert hit.belief and hit.evidence == ()
     assert "zanzibarite" not in told(public(workspace, "Peter loves zanzibarite"))
-    (page,) = show(workspace, "bank/opinions.md", public=True)
+    (page,) = show(memory_on(workspace), "bank/opinions.md", public=True)
     assert "zanzibarite" not in "\n".join(page.lines)
     assert "Prefers concise replies" in "\n".join(page.lines)
 
@@ -238,7 +237,7 @@ def test_a_line_made_private_after_reflect(tmp_path: Path) -> None:
     reflect(memory_on(workspace, TODAY))
     assert "zanzibarite" in (workspace.root / "bank/entities/Peter.md").read_text(encoding="utf-8")
     (workspace.root / "memory/2025-11-01.md").write_text(log.replace("key=city", "key=city,private"), encoding="utf-8")
-    shown = "\n".join(show(workspace, "Peter", public=True)[0].lines)
+    shown = "\n".join(show(memory_on(workspace), "Peter", public=True)[0].lines)
     assert "zanzibarite" not in shown
     assert "Bakes bread" in shown
     for words in ("zanzibarite", "Peter lives", "Peter", ""):
@@ -249,7 +248,7 @@ def test_the_wall_alone(tmp_path: Path) -> None:
     """`without_private` of an answer that was not asked as public leaves out the same."""
     workspace = write_pages(tmp_path, BRIDGE)
     asked = read_query("Alice zanzibarite Globex", TODAY)
-    answer = recall_further(workspace, asked, today=TODAY, hops=3, k=50)
+    answer = recall(memory_on(workspace, TODAY), asked, hops=3, k=50)
     assert "zanzibarite" in told(answer)
     made = without_private(answer, with_index(workspace, private_entries))
     assert "zanzibarite" not in told(made._replace(warnings=(), empty=()))
@@ -273,13 +272,13 @@ def test_a_private_heading(tmp_path: Path) -> None:
 def test_show(tmp_path: Path) -> None:
     """Lines around are blank where they are private; a private line is as unknown as one that is not there."""
     workspace = write_pages(tmp_path, BRIDGE)
-    (passage,) = show(workspace, "memory/2025-11-01.md#L3", public=True)
+    (passage,) = show(memory_on(workspace), "memory/2025-11-01.md#L3", public=True)
     assert passage.lines == ("## Retain", "", "- W @Alice: joined @Globex as chief botanist", "")
     (hit,) = ask(workspace, "zanzibarite pays").hits[:1]
     for reference in (str(hit.source), hit.ref, f"{hit.source} ^{hit.ref}"):
         with pytest.raises(NothingFound):
-            show(workspace, reference, public=True)
-    assert "zanzibarite" in "".join(show(workspace, hit.ref)[0].lines)
+            show(memory_on(workspace), reference, public=True)
+    assert "zanzibarite" in "".join(show(memory_on(workspace), hit.ref)[0].lines)
 
 
 @pytest.mark.parametrize(
@@ -294,9 +293,9 @@ def test_only_pages_are_shown(tmp_path: Path, reference: str) -> None:
 
     workspace = find_workspace(str(made.root), {}, tmp_path)
     with pytest.raises(MemctlError):
-        show(workspace, reference, public=True)
+        show(memory_on(workspace), reference, public=True)
     with pytest.raises(MemctlError):
-        show(workspace, reference.partition("#")[0], public=True)
+        show(memory_on(workspace), reference.partition("#")[0], public=True)
 
 
 # -- everything together ----------------------------------------------------------------------------------------------
@@ -346,7 +345,7 @@ def nothing_private_gets_out(days: _Days) -> None:
         answers += [public(workspace, words, hops=3) for words in _PUBLIC]
         said = [told(answer._replace(empty=())) for answer in answers]
         for path in [*pages, "bank/entities/Peter.md"]:
-            (page,) = show(workspace, path, public=True)
+            (page,) = show(memory_on(workspace), path, public=True)
             said.append("\n".join(page.lines))
         assert not [secret for secret in SECRETS for text in said if secret in text]
         shared = sum(not private for lines in days for _, private, *_ in lines)

@@ -27,7 +27,7 @@ from memctl.markdown.lines import split_lines
 from memctl.notes import edits
 from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace
-from memctl.recall.show import show
+from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
 
 OPINIONS, PETER = "bank/opinions.md", "bank/entities/Peter.md"
@@ -551,7 +551,7 @@ def check_citations(root: Path) -> None:
             for source in sources("\n".join(body_of(lines, block)), page):
                 count += 1
                 if source.lines is None:
-                    assert show(workspace, f"^{source.ref}"), source
+                    assert show(memory_on(workspace), f"^{source.ref}"), source
                     continue
                 (passage, *_) = show(
                     workspace,
@@ -564,7 +564,7 @@ def check_citations(root: Path) -> None:
         for entry in read_entries(text)[0] if page == OPINIONS else ():
             for _, bullet in entry.bullets:
                 if bullet.citation and bullet.ref:
-                    found = show(workspace, f"^{bullet.ref}", context=0)
+                    found = show(memory_on(workspace), f"^{bullet.ref}", context=0)
                     assert str(bullet.citation) in [str(passage.citation) for passage in found], bullet
                     count += 1
     assert count

@@ -27,7 +27,7 @@ from memctl.markdown.blocks import body_of, live_blocks
 from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Workspace
-from memctl.recall.show import show
+from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
@@ -302,6 +302,6 @@ def test_every_citation_resolves_after_a_thousand_edits() -> None:
                 assert not reflect(memory_on(made, TODAY)).changed
                 for _, path, (line, end), ref in list(citations(made))[:20]:
                     spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
-                    assert show(made, f"{spelled} ^{ref}" if ref else spelled), spelled
+                    assert show(memory_on(made), f"{spelled} ^{ref}" if ref else spelled), spelled
         print(f"reflect: {checked:,} citations after 1,000 edits, 0 that do not resolve; {gone} marked as gone")
         assert checked > 500 and gone > 0

@@ -108,7 +108,7 @@ def _do(workspace: Workspace, what: str, name: str) -> None:
     if what == "retain":
         retain(memory_on(workspace), [read_fact(f"Note {name} about the Fjord room", about=["Atlas"])], DAY)
     elif what == "recall":
-        answer = recall(workspace, read_query("PostgreSQL", DAY), today=DAY)
+        answer = recall(memory_on(workspace, DAY), read_query("PostgreSQL", DAY))
         if not answer.hits and not answer.stale:
             raise AssertionError("an empty answer that does not say why")
     elif what == "index":

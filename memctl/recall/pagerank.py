@@ -1,8 +1,8 @@
-"""What belongs to an answer without sharing its words: a walk from the hits over the names that lines have in common.
+"""Personalized PageRank: what belongs to an answer without sharing its words, by the names that lines have in common.
 
 Lines and names make a graph of two sides. A walker starts at a hit, goes to one of its names (the rarer, the likelier),
-from there to any line with that name, and starts again now and then; where it stays often is related (personalised
-PageRank). A name on very many lines leads nowhere in particular, so nobody walks through it.
+from there to any line with that name, and starts again now and then; where it stays often is related. A name on very many
+lines leads nowhere in particular, so no walk goes through it.
 """
 
 from __future__ import annotations
@@ -13,24 +13,26 @@ from typing import NamedTuple, TypeVar
 
 from .rank import Ranked
 
-__all__ = ["ROUNDS", "Graph", "Reached", "damping", "hub_limit", "in_turn", "rarity", "reach", "spread", "sunk"]
+__all__ = [
+    "Graph", "Reached", "below_replacement", "damping", "hub_limit", "in_turn", "name_idf", "personalized_pagerank", "reach",
+]  # fmt: skip
 
-ROUNDS = 10
-"""Rounds of two steps each: line to name, name to line."""
+_ROUNDS = 10  # of two steps each: line to name, name to line
 _FEW, _SHARE = 50, 0.05
-ASKED = 0.1
+_ASKED = 0.1
 _TURNS = (0, 0, 1, 0, 1)
 T = TypeVar("T")
 
 
 class Graph(NamedTuple):
-    """Lines with the names on them; `borne` is on how many lines a name stands, seen here or not, of `total` in all.
+    """Lines with the names on them; `document_frequency` is on how many lines a name stands, seen here or
+    not, of `total` in all.
 
     `asked` are names in the question: lines with them are hits by that, so little of the walk goes that way.
     """
 
     lines: Mapping[int, Collection[str]]
-    borne: Mapping[str, int]
+    document_frequency: Mapping[str, int]
     total: int
     asked: Collection[str] = ()
 
@@ -52,9 +54,9 @@ def hub_limit(total: int) -> int:
     return max(_FEW, int(_SHARE * total))
 
 
-def rarity(borne: int, total: int) -> float:
-    """How much a name tells: ln(1 + N / n)."""
-    return math.log(1 + total / max(1, borne))
+def name_idf(document_frequency: int, total: int) -> float:
+    """How much a name on `document_frequency` of `total` lines tells: ln(1 + N / n)."""
+    return math.log(1 + total / max(1, document_frequency))
 
 
 def damping(hops: int) -> float:
@@ -76,25 +78,27 @@ def _sides(graph: Graph) -> _Sides:
     for line in sorted(graph.lines):
         for name in graph.lines[line]:
             lines.setdefault(name, []).append(line)
-    borne = {name: max(graph.borne.get(name, 0), len(found)) for name, found in lines.items()}
-    lines = {name: found for name, found in sorted(lines.items()) if borne[name] <= limit}
+    frequency = {name: max(graph.document_frequency.get(name, 0), len(found)) for name, found in lines.items()}
+    lines = {name: found for name, found in sorted(lines.items()) if frequency[name] <= limit}
     names: dict[int, list[tuple[str, float]]] = {line: [] for line in sorted(graph.lines)}
     for name, found in lines.items():
-        weight = rarity(borne[name], graph.total) * (ASKED if name in graph.asked else 1)
+        weight = name_idf(frequency[name], graph.total) * (_ASKED if name in graph.asked else 1)
         for line in found:
             names[line].append((name, weight))
     for line, listed in names.items():
         whole = math.fsum(weight for _, weight in listed)
         names[line] = [(name, weight / whole) for name, weight in listed]
-    return _Sides(names, lines, {name: 1 / borne[name] for name in lines})
+    return _Sides(names, lines, {name: 1 / frequency[name] for name in lines})
 
 
-def spread(graph: Graph, seeds: Mapping[int, float], step: float, rounds: int = ROUNDS) -> dict[int, float]:
+def personalized_pagerank(
+    graph: Graph, seeds: Mapping[int, float], step: float, rounds: int = _ROUNDS
+) -> dict[int, float]:
     """How much of the walk each line gets; all together 1, unless there are no seeds in the graph.
 
     What leaves the part of the store that the graph shows, or ends on a line without names, starts again.
     """
-    return _spread(_sides(graph), _shares(graph, seeds), step, rounds)
+    return _rank_lines(_sides(graph), _shares(graph, seeds), step, rounds)
 
 
 def _shares(graph: Graph, seeds: Mapping[int, float]) -> dict[int, float]:
@@ -103,7 +107,7 @@ def _shares(graph: Graph, seeds: Mapping[int, float]) -> dict[int, float]:
     return {line: weight / whole for line, weight in kept.items()}
 
 
-def _spread(sides: _Sides, start: Mapping[int, float], step: float, rounds: int) -> dict[int, float]:
+def _rank_lines(sides: _Sides, start: Mapping[int, float], step: float, rounds: int) -> dict[int, float]:
     going = step * step  # two steps lead from line to line
     mass = dict(start)
     for _ in range(rounds if start else 0):
@@ -124,12 +128,12 @@ def _spread(sides: _Sides, start: Mapping[int, float], step: float, rounds: int)
     return {line: amount for line, amount in mass.items() if amount}
 
 
-def reach(graph: Graph, seeds: Mapping[int, float], hops: int, rounds: int = ROUNDS) -> list[Reached]:
+def reach(graph: Graph, seeds: Mapping[int, float], hops: int, rounds: int = _ROUNDS) -> list[Reached]:
     """The lines within so many hops of the seeds, best first; the seeds themselves (one hop) are left out."""
     sides = _sides(graph)
     start = _shares(graph, seeds)
     ways = _ways(sides, start, hops)
-    mass = _spread(sides, start, damping(hops), rounds)
+    mass = _rank_lines(sides, start, damping(hops), rounds)
     found = [
         Reached(line, mass.get(line, 0.0), (len(path) + 1) // 2, path) for line, path in ways.items() if len(path) > 1
     ]
@@ -166,8 +170,8 @@ def in_turn(near: Sequence[T], far: Sequence[T]) -> list[T]:
     return [each for each in taken if each is not None]
 
 
-def sunk(ranked: Sequence[Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
-    """The same, what was replaced directly below what replaced it, where both are there."""
+def below_replacement(ranked: Sequence[Ranked], replaced: Mapping[int, int]) -> list[Ranked]:
+    """The same places, each that was replaced directly below what replaced it, where both are there."""
     places = {place.candidate.id: place for place in ranked}
     made: dict[int, Ranked] = {}
     for place in ranked:

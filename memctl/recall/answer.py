@@ -1,0 +1,153 @@
+"""What surrounds the hits of an answer: the token budget, and, where nothing was found, what was searched and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..hits import Answer, Hit
+from ..index.index import Index
+from ..index.queries.entries import Filter, Query, condition_of, entry_count, filtered, frequencies, match, pages_read
+from ..index.row import Entity
+from ..language.analyzer import query_terms, terms
+from ..language.tokens import estimate
+from ..markdown.counting import many
+
+__all__ = ["cost", "explain_empty", "fit", "fit_hits", "fit_related", "public_answer"]
+
+_BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
+
+# -- budget -----------------------------------------------------------------------------------------------------------
+
+
+def fit_hits(answer: Answer, budget: int) -> Answer:
+    """The answer within a budget; one that becomes empty by it says so."""
+    hits = fit(answer.hits, budget)
+    if hits or not answer.hits:
+        return answer._replace(hits=hits)
+    least = min(map(cost, answer.hits))
+    return answer._replace(
+        hits=(), empty=(f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}",)
+    )
+
+
+def fit_related(answer: Answer, budget: int) -> Answer:
+    """The answer with those related lines that fit into what the hits leave of a budget; where none does, it says so."""
+    related = answer.related or ()
+    left = budget - sum(map(cost, answer.hits)) - _BETWEEN_LISTS
+    whole = fit(related, sum(map(cost, related)), answer.hits)
+    kept = fit(related, left, answer.hits)
+    if kept or not whole or not answer.hits:
+        return answer._replace(related=kept)
+    why = (
+        f"{many(len(whole), 'line is', 'lines are')} related to these, and the budget of {budget} tokens leaves room for none; "
+        f"the shortest takes {min(map(cost, whole))}"
+    )
+    return answer._replace(related=(), crowded=True, warnings=(*answer.warnings, why))
+
+
+def cost(hit: Hit) -> int:
+    """Tokens of a hit as it is printed: content, citation, date, names, what replaced it, its twins and its history."""
+    shown = [hit.content, hit.source, hit.day, hit.kind.value, hit.heading, *hit.entities, hit.ref, hit.origin]
+    shown += [*hit.also, *hit.via]
+    marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
+    chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
+    return estimate(" ".join(str(part) for part in (*shown, *marks, *chain))) + 16
+
+
+def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[Hit, ...]:
+    """The hits that fit into `budget` tokens, in their order. One that repeats a better one is left out.
+
+    A hit too large for what is left is passed over, so that smaller ones behind it still come. `before` are those that
+    stand above already.
+    """
+    kept: list[Hit] = []
+    left = budget
+    for hit in hits:
+        if cost(hit) <= left and not any(_repeats(hit, other) for other in (*before, *kept)):
+            kept.append(hit)
+            left -= cost(hit)
+    return tuple(kept)
+
+
+def _repeats(hit: Hit, other: Hit) -> bool:
+    """True when nine of ten words of a hit stand in the other."""
+    words = set(hit.content.casefold().split())
+    return bool(words) and len(words & set(other.content.casefold().split())) >= 0.9 * len(words)
+
+
+# -- private lines ----------------------------------------------------------------------------------------------------
+
+
+def public_answer(index: Index, answer: Answer) -> Answer:
+    """An answer without anything private, whatever the searches did."""
+    from ..index.public import private_entries, without_private
+
+    private = private_entries(index)
+    return without_private(answer, private) if private.refs else answer
+
+
+# -- why nothing was found --------------------------------------------------------------------------------------------
+
+_COUNTED = 1000
+_SHOWN = 8  # words that are worth naming
+_LONG = 60  # characters of one word
+_MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
+
+
+def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
+    """Why there is no hit, a line each: how much was searched, which words stand nowhere, which filter left nothing."""
+    entries = entry_count(index)
+    yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(pages_read(index), 'page')}"
+    missing = _missing_words(index, query)
+    if missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
+    if condition.sql and query.filters:
+        yield from _narrow_filters(index, query, about)
+
+
+def _missing_words(index: Index, query: Query) -> list[str]:
+    """The words of a question, as they were written, that stand nowhere; in public, those of private lines alone too."""
+    wanted = set(query_terms(query.words))
+    known = frequencies(index, wanted)
+    if query.public:
+        public = condition_of(index, Query(public=True), ())
+        known = {term: count for term, count in known.items() if match(index, [term], public, 1)}
+    found: dict[str, str] = {}
+    for word in dict.fromkeys(query.words.split()):
+        own = wanted.intersection(terms(word))
+        if own and known.keys().isdisjoint(own):
+            bare = word.strip(_MARKS) or word
+            found.setdefault(bare.casefold(), bare if len(bare) <= _LONG else f"{bare[:_LONG]}…")
+    return list(found.values())
+
+
+def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
+    """The filters that leave nothing by themselves, else all of them together."""
+    alone = (
+        Query(about=query.about),
+        Query(kinds=query.kinds),
+        Query(key=query.key),
+        Query(days=query.days),
+        Query(as_of=query.as_of),
+        Query(min_confidence=query.min_confidence),
+    )
+    emptied = False
+    for single in alone:
+        who = about if single.about else ()
+        if single.filters and not filtered(index, condition_of(index, replace(single, public=query.public), who), 1):
+            emptied = True
+            yield f"no entry passes the filter {' '.join(single.filters)}"
+    if not emptied:
+        together = replace(query, words="", times=())
+        passing = filtered(index, condition_of(index, together, about), _COUNTED)
+        yield _all_filters(len(passing), " ".join(query.filters), bool(query.words))
+
+
+def _all_filters(count: int, filters: str, words: bool) -> str:
+    if count == 0:
+        return f"no entry passes all the filters {filters}"
+    number = f"over {_COUNTED:,}" if count == _COUNTED else str(count)
+    passed = f"{number} {'entries pass' if count > 1 else 'entry passes'} the filters {filters}"
+    return f"{passed}, and none {'holds those words' if words else 'is about just that name'}"

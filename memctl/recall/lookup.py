@@ -1,0 +1,296 @@
+"""What is looked up by its name instead of searched: the passage of a citation, an entity, the fact in a slot."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, NamedTuple
+
+from ..errors import NothingFound, Usage
+from ..facts import Citation
+from ..hits import Hit
+from ..index.index import Index
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import Query, by_refs, in_slots, slot_keys
+from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
+from ..index.reread import page_lines, reread
+from ..language.names import entity_key
+from ..notes.workspace import Workspace
+from ..truth.judge import judge
+from ..truth.validity import Claim, Standing, versions
+from .entry_hits import hits_of, text_of
+from .recall import recall_in
+
+__all__ = [
+    "EntityLine", "EntityView", "Passage", "current_slots", "get_fact", "history", "list_entities", "show", "show_entity",
+]  # fmt: skip
+
+# -- passages ---------------------------------------------------------------------------------------------------------
+
+_ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of a page: `lines[0]` is line `first`; those of the citation are the ones asked for."""
+
+    citation: Citation
+    first: int
+    lines: tuple[str, ...]
+    ref: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The passage as plain values."""
+        return {"source": str(self.citation), "id": self.ref, "first": self.first, "lines": list(self.lines)}
+
+
+def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool = False) -> tuple[Passage, ...]:
+    """The passages that a reference points at; NothingFound if there are none, OutsideWorkspace for foreign paths.
+
+    A citation with an id (`memory/2025-11-27.md#L12 ^f-1a2b3c4d`) is followed by the id, wherever its line moved.
+    What is `public` shows pages only, their private lines blank, and finds nothing where all lines asked for are private.
+    """
+    where, _, ref = reference.strip().rpartition(" ^")
+    citation = Citation.parse(where or reference)
+    if citation and not where and not public:
+        return (_Pages(memory.workspace).at(citation, context),)
+
+    def job(bound: OpenMemory) -> tuple[Passage, ...]:
+        bound.freshen()
+        pages = _PublicPages(bound) if public else _Pages(bound.workspace)
+        if citation and not where:
+            return (pages.at(citation, context),)
+        found = _named_passages(bound.index, pages, ref or reference.strip(), context)
+        return found or ((pages.at(citation, context),) if citation else ())
+
+    passages = memory.run(job)
+    if not passages:
+        raise NothingFound(f"nothing is named {reference!r}", "name a citation (path#L12), an id, an entity or a page")
+    return passages
+
+
+class _Pages:
+    """The pages of a workspace as they are on disk."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a page."""
+        return page_lines(self.workspace, path)
+
+    def may_show(self, lines: list[str]) -> bool:
+        """False if these lines of a page hold nothing to show."""
+        return True
+
+    def at(self, citation: Citation, context: int, ref: str | None = None) -> Passage:
+        """The lines of a citation with those around it."""
+        path = self.workspace.contain(citation.path)
+        lines = self.lines(path)
+        if citation.line < 1 or citation.line > len(lines):
+            what = f"{path} has {len(lines)} lines, and no line {citation.line}"
+            raise NothingFound(what, "find it with `memctl recall`")
+        last = min(citation.end_line, len(lines))
+        if not self.may_show(lines[citation.line - 1 : last]):
+            raise NothingFound(f"nothing may be shown of {path}#L{citation.line}", "find another with `memctl recall`")
+        first = max(1, citation.line - context)
+        return Passage(Citation(path, citation.line, last), first, tuple(lines[first - 1 : last + context]), ref)
+
+    def whole(self, path: str) -> Passage:
+        """A page from its first line to its last."""
+        contained = self.workspace.contain(path)
+        lines = self.lines(contained)
+        return Passage(Citation(contained, 1, max(1, len(lines))), 1, tuple(lines))
+
+    def is_page(self, path: str) -> bool:
+        """True for the path of a file that can be shown whole."""
+        return path.endswith(".md") and (self.workspace.root / self.workspace.contain(path)).is_file()
+
+
+class _PublicPages(_Pages):
+    """The pages that recall searches, without their private lines."""
+
+    def __init__(self, memory: OpenMemory) -> None:
+        from ..index.public import private_entries
+
+        super().__init__(memory.workspace)
+        self._refs = private_entries(memory.index).refs
+
+    def lines(self, path: str) -> list[str]:
+        from ..index.public import without_private_lines
+
+        if not self.workspace.is_page(path):
+            raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
+        return without_private_lines("\n".join([*page_lines(self.workspace, path), ""]), self._refs).split("\n")[:-1]
+
+    def may_show(self, lines: list[str]) -> bool:
+        return any(map(str.strip, lines))
+
+    def is_page(self, path: str) -> bool:
+        return self.workspace.is_page(self.workspace.contain(path)) and super().is_page(path)
+
+
+def _named_passages(index: Index, pages: _Pages, name: str, context: int) -> tuple[Passage, ...]:
+    """What has this id; else the page of the entity of this name; else the page at this path."""
+    match = _ID.fullmatch(name)
+    entries = by_refs(index, [match[1]]) if match else []
+    if isinstance(pages, _PublicPages):
+        entries = [entry for entry in entries if not entry.private]
+    seen = reread(pages.workspace, entries, index)
+    if seen:
+        places = [(e.ref, Citation(e.path, seen[e.id].line, seen[e.id].end_line)) for e in entries if e.id in seen]
+        return tuple(pages.at(at, context, ref) for ref, at in places)
+    entities = resolve(index, name.removeprefix("@").removeprefix("[[").removesuffix("]]"))
+    paths = [entity.path for entity in entities] or [p for p in (name, f"{name}.md") if pages.is_page(p)]
+    return tuple(pages.whole(path) for path in paths)
+
+
+# -- entities ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class EntityLine:
+    """One entity in the list: `path` is its page, None while it has none; `mentions` counts lines that name it."""
+
+    name: str
+    type: str | None
+    aliases: tuple[str, ...]
+    mentions: int
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityView:
+    """One entity: what holds now by slot, and its newest lines."""
+
+    line: EntityLine
+    slots: tuple[tuple[str, Hit], ...]
+    newest: tuple[Hit, ...]
+
+
+def list_entities(memory: OpenMemory) -> tuple[EntityLine, ...]:
+    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first."""
+
+    def job(bound: OpenMemory) -> tuple[EntityLine, ...]:
+        bound.freshen()
+        lines = _entity_lines(bound.index)
+        spelled = _spellings(bound, [line.name for line in lines if line.path is None])
+        named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
+        return tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
+
+    return memory.run(job)
+
+
+def _entity_lines(index: Index) -> list[EntityLine]:
+    counts = dict(mentioned(index))
+    lines = []
+    for entity in all_entities(index):
+        total = sum(counts.pop(key, 0) for key in entity.keys)
+        aliases = tuple(name for name in entity.names if name != entity.name)
+        lines.append(EntityLine(entity.name, entity.type, aliases, total, entity.path))
+    return [*lines, *(EntityLine(key, None, (), count, None) for key, count in counts.items())]
+
+
+def _spellings(memory: OpenMemory, keys: Sequence[str]) -> dict[str, str]:
+    """How names without a page are written most often, by key, as far as some of their lines show."""
+    named = mentions_of(memory.index, keys)
+    entries = {entry.id: entry for found in named.values() for entry in found}
+    seen = reread(memory.workspace, entries.values(), memory.index)
+    written: dict[str, str] = {}
+    for key, found in named.items():
+        names = (name for entry in found if entry.id in seen for name in text_of(entry, seen[entry.id]).names)
+        count = Counter(name for name in names if entity_key(name) == key)
+        if count:
+            written[key] = min(count, key=lambda name: (-count[name], name))
+    return written
+
+
+def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
+    """One entity as of today; NothingFound for an unknown name, Usage for one that several have."""
+
+    def job(bound: OpenMemory) -> EntityView:
+        bound.freshen()
+        found = resolve(bound.index, name)
+        if len(found) > 1:
+            raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")
+        wanted = found[0].name if found else name
+        hits = recall_in(bound, Query(about=(wanted,)), k=k).hits
+        if not found and not hits:
+            raise NothingFound(f"no entity is named {name!r}", "`memctl entity list` has all names")
+        lines = _entity_lines(bound.index) if found else ()
+        line = next((each for each in lines if each.path == found[0].path), None)
+        return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(bound, wanted), hits)
+
+    return memory.run(job)
+
+
+# -- facts of slots ---------------------------------------------------------------------------------------------------
+
+
+class _SlotVersion(NamedTuple):
+    claim: Claim
+    standing: Standing
+    hit: Hit
+
+
+def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
+    """Every version of a slot from the first to the last, with the days on which it held; NothingFound if there is none.
+
+    Without `about`, the versions of every entity's slot of that key, one entity after the other.
+    """
+    return tuple(version.hit for version in memory.run(lambda bound: _slot(bound, key, about, as_of)))
+
+
+def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
+    """The current value of a slot (of each entity, without `about`); NothingFound if nothing holds on that day."""
+    found = memory.run(lambda bound: _slot(bound, key, about, as_of))
+    holding = _current(found, as_of or memory.today)
+    if not holding:
+        raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
+    return holding
+
+
+def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
+    """(key, current value) of every slot of an entity that holds something today."""
+    names = keys_of(memory.index, name)
+    found = ((key, _slot_versions(memory, key, names, None)) for key in slot_keys(memory.index, names))
+    return tuple((key, hit) for key, slot in found for hit in _current(slot, memory.today))
+
+
+def _current(found: Iterable[_SlotVersion], today: date) -> tuple[Hit, ...]:
+    """What holds, in order; of several lines that give one value, the newest."""
+    newest = {(v.claim.slots, v.claim.same): v.hit for v in found if v.standing.holds(today)}
+    return tuple(newest.values())
+
+
+def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[_SlotVersion]:
+    memory.freshen()
+    names = None if about is None else keys_of(memory.index, about.removeprefix("@"))
+    found = _slot_versions(memory, key, names, as_of)
+    if not found:
+        whose = (f" of {about}" if about else "") + (f" as of {as_of}" if as_of else "")
+        raise NothingFound(f"no fact has key={key}{whose}", _instead(memory.index, key, names))
+    return found
+
+
+def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
+    """What to ask for where a slot is empty."""
+    if in_slots(index, key, names):
+        return f"it was filled later; `memctl fact history {key}` shows how"
+    keys = slot_keys(index, names) if names else []
+    return f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`"
+
+
+def _slot_versions(
+    memory: OpenMemory, key: str, names: tuple[str, ...] | None, as_of: date | None
+) -> list[_SlotVersion]:
+    entries = {entry.id: entry for entry in in_slots(memory.index, key, names)}
+    verdict = judge(memory.index, entries.values(), as_of or memory.today, as_of)
+    claims = [verdict.claims[i] for i in entries if i in verdict.claims]
+    by_entity = sorted({claim.slots for claim in claims})
+    ordered = [claim for slots in by_entity for claim in versions(c for c in claims if c.slots == slots)]
+    hits = hits_of(memory, entries.values(), verdict, as_of=as_of)
+    return [_SlotVersion(c, verdict.standings[c.id], hits[c.id]) for c in ordered if c.id in hits]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .evaluation.miss_analysis import MissedGold as MissedGold
     from .facts import Fact
     from .forget.forget import Forgetting as Forgetting
-    from .forget.forget import Line as Line
+    from .forget.forget import ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
     from .index.maintain import Verified as Verified
     from .index.queries.entries import Query as Query
@@ -252,15 +252,15 @@ class Memory(OpenMemory):
     ) -> Forgetting:  # fmt: skip
         """Replace lines by tombstones and take every copy of them out; without `apply` nothing changes.
 
-        `selectors` are ids, about, source, expired, unused, include_exempt (forget/rules.py); all must hold. With `suggest`,
+        `selectors` are ids, about, source, expired, unused, include_exempt (forget/select.py); all must hold. With `suggest`,
         what could go and why. `public` leaves private lines out of the plan.
         """
         from .forget import forget as room
-        from .forget.rules import Asked
+        from .forget.select import Selectors
         from .language.flags import first_day
 
         day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
-        asked = Asked(before=day, **{name: _tuple(value) for name, value in selectors.items()})
+        asked = Selectors(before=day, **{name: _tuple(value) for name, value in selectors.items()})
         if suggest:
             return room.suggest(self, asked)
         done = room.forget(self, asked, apply=apply)

@@ -1,44 +1,63 @@
 """Forget: put tombstones in the place of lines, and take every copy of them out of pages, evidence and index.
 
-What only copies goes first and the lines themselves last, so that after a kill in between the same call finds them again
-and completes. Everything that is written is a function of the Markdown, the selectors and the day.
+Copies go first and the lines themselves last, so that after a kill in between the same call finds them again and
+completes. Everything that is written is a function of the Markdown, the selectors and the day.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import NamedTuple
 
+from ..beliefs.page_read import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import pages_of_names
 from ..index.queries.entries import by_refs
-from ..index.queries.forget import drop_broken, expunge, is_unclean, mark_unclean
-from ..index.row import Row
+from ..index.queries.forget import (
+    copies_on,
+    drop_broken,
+    expunge,
+    is_unclean,
+    linked_to,
+    mark_unclean,
+    same_words,
+)
 from ..index.sync import sync
-from ..notes.edits import diff
-from ..notes.replace import replace, writing_alone
+from ..markdown.blocks import unmanaged_lines
+from ..markdown.evidence_line import OPINIONS
+from ..markdown.tombstones import read_tombstone
+from ..notes.edits import Edit, apply, read_for_edit
+from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
+from ..reflect.fact_source import FactSource
 from ..vectors.embed import erase_vectors
-from .plan import Edit, Plan, freshly, plan, text_of
-from .rules import Asked
-from .select import Chosen, Selection, suggested
+from .erase import Gone, Target, cited, redact_safely, without_copies, without_evidence
+from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
-__all__ = ["Forgetting", "Line", "forget", "suggest", "without_private"]
+__all__ = ["Forgetting", "ForgottenLine", "forget", "suggest"]
 
 _ROUNDS = 3  # for pages that somebody saves meanwhile
+_LESSONS = "bank/lessons.md"
+_ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects"}
 
 
-class Line(NamedTuple):
-    """A line that was, or may be, forgotten. `content` is told only as long as it stands."""
+class ForgottenLine(NamedTuple):
+    """A line that was, or may be, forgotten. `content` is given only for a suggestion."""
 
     ref: str
     citation: Citation
     kind: Kind
     reason: str = ""
     content: str | None = None
+
+    @classmethod
+    def of(cls, one: Chosen, content: str | None = None) -> ForgottenLine:
+        """A chosen line as the report shows it."""
+        return cls(one.entry.ref, one.citation, Kind(one.entry.kind), one.reason, content)
 
 
 @dataclass(slots=True)
@@ -49,7 +68,7 @@ class Forgetting:
     could not go; `exempt` counts the lines that were spared by their reason; `already` were forgotten before.
     """
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ForgottenLine] = field(default_factory=list)
     diff: str = ""
     scrubbed: list[str] = field(default_factory=list)
     beliefs: list[str] = field(default_factory=list)
@@ -58,36 +77,63 @@ class Forgetting:
     already: list[Citation] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
+    def add(self, plan: ForgetPlan, not_written: Collection[str] = ()) -> None:
+        """Report a plan, apart from the pages that could not be written."""
+        known, found = {line.ref for line in self.lines}, plan.selection
+        self.lines += [ForgottenLine.of(one) for one in found.chosen if one.entry.path not in not_written]
+        self.scrubbed = list(dict.fromkeys([*self.scrubbed, *(p for p in plan.scrubbed if p not in not_written)]))
+        self.beliefs = list(dict.fromkeys([*self.beliefs, *plan.beliefs]))
+        self.left, self.exempt = found.left, dict(found.exempt)
+        self.already = [Citation(e.path, e.line, e.end_line) for e in found.already if e.ref not in known]
 
-def suggest(memory: OpenMemory, asked: Asked) -> Forgetting:
+
+@dataclass(slots=True)
+class ForgetPlan:
+    """Edits in the order in which they are to be written, and the names and tasks to reflect upon afterwards."""
+
+    selection: Selection
+    edits: list[Edit] = field(default_factory=list)
+    scrubbed: list[str] = field(default_factory=list)
+    beliefs: list[str] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    tasks: set[str] = field(default_factory=set)
+
+
+def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
     """What could be forgotten, with the reason and the text of each line. Changes nothing."""
-    _check(asked, suggest=True)
+    _check(selectors)
 
     def job(at: OpenMemory) -> Selection:
-        freshly(at)
+        _freshen(at)
         with at.index.reading():
-            return suggested(at, asked)
+            return suggested(at, selectors)
 
     found = memory.run(job)
-    lines = [_line(one, one.content) for one in found.chosen]
-    return Forgetting(lines, left=found.left, exempt=dict(found.exempt), already=_places(found.already))
+    report = Forgetting()
+    report.add(ForgetPlan(found))
+    report.lines = [ForgottenLine.of(one, one.content) for one in found.chosen]
+    return report
 
 
-def forget(memory: OpenMemory, asked: Asked, *, apply: bool = False) -> Forgetting:
+def forget(memory: OpenMemory, selectors: Selectors, *, apply: bool = False) -> Forgetting:
     """Forget what all selectors mean; without `apply`, only show how.
 
     Usage without a selector, NothingFound for an id that no line has, PageChanged where somebody keeps saving a page:
     what is done by then is done, and the same call completes it.
     """
-    _check(asked)
+    if not selectors.any:
+        cure = "give --id, --about, --source, --before, --expired or --unused; or --suggest"
+        raise Usage("nothing says which lines to forget", cure)
+    _check(selectors)
     report = Forgetting()
-    if not apply:
-        planned = memory.run(lambda at: plan(at, asked))
-        _tell(report, planned)
-        report.diff = "".join(diff(edit.path, text_of(edit.before), edit.after) for edit in planned.edits)
+    if apply:
+        _apply(memory, selectors, report)
     else:
-        _apply(memory, asked, report)
-    if report.lines and _is_under_git(memory.workspace):
+        planned = memory.run(lambda at: _plan(at, selectors))
+        report.add(planned)
+        report.diff = "".join(edit.diff() for edit in planned.edits)
+    root = memory.workspace.root
+    if report.lines and any((folder / ".git").exists() for folder in (root, *root.parents)):
         report.warnings.append("git keeps what was committed: its history still holds the text")
     return report
 
@@ -99,42 +145,33 @@ def without_private(memory: OpenMemory, planned: Forgetting) -> Forgetting:
     return planned
 
 
-def _check(asked: Asked, suggest: bool = False) -> None:
-    if not asked.any and not suggest:
-        raise Usage("forget what?", "say --id, --about, --source, --before, --expired or --unused; or --suggest")
-    if asked.include_exempt and not (asked.about or asked.source or asked.ids):
+def _check(selectors: Selectors) -> None:
+    if selectors.include_exempt and not (selectors.about or selectors.source or selectors.ids):
         raise Usage("--include-exempt is for --about and --source", "name the others by --id")
 
 
-def _line(one: Chosen, content: str | None = None) -> Line:
-    citation = Citation(one.entry.path, one.seen.line, one.seen.end_line)
-    return Line(one.entry.ref, citation, Kind(one.entry.kind), one.reason, content)
+def _freshen(memory: OpenMemory) -> None:
+    """Bring the index up to date: what is not in it could not be chosen. One that cannot be written stays as it is."""
+    if not memory.index.frozen:
+        memory.up_to_date(parallel=True)
 
 
-def _places(entries: Iterable[Row]) -> list[Citation]:
-    return [Citation(entry.path, entry.line, entry.end_line) for entry in entries]
+# -- apply ------------------------------------------------------------------------------------------------------------
 
 
-def _is_under_git(workspace: Workspace) -> bool:
-    return any((folder / ".git").exists() for folder in (workspace.root, *workspace.root.parents))
-
-
-# -- doing it ---------------------------------------------------------------------------------------------------------
-
-
-def _apply(memory: OpenMemory, asked: Asked, report: Forgetting) -> None:
+def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None:
     names: set[str] = set()
     tasks: set[str] = set()
     try:
         with writing_alone(memory.workspace, "reflect"):
             for _ in range(_ROUNDS):
-                planned = memory.run(lambda at: plan(at, asked))
+                planned = memory.run(lambda at: _plan(at, selectors))
                 names |= planned.names
                 tasks |= planned.tasks
                 if planned.edits:
                     memory.run(lambda at: mark_unclean(at.index))
                 changed = _write(memory.workspace, planned.edits)
-                _tell(report, planned, changed)
+                report.add(planned, changed)
                 if not changed:
                     break
             else:
@@ -146,55 +183,43 @@ def _apply(memory: OpenMemory, asked: Asked, report: Forgetting) -> None:
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
-    """Write the planned pages, each by itself; those that somebody saved meanwhile are returned, and stay as saved."""
-    changed = []
-    for done, edit in enumerate(edits):
-        try:
-            replace(workspace, edit.path, edit.before, edit.after.encode("utf-8", "surrogateescape"))
-        except PageChanged:
-            changed.append(edit.path)
-        except CannotWrite as error:
-            reason = f"cannot write: {error.cause}; {done} of {len(edits)} pages are done, this one is as it was"
-            cure = "free space or mend the permissions, then run the same command again: it completes"
-            raise PageUnreadable(edit.path, reason, cure) from error
-    return changed
-
-
-def _tell(report: Forgetting, done: Plan, not_written: Iterable[str] = ()) -> None:
-    """Add what a plan did to the report."""
-    waiting = set(not_written)
-    known = {line.ref for line in report.lines}
-    report.lines += [_line(one) for one in done.selection.chosen if one.entry.path not in waiting]
-    report.scrubbed = list(dict.fromkeys([*report.scrubbed, *(p for p in done.scrubbed if p not in waiting)]))
-    report.beliefs = list(dict.fromkeys([*report.beliefs, *done.beliefs]))
-    report.left = done.left
-    report.exempt = dict(done.selection.exempt)
-    report.already = _places(entry for entry in done.selection.already if entry.ref not in known)
+    """Write the planned pages; returns those that somebody saved meanwhile, which stay as saved."""
+    done = apply(workspace, edits, stop=False)
+    for path, error in done.failed.items():
+        if isinstance(error, CannotWrite):
+            count = f"{len(done.written)} of {len(edits)} pages are done"
+            reason = f"cannot write: {error.cause}; {count}, this one is as it was"
+            cure = "free space or correct the permissions, then run the same command again: it completes"
+            raise PageUnreadable(path, reason, cure) from error
+        if not isinstance(error, PageChanged):
+            raise error
+    return list(done.failed)
 
 
 def _reflect(memory: OpenMemory, names: set[str], tasks: set[str], report: Forgetting) -> None:
-    """Let reflect write anew what lost a line. Trouble there is a warning: what was to be forgotten is."""
+    """Let reflect write the pages again that lost a line. Trouble there is a warning: the lines are forgotten."""
     from ..reflect.reflect import reflect
 
     try:
         done = reflect(memory, since=memory.today + timedelta(days=1), names=names, tasks=tasks)
     except MemctlError as error:
-        report.warnings.append(f"forgotten, but the pages are not written anew: {error.what}; run `memctl reflect`")
+        report.warnings.append(f"forgotten, but the pages are not written again: {error.what}; run `memctl reflect`")
         return
     report.scrubbed = list(dict.fromkeys([*report.scrubbed, *done.pages]))
 
 
 def _expunge(memory: OpenMemory, report: Forgetting) -> None:
+    """Leave no byte of the lines in the index and in the vectors; a warning where that cannot be done."""
+
     def job(at: OpenMemory) -> str | None:
-        workspace, index = at.workspace, at.index
-        cleaning = bool(report.lines) or is_unclean(index)
-        stale = sync(workspace, index).stale
+        cleaning = bool(report.lines) or is_unclean(at.index)
+        stale = sync(at.workspace, at.index).stale
         if stale or not cleaning:
             return stale
         left = erase_vectors(at)
-        why = expunge(index)
+        why = expunge(at.index)
         if left and not why:
-            mark_unclean(index)  # so that the next call looks at the vectors again
+            mark_unclean(at.index)  # so that the next call looks at the vectors again
         return why or (f"vectors: {left}" if left else None)
 
     drop_broken(memory.workspace)
@@ -203,6 +228,137 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
     except MemctlError as error:
         why = error.what
     if why:
-        report.warnings.append(
-            f"the index may still hold words of it ({why}); run the same command again, or delete .memory"
-        )
+        cure = "run the same command again, or delete .memory"
+        report.warnings.append(f"the index may still hold words of it ({why}); {cure}")
+
+
+# -- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def _plan(memory: OpenMemory, selectors: Selectors) -> ForgetPlan:
+    """The plan of one call. Writes nothing but the index, which it brings up to date."""
+    _freshen(memory)
+    with memory.index.reading():
+        planner = _ForgetPlanner(memory, select(memory, selectors))
+        if planner.plan.selection.chosen:
+            planner.redact_lines()
+            planner.clean_beliefs()
+            planner.clean_blocks()
+            planner.look_around()
+        return planner.finish()
+
+
+class _ForgetPlanner:
+    """Plans one call of forget, page by page."""
+
+    def __init__(self, memory: OpenMemory, selection: Selection) -> None:
+        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._facts = FactSource(memory)
+        self._pages: dict[str, Edit] = {}
+        self._redacted: set[str] = set()
+        self._gone = Gone(frozenset(), {})
+        self._left = selection.left
+        self.plan = ForgetPlan(selection)
+
+    def _read(self, path: str) -> str | None:
+        """The page as planned so far; None if it cannot be read."""
+        if path not in self._pages:
+            try:
+                self._pages[path] = read_for_edit(self._workspace, path)
+            except MemctlError as error:
+                self._left.append(error.what)
+                return None
+        return self._pages[path].after
+
+    def _put(self, path: str, text: str) -> None:
+        self._pages[path] = self._pages[path]._replace(after=text)
+
+    def redact_lines(self) -> None:
+        """Plan the tombstones; a line that cannot go without harm to its neighbours is not chosen any more."""
+        by_page: dict[str, list[Chosen]] = {}
+        for one in self.plan.selection.chosen:
+            by_page.setdefault(one.entry.path, []).append(one)
+        kept: list[Chosen] = []
+        for path, chosen in by_page.items():
+            lines = [one for one in chosen if not _is_belief(one)]
+            text = self._read(path)
+            if text is None:
+                continue
+            targets = {Target(one.entry.ref, one.entry.digest, one.span) for one in lines}
+            made = redact_safely(path, text, targets, self._today)
+            if made.done:
+                self._put(path, made.text)
+                self._redacted.add(path)
+            stuck = {redaction.ref for redaction in made.stuck}
+            harmful = [one for one in lines if one.entry.ref in stuck]
+            why = "stands too close to what follows: put a blank line below it first"
+            self._left += [f"{one.place} {why}" for one in harmful]
+            kept += [one for one in chosen if one not in harmful]
+        self.plan.selection.chosen = kept
+        mine, refs = {one.entry.id for one in kept}, {one.entry.ref for one in kept}
+        living = {e.ref for e in by_refs(self._index, refs) if e.block is None and e.id not in mine}
+        self._gone = Gone.of(refs - living, ((one.entry.path, one.span, one.entry.ref) for one in kept))
+
+    def clean_beliefs(self) -> None:
+        """Plan bank/opinions.md: no evidence that is gone, no belief that only repeats what is gone."""
+        text = self._read(OPINIONS)
+        if not text:
+            return
+        chosen = self.plan.selection.chosen
+        named = {one.entry.ref for one in chosen if _is_belief(one)}
+        told = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
+        refs = {bullet.ref for entry in read_entries(text)[0] for _, bullet in entry.bullets if bullet.ref}
+        made = without_evidence(
+            text, self._gone, told, named, places=self._facts.places(refs)[0], names_of=self._facts.names_of,
+            today=self._today,
+        )  # fmt: skip
+        self._put(OPINIONS, made.text)
+        self.plan.beliefs = list(made.removed)
+        self._left += made.left
+        self._gone = self._gone._replace(refs=self._gone.refs | set(made.removed))
+
+    def clean_blocks(self) -> None:
+        """Plan the pages with managed blocks."""
+        for path in dict.fromkeys(path for path, _ in copies_on(self._index)):
+            text = self._read(path)
+            if text is not None:
+                made, edited = without_copies(path, text, self._gone)
+                self._put(path, made)
+                why = "cites what is gone, and was edited by hand"
+                self._left += [f"{path}: the block `{name}` {why}" for name in edited]
+
+    def look_around(self) -> None:
+        """Name what still points at what is gone, and lines of the same words."""
+        chosen = self.plan.selection.chosen
+        mine = {one.entry.id for one in chosen}
+        for ref, relation, entry in linked_to(self._index, self._gone.refs):
+            if relation in _ATTRIBUTES and entry.id not in mine:
+                self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_ATTRIBUTES[relation]}={ref}")
+        for entry in same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
+            if entry.id not in mine:
+                self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
+        planned = {path: page.after for path, page in self._pages.items()}
+        for path, text in citing_pages(self._workspace, planned):
+            for number, line in unmanaged_lines(text):
+                if not read_tombstone(line):
+                    self._left += [f"{path}#L{number} cites ^{ref}" for ref in sorted(cited(line, path, self._gone))]
+
+    def finish(self) -> ForgetPlan:
+        """The plan: copies before lines, and whose pages reflect writes again: only those that it wrote before."""
+        plan, redacted = self.plan, self._redacted
+        edits = [page for page in self._pages.values() if page.is_change]
+        plan.edits = sorted(edits, key=lambda edit: (edit.path in redacted, edit.path))
+        plan.scrubbed = [edit.path for edit in plan.edits if edit.path not in redacted]
+        plan.selection.left = list(dict.fromkeys(self._left))
+        chosen, blocks = plan.selection.chosen, set(copies_on(self._index))
+        names = {name for one in chosen if one.fact for name in self._facts.names_of(one.fact)}
+        paths = pages_of_names(self._index, names)
+        plan.names = {name for name in names if (paths.get(name), "summary") in blocks}
+        if (_LESSONS, "lessons") in blocks:
+            plan.tasks = {one.entry.task for one in chosen if one.entry.task is not None}
+        return plan
+
+
+def _is_belief(one: Chosen) -> bool:
+    """True for the entry of a belief, which goes as a whole; other facts on that page get a tombstone."""
+    return one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value

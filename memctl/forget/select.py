@@ -1,17 +1,20 @@
-"""Which lines a call of forget means, why each, and which are left alone because of what they are about."""
+"""Which lines a call of forget means, why each, and which are exempt because of what they are about."""
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
 from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, NothingFound, Usage
-from ..facts import Fact, Kind, Span, is_trusted
+from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, by_refs
@@ -33,22 +36,44 @@ from ..index.queries.forget import (
 from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
-from ..language.names import entity_key
+from ..index.rows import day_of
+from ..language.names import entity_key, is_han, stem_word
+from ..language.words import languages, toml
+from ..markdown.blocks import unmanaged_lines
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of, split_lines
-from ..markdown.page import live_blocks
+from ..markdown.lines import Role, content_of
 from ..markdown.tombstones import BLOCK
+from ..markdown.ttl import ttl_end
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..truth.judge import Judgement, judge
-from .erase import cited, gone_with
-from .exempt import classes
-from .rules import Asked, exempt, expired, is_from, ran_out
+from .erase import Gone, cited
 
-__all__ = ["Chosen", "Selection", "select", "suggested"]
+__all__ = ["Chosen", "Selection", "Selectors", "citing_pages", "select", "suggested"]
+
+PINNED = 0.9
+"""Importance from which a line is never forgotten in bulk."""
 
 _CORE = "memory.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Selectors:
+    """What a call means; all that are given must hold."""
+
+    ids: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    source: str | None = None
+    before: date | None = None
+    expired: bool = False
+    unused: bool = False
+    include_exempt: bool = False
+
+    @property
+    def any(self) -> bool:
+        """True if there is a selector at all."""
+        return bool(self.ids or self.about or self.source or self.before or self.expired or self.unused)
 
 
 class Chosen(NamedTuple):
@@ -61,8 +86,18 @@ class Chosen(NamedTuple):
     reason: str = ""
 
     @property
-    def span(self) -> Span:
+    def citation(self) -> Citation:
         """Its lines on the page."""
+        return Citation(self.entry.path, self.seen.line, self.seen.end_line)
+
+    @property
+    def place(self) -> str:
+        """Its first line and its id, for a note."""
+        return f"{self.entry.path}#L{self.seen.line} ^{self.entry.ref}"
+
+    @property
+    def span(self) -> Span:
+        """The numbers of its first and last line."""
         return Span(self.seen.line, self.seen.end_line)
 
     @property
@@ -73,7 +108,7 @@ class Chosen(NamedTuple):
 
 @dataclass(slots=True)
 class Selection:
-    """What is chosen, how many lines are exempt by their reason, ids forgotten before, and what a person must see to."""
+    """What is chosen, how many lines are exempt by their reason, ids forgotten before, and what a person has to do."""
 
     chosen: list[Chosen] = field(default_factory=list)
     exempt: Counter[str] = field(default_factory=Counter)
@@ -81,201 +116,265 @@ class Selection:
     left: list[str] = field(default_factory=list)
 
 
-def select(memory: OpenMemory, asked: Asked) -> Selection:
-    """The lines that all selectors mean. Usage for a name that several bear, NothingFound for an id that nothing has."""
-    workspace, index, today = memory.workspace, memory.index, memory.today
-    found = Selection()
-    ids = _known_ids(index, asked, found)
-    if asked.ids and not ids:
+def select(memory: OpenMemory, selectors: Selectors) -> Selection:
+    """The lines that all selectors mean. Usage for a name of several entities, NothingFound for an unknown id."""
+    search = _Search(memory, selectors)
+    found = search.found
+    if selectors.ids and not search.ids:
         return found
-    conditions, whom = _conditions(index, asked, ids)
-    conditions += [with_an_end(today)] if asked.expired else []
-    conditions += [unneeded(today)] if asked.unused else []
-    about = _About(index, whom)
-    chosen = [one for one in _read(workspace, forgettable(index, conditions)) if _fits(one, asked, about)]
-    if asked.expired:
-        chosen = list(_expired(chosen, today))
-    if asked.unused:
-        chosen = list(_unused(workspace, index, chosen, today))
-    chosen = list(_writable(chosen, found))
-    if asked.about:
-        found.left += [
-            _by_hand(one.entry) for one in _read(workspace, fixed(index, conditions)) if _fits(one, asked, about)
-        ]
-    if asked.ids:
-        chosen += _stating(workspace, index, chosen)
-    elif not asked.include_exempt:
-        chosen = list(_without_exempt(chosen, today, found.exempt))
-    found.chosen = sorted(chosen, key=lambda one: (one.entry.path, one.seen.line))
+    conditions = [with_an_end(memory.today)] if selectors.expired else []
+    conditions += [unneeded(memory.today)] if selectors.unused else []
+    chosen = search.entries(*conditions)
+    if selectors.expired:
+        chosen = list(search.expired(chosen))
+    if selectors.unused:
+        chosen = list(search.unused(chosen))
+    chosen = list(search.writable(chosen))
+    if selectors.about:
+        found.left += [_by_hand(one.entry) for one in search.entries(*conditions, query=fixed)]
+    if selectors.ids:
+        chosen += search.stating(chosen)
+    elif not selectors.include_exempt:
+        chosen = list(search.without_exempt(chosen))
+    found.chosen = sorted(chosen, key=_place)
     return found
 
 
-def suggested(memory: OpenMemory, asked: Asked) -> Selection:
+def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
     """What could be forgotten, with the reason each; the selectors narrow it. Nothing that is exempt."""
-    workspace, index, today = memory.workspace, memory.index, memory.today
-    found = Selection()
-    ids = _known_ids(index, asked, found)
-    base, whom = _conditions(index, asked, ids)
-    about = _About(index, whom)
-
-    def those(*more: Filter) -> list[Chosen]:
-        return [one for one in _read(workspace, forgettable(index, [*base, *more])) if _fits(one, asked, about)]
-
-    all_reasons = not asked.expired and not asked.unused
+    search, today = _Search(memory, selectors), memory.today
+    every = not selectors.expired and not selectors.unused
     reasons: list[Iterable[Chosen]] = []
-    if asked.expired or all_reasons:
-        reasons.append(_expired(those(with_an_end(today)), today))
-    if all_reasons:
-        within = {one.entry.id for one in those(said_twice())}
-        twice = _read(workspace, forgettable(index, [said_twice()]))
-        reasons.append(_outdated(index, those(with_successors(today)), today))
-        reasons.append(one for one in _uncited(workspace, _repeated(twice)) if one.entry.id in within)
-    if asked.unused or all_reasons:
-        reasons.append(_unused(workspace, index, those(unneeded(today)), today))
-    first = {one.entry.id: one for reason in reversed([list(reason) for reason in reasons]) for one in reason}
-    kept = _without_exempt(_writable(first.values(), found), today, found.exempt)
-    found.chosen = sorted(kept, key=lambda one: (one.entry.path, one.seen.line))
-    return found
+    if selectors.expired or every:
+        reasons.append(search.expired(search.entries(with_an_end(today))))
+    if every:
+        within = {one.entry.id for one in search.entries(said_twice())}
+        twice = search.read(forgettable(memory.index, [said_twice()]))
+        reasons.append(search.outdated(search.entries(with_successors(today))))
+        reasons.append(one for one in search.uncited(_repeated(twice)) if one.entry.id in within)
+    if selectors.unused or every:
+        reasons.append(search.unused(search.entries(unneeded(today))))
+    first: dict[int, Chosen] = {}
+    for one in (one for reason in reasons for one in reason):
+        first.setdefault(one.entry.id, one)
+    search.found.chosen = sorted(search.without_exempt(search.writable(first.values())), key=_place)
+    return search.found
 
 
-# -- selectors --------------------------------------------------------------------------------------------------------
+def _place(one: Chosen) -> tuple[str, int]:
+    return one.entry.path, one.seen.line
 
 
-def _known_ids(index: Index, asked: Asked, found: Selection) -> tuple[str, ...]:
-    """The ids asked for that lines bear; of the others, what became of them is told."""
-    wanted = tuple(dict.fromkeys(ref.removeprefix("^") for ref in asked.ids))
-    entries = by_refs(index, wanted)
-    living = {entry.ref for entry in entries if entry.block is None}
-    found.already = [entry for entry in tombstones(index, wanted) if entry.ref not in living]
-    missing = [ref for ref in wanted if ref not in {entry.ref for entry in entries}]
-    if missing:
-        raise NothingFound(f"no line has the id ^{missing[0]}", "`memctl recall` prints the id of each line")
-    for entry in entries:
-        if entry.block is None and Role(entry.role) not in MAY_GO:
-            found.left.append(_by_hand(entry))
-        elif entry.path == OPINIONS and entry.role != Role.FACT.value:
-            found.left.append(f"{entry.path}#L{entry.line} is evidence: forget the line that it cites, or the belief")
-        elif entry.block and entry.block != BLOCK and entry.ref not in living:
-            found.left.append(f"{entry.path}#L{entry.line} is a copy: forget the line that it cites")
-    return tuple(ref for ref in wanted if ref in living)
+class _Search:
+    """The search for the lines of one call; `found` is filled on the way."""
+
+    def __init__(self, memory: OpenMemory, selectors: Selectors) -> None:
+        self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
+        self._selectors = selectors
+        self._known = KnownNames(memory.index)
+        self.found = Selection()
+        self.ids = self._known_ids()
+        self._whom = [_entity(memory.index, name) for name in selectors.about]
+
+    # -- selectors ----------------------------------------------------------------------------------------------------
+
+    def _known_ids(self) -> tuple[str, ...]:
+        """The ids asked for that lines have; of the others, `found` says what became of them."""
+        wanted = tuple(dict.fromkeys(ref.removeprefix("^") for ref in self._selectors.ids))
+        entries = by_refs(self._index, wanted)
+        living = {entry.ref for entry in entries if entry.block is None}
+        self.found.already = [entry for entry in tombstones(self._index, wanted) if entry.ref not in living]
+        missing = [ref for ref in wanted if ref not in {entry.ref for entry in entries}]
+        if missing:
+            raise NothingFound(f"no line has the id ^{missing[0]}", "`memctl recall` prints the id of each line")
+        for entry in entries:
+            if entry.block is None and Role(entry.role) not in MAY_GO:
+                self.found.left.append(_by_hand(entry))
+            elif entry.path == OPINIONS and entry.role != Role.FACT.value:
+                what = "is evidence: forget the line that it cites, or the belief"
+                self.found.left.append(f"{entry.path}#L{entry.line} {what}")
+            elif entry.block and entry.block != BLOCK and entry.ref not in living:
+                self.found.left.append(f"{entry.path}#L{entry.line} is a copy: forget the line that it cites")
+        return tuple(ref for ref in wanted if ref in living)
+
+    def entries(
+        self, *more: Filter, query: Callable[[Index, Sequence[Filter]], list[Row]] = forgettable
+    ) -> list[Chosen]:
+        """The entries that pass the selectors and some more conditions, as they stand on disk."""
+        given = self._selectors
+        conditions = [said_about(self._index, who) for who in self._whom]
+        conditions += [with_ids(self.ids)] if given.ids else []
+        conditions += [said_before(given.before)] if given.before else []
+        conditions += [sourced(given.source)] if given.source else []
+        return [one for one in self.read(query(self._index, [*conditions, *more])) if self._fits(one)]
+
+    def _fits(self, one: Chosen) -> bool:
+        source = self._selectors.source
+        return (not source or _is_from(one.entry.origin, source)) and all(self._names(one, who) for who in self._whom)
+
+    def _names(self, one: Chosen, who: Entity | str) -> bool:
+        """True if a line names somebody: marked, or plainly in its text if a page has the name."""
+        written = set(one.entry.names.split("\n"))
+        if isinstance(who, Entity):
+            return bool(written & {who.key, *who.keys}) or who.name in self._known.in_text(one.content)
+        return entity_key(who) in written  # a word that no page knows as a name may be just a word
+
+    def read(self, entries: Sequence[Row]) -> Iterator[Chosen]:
+        """The entries as they stand on disk; one that is gone is left out."""
+        seen = reread(self._workspace, entries)
+        for entry in entries:
+            if entry.id in seen:
+                role = Role(entry.role)
+                text = content_of(role, seen[entry.id].raw)
+                fact = parse(text) if role is Role.FACT else None
+                fact = fact if isinstance(fact, Fact) else None
+                yield Chosen(entry, seen[entry.id], fact.text if fact else text, fact)
+
+    def stating(self, chosen: Sequence[Chosen]) -> list[Chosen]:
+        """The lines that stated the chosen beliefs: with them the belief would come back."""
+        refs = {one.entry.ref for one in chosen if one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value}
+        if not refs:
+            return []
+        owners = {
+            bullet.ref: entry.ref or ""
+            for entry in read_entries(read_page(self._workspace, OPINIONS).text)[0]
+            for _, bullet in entry.bullets
+            if entry.ref in refs and bullet.verdict == "stated" and bullet.ref
+        }
+        known = {one.entry.id for one in chosen}
+        lines = by_refs(self._index, owners)
+        lines = [e for e in lines if e.block is None and e.path != OPINIONS and e.id not in known]
+        return [one._replace(reason=f"states ^{owners[one.entry.ref]}") for one in self.read(lines)]
+
+    # -- reasons ------------------------------------------------------------------------------------------------------
+
+    def expired(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
+        """Those that are over by what their author wrote."""
+        for one in chosen:
+            reason = _expired(one.fact, one.day, self._today) if one.fact else None
+            if reason:
+                yield one._replace(reason=reason)
+
+    def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
+        """Those that are not a belief of the owner's, not the current value of a slot, and cited nowhere."""
+        verdict = judge(self._index, [one.entry for one in chosen], self._today)
+        idle = [one for one in chosen if not _is_held(one.entry) and not self._is_current(one.entry, verdict)]
+        for one in self.uncited(idle):
+            weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
+            yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
+
+    def _is_current(self, entry: Row, verdict: Judgement) -> bool:
+        slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
+        return bool(slots) and verdict.standings[entry.id].holds(self._today)
+
+    def outdated(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
+        """Those that were replaced long ago."""
+        verdict = judge(self._index, [one.entry for one in chosen], self._today)
+        for one in chosen:
+            standing = verdict.standings[one.entry.id]
+            by = verdict.entries.get(standing.replaced_by) if standing.replaced_by is not None else None
+            since = by and (by.first or by.day)
+            if by and since and since < outdated_before(self._today).isoformat():
+                yield one._replace(reason=f"replaced since {since} by ^{by.ref}")
+
+    def uncited(self, chosen: Iterable[Chosen]) -> list[Chosen]:
+        """Those that no line of a page cites. The blocks that reflect writes do not count: its output proves no use."""
+        kept = list(chosen)
+        if not kept:
+            return []
+        wanted = Gone.of((o.entry.ref for o in kept), ((o.entry.path, o.span, o.entry.ref) for o in kept))
+        own = {(o.entry.path, number) for o in kept for number in range(o.seen.line, o.seen.end_line + 1)}
+        named = {
+            ref
+            for path, text in citing_pages(self._workspace, {})
+            for number, line in unmanaged_lines(text)
+            if (path, number) not in own
+            for ref in cited(line, path, wanted)
+        }
+        return [one for one in kept if one.entry.ref not in named]
+
+    # -- what stays ---------------------------------------------------------------------------------------------------
+
+    def writable(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
+        """Those on pages that memctl may write: pages at the root are the owner's alone, apart from the core."""
+        for one in chosen:
+            if "/" in one.entry.path or one.entry.path == _CORE:
+                yield one
+            else:
+                self.found.left.append(f"{one.place} is on a page that memctl never writes: edit it by hand")
+
+    def without_exempt(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
+        """Those that are not exempt. A `ttl=` that ran out is its author's own word, whatever the line is about."""
+        for one in chosen:
+            why = _exempt(one)
+            if why and not (one.fact and _ran_out(one.fact, one.day, self._today)):
+                self.found.exempt[why] += 1
+            else:
+                yield one
+
+
+def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The path and text of each page that may cite a line, as `planned` or on disk; unreadable pages are left out."""
+    for page in workspace.scan():
+        try:
+            text = read_page(workspace, page.path).text if page.status and page.path not in planned else ""
+        except MemctlError:
+            continue
+        text = planned.get(page.path, text)
+        if "#L" in text or "^" in text:
+            yield page.path, text
 
 
 def _by_hand(entry: Row) -> str:
-    what = {"heading": "a heading", "code": "code"}.get(entry.role, "no line of its own")
+    what = {"heading": "a heading", "code": "code"}.get(entry.role, "not a line of its own")
     return f"{entry.path}#L{entry.line} ^{entry.ref} is {what}: edit it by hand"
 
 
-def _conditions(index: Index, asked: Asked, ids: Sequence[str]) -> tuple[list[Filter], list[Entity | str]]:
-    whom = [_bearer(index, name.removeprefix("@").removeprefix("[[").removesuffix("]]")) for name in asked.about]
-    conditions = [said_about(index, who) for who in whom]
-    conditions += [with_ids(ids)] if asked.ids else []
-    conditions += [said_before(asked.before)] if asked.before else []
-    conditions += [sourced(asked.source)] if asked.source else []
-    return conditions, whom
-
-
-def _bearer(index: Index, name: str) -> Entity | str:
+def _entity(index: Index, written: str) -> Entity | str:
+    name = written.removeprefix("@").removeprefix("[[").removesuffix("]]")
     found = resolve(index, name)
     if len(found) > 1:
         raise Usage(f"{name} may be {' or '.join(e.name for e in found)}", "give the full name")
     return found[0] if found else name
 
 
-class _About:
-    """Whether a line names everybody asked for: marked, or plainly in its text if a page has the name."""
-
-    def __init__(self, index: Index, whom: Sequence[Entity | str]) -> None:
-        self._whom = whom
-        self._known = KnownNames(index)
-
-    def holds(self, one: Chosen) -> bool:
-        written = set(one.entry.names.split("\n"))
-        return all(self._is_named(who, one.content, written) for who in self._whom)
-
-    def _is_named(self, who: Entity | str, content: str, written: set[str]) -> bool:
-        if isinstance(who, Entity):
-            return bool(written & {who.key, *who.keys}) or who.name in self._known.in_text(content)
-        return entity_key(who) in written  # a word that no page knows as a name may be just a word
-
-
-def _fits(one: Chosen, asked: Asked, about: _About) -> bool:
-    return (not asked.source or is_from(one.entry.origin, asked.source)) and about.holds(one)
-
-
-def _read(workspace: Workspace, entries: Sequence[Row]) -> Iterator[Chosen]:
-    """The entries as they stand on disk; one that is not there any more is left out."""
-    seen = reread(workspace, entries)
-    for entry in entries:
-        if entry.id in seen:
-            role = Role(entry.role)
-            text = content_of(role, seen[entry.id].raw)
-            fact = parse(text) if role is Role.FACT else None
-            yield (
-                Chosen(entry, seen[entry.id], fact.text, fact)
-                if isinstance(fact, Fact)
-                else Chosen(entry, seen[entry.id], text, None)
-            )
-
-
-def _stating(workspace: Workspace, index: Index, chosen: Sequence[Chosen]) -> list[Chosen]:
-    """The lines that stated the chosen beliefs: with them the belief would come back."""
-    refs = {one.entry.ref for one in chosen if one.entry.path == OPINIONS and one.entry.kind == Kind.OPINION.value}
-    if not refs:
-        return []
-    entries = read_entries(read_page(workspace, OPINIONS).text)[0]
-    owners = {
-        bullet.ref: entry.ref or ""
-        for entry in entries
-        for _, bullet in entry.bullets
-        if entry.ref in refs and bullet.verdict == "stated" and bullet.ref
-    }
-    known = {one.entry.id for one in chosen}
-    lines = [e for e in by_refs(index, owners) if e.block is None and e.path != OPINIONS and e.id not in known]
-    return [one._replace(reason=f"states ^{owners[one.entry.ref]}") for one in _read(workspace, lines)]
-
-
-# -- reasons ----------------------------------------------------------------------------------------------------------
-
-
-def _expired(chosen: Iterable[Chosen], today: date) -> Iterator[Chosen]:
-    for one in chosen:
-        reason = expired(one.fact, one.day, today) if one.fact else None
-        if reason:
-            yield one._replace(reason=reason)
-
-
-def _unused(workspace: Workspace, index: Index, chosen: Sequence[Chosen], today: date) -> Iterator[Chosen]:
-    """Those that are no belief of the owner's, no current value of a slot, and cited nowhere."""
-    verdict = judge(index, [one.entry for one in chosen], today)
-    idle = [one for one in chosen if not _is_held(one.entry) and not _is_current(one.entry, verdict, today)]
-    for one in _uncited(workspace, idle):
-        weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
-        yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
+def _is_from(origin: str, source: str) -> bool:
+    """True for an origin that is `source` or a part of it: `import` includes `import:lab`, `web` does not include `webhook`."""
+    rest = origin.removeprefix(source)
+    return origin.startswith(source) and not rest[:1].isalnum()
 
 
 def _is_held(entry: Row) -> bool:
     return entry.kind == Kind.OPINION.value and is_trusted(entry.origin)
 
 
-def _is_current(entry: Row, verdict: Judgement, today: date) -> bool:
-    slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
-    return bool(slots) and verdict.standings[entry.id].holds(today)
+def _ran_out(fact: Fact, day: date | None, today: date) -> date | None:
+    """The day on which the `ttl=` of a fact told on `day` ran out, None if it did not, or there is none."""
+    end = ttl_end(day, fact.ttl) if fact.ttl and day else None
+    return end if end and end < today else None
 
 
-def _outdated(index: Index, chosen: Sequence[Chosen], today: date) -> Iterator[Chosen]:
-    verdict = judge(index, [one.entry for one in chosen], today)
-    for one in chosen:
-        standing = verdict.standings[one.entry.id]
-        by = verdict.entries.get(standing.replaced_by) if standing.replaced_by is not None else None
-        since = by and (by.first or by.day)
-        if by and since and since < outdated_before(today).isoformat():
-            yield one._replace(reason=f"replaced since {since} by ^{by.ref}")
+def _expired(fact: Fact, day: date | None, today: date) -> str | None:
+    """Why a fact is over by what its author wrote, None if it is not.
+
+    `ttl=` ran out; `until=` passed; or the span of `t=` did, unless it is that of an experience or a single day: what
+    happened does not end.
+    """
+    end = _ran_out(fact, day, today)
+    if end:
+        return f"ttl={fact.ttl} ran out on {end}"
+    if fact.until and fact.until < today:
+        return f"ended on {fact.until}"
+    span = fact.valid
+    if span and span.last and span.last < today and span.first != span.last and fact.kind is not Kind.EXPERIENCE:
+        return f"ended on {span.last}"
+    return None
 
 
 def _repeated(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
-    """Exact twins but for the first of each: the owner's before others', then the oldest.
+    """Exact twins apart from the first of each: the owner's before others', then the oldest.
 
-    What was done or thought on another day is another event, or evidence, and no twin.
+    What was done or thought on another day is another event, or evidence, and not a twin.
     """
     groups: dict[object, list[Chosen]] = {}
     for one in chosen:
@@ -286,50 +385,64 @@ def _repeated(chosen: Iterable[Chosen]) -> Iterator[Chosen]:
     for group in groups.values():
         group.sort(key=lambda o: (not is_trusted(o.entry.origin), o.entry.day or "", o.entry.path, o.seen.line))
         for one in group[1:]:
-            yield one._replace(reason=f"repeats {group[0].entry.path}#L{group[0].seen.line} ^{group[0].entry.ref}")
+            yield one._replace(reason=f"repeats {group[0].place}")
 
 
-def _uncited(workspace: Workspace, chosen: Iterable[Chosen]) -> list[Chosen]:
-    """Those that no line of a page cites, but for the blocks that reflect writes: its own output proves no use."""
-    kept = list(chosen)
-    if not kept:
-        return []
-    wanted = gone_with((o.entry.ref for o in kept), ((o.entry.path, o.span, o.entry.ref) for o in kept))
-    own = {(o.entry.path, number) for o in kept for number in range(o.seen.line, o.seen.end_line + 1)}
-    named: set[str] = set()
-    for page in workspace.scan():
-        try:
-            text = read_page(workspace, page.path).text if page.status else ""
-        except MemctlError:
-            continue
-        if "#L" not in text and "^" not in text:
-            continue
-        lines = split_lines(text.removeprefix("\ufeff"))
-        copies = {number for block in live_blocks(lines) for number in range(block.begin, block.end + 1)}
-        for number, line in enumerate(lines, 1):
-            if number not in copies and (page.path, number) not in own:
-                named |= cited(line, page.path, wanted)
-    return [one for one in kept if one.entry.ref not in named]
+# -- what is exempt ---------------------------------------------------------------------------------------------------
 
 
-# -- what stays -------------------------------------------------------------------------------------------------------
+def _exempt(one: Chosen) -> str | None:
+    """Why a line is not forgotten in bulk, None if it may be: its class, its importance, or the page it stands on."""
+    if one.entry.importance is not None and one.entry.importance >= PINNED:
+        return "pinned"
+    if one.fact is None and day_of(one.entry.path) is None:
+        return "a note outside the logs"
+    key = one.fact.key.replace("_", " ").replace("-", " ") if one.fact and one.fact.key else ""
+    return _class_of(f"{key} · {one.content}" if key else one.content)
 
 
-def _writable(chosen: Iterable[Chosen], found: Selection) -> Iterator[Chosen]:
-    """What stands on pages that memctl may write: those at the root are the owner's alone, but for the core."""
-    for one in chosen:
-        if "/" in one.entry.path or one.entry.path == _CORE:
-            yield one
-        else:
-            place = f"{one.entry.path}#L{one.seen.line} ^{one.entry.ref}"
-            found.left.append(f"{place} is on a page that memctl never writes: edit it by hand")
+def _class_of(text: str) -> str | None:
+    """The exempt class of a text by the first of its words that has one: identity, health, relationship and so on."""
+    forms = [(stem_word(word), f"={word}") for word in _words(text)]
+    phrases, han = _exempt_phrases()
+    for at, first in enumerate(forms):
+        for phrase, name in [*phrases.get(first[0], []), *phrases.get(first[1], [])]:
+            here = forms[at : at + len(phrase)]
+            if len(here) == len(phrase) and all(word in form for word, form in zip(phrase, here, strict=True)):
+                return name
+    for at, char in enumerate(text):
+        for characters, name in han.get(char, []) if is_han(char) else []:
+            if text.startswith(characters, at):
+                return name
+    return None
 
 
-def _without_exempt(chosen: Iterable[Chosen], today: date, counts: Counter[str]) -> Iterator[Chosen]:
-    """What is not exempt. A `ttl=` that ran out is its author's own word, whatever the line is about."""
-    for one in chosen:
-        why = exempt(one.entry.path, one.fact, one.content, one.entry.importance, classes())
-        if why and not (one.fact and ran_out(one.fact, one.day, today)):
-            counts[why] += 1
-        else:
-            yield one
+_Phrases = Mapping[str, list[tuple[tuple[str, ...], str]]]
+
+
+@cache
+def _exempt_phrases() -> tuple[_Phrases, Mapping[str, list[tuple[str, str]]]]:
+    """The phrases of the data files with the class of each, by their first word, and those in Han characters.
+
+    A word is a stem, or with `=` in front the word as it stands.
+    """
+    phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    han: dict[str, list[tuple[str, str]]] = {}
+    lists = [toml(language, "exempt") for language in languages()]
+    for name in dict.fromkeys(name for listed in lists for name in listed):
+        for written in ",".join(listed.get(name, "") for listed in lists).split(","):
+            phrase = " ".join(written.split())
+            if any(map(is_han, phrase)):
+                han.setdefault(phrase[0], []).append((phrase, name))
+            elif words := _words(phrase.removeprefix("=")):
+                form = "={}".format if phrase.startswith("=") else stem_word
+                phrases.setdefault(form(words[0]), []).append((tuple(map(form, words)), name))
+    return phrases, han
+
+
+_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+
+
+def _words(text: str) -> list[str]:
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    return [match[0] for match in _WORD.finditer(folded) if not is_han(match[0][0])]

@@ -19,7 +19,7 @@ from ..facts import Span
 from .line_text import LineText
 from .lines import Role
 
-__all__ = ["BLOCK", "Grave", "Tombstone", "bury", "read_tombstone", "render_tombstone"]
+__all__ = ["BLOCK", "Redaction", "Tombstone", "read_tombstone", "redact", "render_tombstone"]
 
 BLOCK = "forgotten"
 """The name of the block in which the index keeps tombstones: like a copy, none of them is an answer."""
@@ -38,7 +38,7 @@ class Tombstone(NamedTuple):
     parts: int = 1
 
 
-class Grave(NamedTuple):
+class Redaction(NamedTuple):
     """Lines of a page that are to be forgotten, the id that they have, what they are in Markdown."""
 
     span: Span
@@ -75,13 +75,13 @@ def read_tombstone(line: str) -> Tombstone | None:
     return Tombstone(match["ref"], day, part, parts) if part <= parts and (parts > 1) == bool(match["part"]) else None
 
 
-def bury(text: str, graves: Iterable[Grave], day: date) -> str:
-    """The page with a tombstone in each grave. No line comes or goes, and every byte of the other lines stays.
+def redact(text: str, redactions: Iterable[Redaction], day: date) -> str:
+    """The page with a tombstone for each redaction. No line comes or goes, and every byte of the other lines stays.
 
     `text` is the page as decoded with `surrogateescape`, with its byte order mark.
     """
     page = LineText(text)
-    for span, ref, role in graves:
+    for span, ref, role in redactions:
         parts = span.end_line - span.line + 1
         first = page.lines[span.line - 1]
         for number in range(span.line, span.end_line + 1):

@@ -39,7 +39,7 @@ from .requests import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..memory import Line
+    from ..memory import ForgottenLine
 
 __all__ = [
     "INSTRUCTIONS",
@@ -292,12 +292,12 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
     return _forgotten(done.lines, None, done.warnings)
 
 
-def _token(selectors: Mapping[str, Any], lines: Sequence[Line]) -> str:
+def _token(selectors: Mapping[str, Any], lines: Sequence[ForgottenLine]) -> str:
     told = [repr(sorted(selectors.items())), *(f"{line.ref} {line.citation}" for line in lines)]
     return f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
 
 
-def _forgotten(lines: Sequence[Line], token: str | None, warnings: Sequence[str]) -> Told:
+def _forgotten(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequence[str]) -> Told:
     rows = [
         {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason} for line in lines
     ]

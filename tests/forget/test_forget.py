@@ -7,7 +7,7 @@ import hashlib
 import json
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -22,13 +22,14 @@ from memctl.cli.app import load
 from memctl.errors import CannotWrite, NothingFound, PageChanged, PageUnreadable, Usage
 from memctl.forget import forget as verb
 from memctl.forget.forget import Forgetting, forget, suggest
-from memctl.forget.rules import Asked
+from memctl.forget.select import Selectors
 from memctl.index.heal import open_index
 from memctl.index.queries.entries import entry_count
 from memctl.index.row import Row
 from memctl.maintenance.check import check
 from memctl.markdown.tombstones import read_tombstone
 from memctl.markdown.ttl import ttl_end
+from memctl.notes import edits
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
@@ -46,12 +47,12 @@ def told(done: Forgetting) -> list[str]:
 
 def chosen(workspace: Workspace, **selectors: object) -> list[str]:
     """What selectors mean, without doing it."""
-    return told(forget(memory_on(workspace), Asked(**selectors)))  # type: ignore[arg-type]
+    return told(forget(memory_on(workspace), Selectors(**selectors)))  # type: ignore[arg-type]
 
 
 def gone(workspace: Workspace, **selectors: object) -> Forgetting:
     """Forget what selectors mean."""
-    return forget(memory_on(workspace), Asked(**selectors), apply=True)  # type: ignore[arg-type]
+    return forget(memory_on(workspace), Selectors(**selectors), apply=True)  # type: ignore[arg-type]
 
 
 def page(workspace: Workspace, path: str) -> str:
@@ -67,7 +68,7 @@ def id_of(workspace: Workspace, words: str) -> str:
 
 def entries(workspace: Workspace) -> list[dict[str, object]]:
     """Every entry as the index has it, its terms too, by the names of its columns."""
-    columns = ("path", "ordinal", *Row._fields[1:])
+    columns = ("path", "ordinal", *Row._fields[2:])
     return [dict(zip(columns, row[1:], strict=True)) for row in rows(workspace) if row[0] == "entry"]
 
 
@@ -127,7 +128,7 @@ def test_by_id(workspace: Workspace) -> None:
 @pytest.mark.parametrize("name", ["Peter", "@Pete", "Пётр", "[[Peter]]", "peter"])
 def test_about_somebody_under_any_name(workspace: Workspace, name: str) -> None:
     """Marked, plainly mentioned, inflected; notes of the logs too. A page of their own is exempt."""
-    found = forget(memory_on(workspace), Asked(about=(name,)))
+    found = forget(memory_on(workspace), Selectors(about=(name,)))
     assert told(found) == ["memory/2025-10-01.md#L4", "memory/2025-10-01.md#L5", f"{NEW}#L3", f"{NEW}#L11"]
     assert found.exempt == {"a note outside the logs": 1}
     assert "bank/entities/Peter.md#L6" in chosen(workspace, about=(name,), include_exempt=True)
@@ -144,9 +145,9 @@ def test_a_word_that_is_nobodys_name_means_no_line(tmp_path: Path) -> None:
     """With a page, plain mentions count too; a suggestion reads the name in the same way."""
     log = "- W(until=2025-01-01): Nobody came to the party.\n- W(until=2025-01-01) @Nobody: Came late.\n- W: Ask [[nobody]].\n"
     workspace = write_pages(tmp_path, {NEW: f"# Nobody\n\n## Retain\n\n{log}"})
-    found = forget(memory_on(workspace), Asked(about=("Nobody",)))
+    found = forget(memory_on(workspace), Selectors(about=("Nobody",)))
     assert (told(found), found.left) == ([f"{NEW}#L6", f"{NEW}#L7"], [])
-    assert told(suggest(memory_on(workspace), Asked(about=("Nobody",), expired=True))) == [f"{NEW}#L6"]
+    assert told(suggest(memory_on(workspace), Selectors(about=("Nobody",), expired=True))) == [f"{NEW}#L6"]
     write_pages(tmp_path, {"bank/entities/Nobody.md": "# Nobody\n"})
     assert chosen(workspace, about=("Nobody",)) == [f"{NEW}#L5", f"{NEW}#L6", f"{NEW}#L7"]
 
@@ -176,7 +177,7 @@ def test_a_belief_whose_head_has_a_slip_of_the_pen_outlives_forgetting(tmp_path:
 def test_headings_and_code_about_somebody_are_named(workspace: Workspace) -> None:
     """They hold a page together, so a person has to edit them."""
     (workspace.root / "bank/plan.md").write_text("# Plan for Пётр\n\n```\nname = Peter\n```\n\nNothing yet.\n")
-    left = forget(memory_on(workspace), Asked(about=("Peter",))).left
+    left = forget(memory_on(workspace), Selectors(about=("Peter",))).left
     assert [text.split(" ^")[0] for text in left] == [
         "bank/entities/Peter.md#L2", "bank/entities/Peter.md#L4", "bank/plan.md#L1", "bank/plan.md#L3",
     ]  # fmt: skip
@@ -219,10 +220,10 @@ def test_selectors_must_all_hold(workspace: Workspace) -> None:
 
 def test_no_selector_is_an_error(workspace: Workspace) -> None:
     """Everything is never meant."""
-    with pytest.raises(Usage, match="forget what"):
-        forget(memory_on(workspace), Asked(), apply=True)
+    with pytest.raises(Usage, match="which lines to forget"):
+        forget(memory_on(workspace), Selectors(), apply=True)
     with pytest.raises(Usage, match="include-exempt"):
-        forget(memory_on(workspace), Asked(before=TODAY, include_exempt=True))
+        forget(memory_on(workspace), Selectors(before=TODAY, include_exempt=True))
 
 
 # -- expiry -----------------------------------------------------------------------------------------------------------
@@ -357,7 +358,7 @@ def test_exempt_lines_need_their_id(tmp_path: Path, why: str, line: str) -> None
     """In three languages. Only by id, or about and from somebody if it is said."""
     workspace = write_pages(tmp_path, {OLD: f"- {line.replace(':', ' @Masha:', 1)}\n- B @Masha: Swept the yard\n"})
     for selectors in ({"before": TODAY}, {"unused": True}, {"about": ("Masha",)}, {"source": "owner"}):
-        found = forget(memory_on(workspace), Asked(**selectors))  # type: ignore[arg-type]
+        found = forget(memory_on(workspace), Selectors(**selectors))  # type: ignore[arg-type]
         assert told(found) == [f"{OLD}#L4"], selectors
         assert selectors == {"unused": True} or found.exempt == {why: 1}
     assert chosen(workspace, about=("Masha",), include_exempt=True) == [f"{OLD}#L3", f"{OLD}#L4"]
@@ -395,14 +396,14 @@ def test_a_dry_run_changes_nothing(tmp_path: Path) -> None:
     workspace = Workspace(root.resolve())
     before = state(workspace)
     for asked in (
-        Asked(ids=("irina-short",)), Asked(about=("老陈",)), Asked(source="tool"), Asked(before=TODAY), Asked(expired=True),
-        Asked(unused=True), Asked(about=("Irina",), include_exempt=True),
+        Selectors(ids=("irina-short",)), Selectors(about=("老陈",)), Selectors(source="tool"), Selectors(before=TODAY), Selectors(expired=True),
+        Selectors(unused=True), Selectors(about=("Irina",), include_exempt=True),
     ):  # fmt: skip
         done = forget(memory_on(workspace), asked)
         assert bool(done.diff) == bool(done.lines)
         suggest(memory_on(workspace), asked)
         assert state(workspace) == before
-    diff = forget(memory_on(workspace), Asked(ids=("irina-short",))).diff
+    diff = forget(memory_on(workspace), Selectors(ids=("irina-short",))).diff
     assert "+- <!-- memctl:forgotten irina-short 2025-11-30 -->\n" in diff
     assert "--- a/bank/opinions.md\n" in diff and "--- a/memory/2025-07-04.md\n" in diff
 
@@ -464,7 +465,7 @@ def test_the_same_line_can_be_told_again(tmp_path: Path, line: str) -> None:
     again = retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0]
     assert not again.already and again.ref != first.ref and again.citation.line == first.citation.line + 1
     assert retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0].already
-    assert forget(memory_on(workspace), Asked(ids=(first.ref,))).already == [first.citation]
+    assert forget(memory_on(workspace), Selectors(ids=(first.ref,))).already == [first.citation]
     gone(workspace, ids=(again.ref,))
     assert retain(memory_on(workspace), [read_fact(line)], TODAY).kept[0].ref not in (first.ref, again.ref)
 
@@ -767,7 +768,12 @@ def test_the_derived_folder_may_go_between_any_two_steps(tmp_path: Path) -> None
     ends = []
     for name, drop in (("kept", False), ("gone", True)):
         workspace = Workspace(fixture_copy(tmp_path / name).resolve())
-        for asked in (Asked(source="tool"), Asked(expired=True), Asked(ids=("tagus-seen",)), Asked(about=("Alice",))):
+        for asked in (
+            Selectors(source="tool"),
+            Selectors(expired=True),
+            Selectors(ids=("tagus-seen",)),
+            Selectors(about=("Alice",)),
+        ):
             forget(memory_on(workspace), asked, apply=True)
             if drop:
                 shutil.rmtree(workspace.memory)
@@ -777,33 +783,32 @@ def test_the_derived_folder_may_go_between_any_two_steps(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "asked", [Asked(ids=("tagus-seen", "irina-short")), Asked(about=("Dumpling",)), Asked(source="tool")]
+    "asked", [Selectors(ids=("tagus-seen", "irina-short")), Selectors(about=("Dumpling",)), Selectors(source="tool")]
 )
-def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Asked) -> None:
+def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: Selectors) -> None:
     """Wherever it comes, the same call completes it: the same bytes as without a kill."""
     whole = Workspace(fixture_copy(tmp_path / "whole").resolve())
     forget(memory_on(whole), asked, apply=True)
-    expected, real = state(whole), verb.replace
+    expected = state(whole)
     for steps in range(4):
         workspace = Workspace(fixture_copy(tmp_path / str(steps)).resolve())
-        left = iter(range(steps))
 
-        def killed(*words: object, left: Iterator[int] = left) -> None:
-            if next(left, None) is None:
+        def killed(place: Workspace, planned: list[edits.Edit], steps: int = steps, **more: bool) -> edits.Applied:
+            done = edits.apply(place, planned[:steps], **more)
+            if len(planned) > steps:
                 raise KeyboardInterrupt
-            real(*words)  # type: ignore[arg-type]
+            return done
 
-        monkeypatch.setattr(verb, "replace", killed)
-        with contextlib.suppress(KeyboardInterrupt):
+        with monkeypatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(verb, "apply", killed)
             forget(memory_on(workspace), asked, apply=True)
-        monkeypatch.setattr(verb, "replace", real)
         forget(memory_on(workspace), asked, apply=True)
         assert state(workspace) == expected, steps
 
 
 def test_a_page_that_is_saved_meanwhile(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is planned anew; what was saved stays. An editor that never stops is an error."""
-    real, saves = verb.replace, iter(range(2))
+    real, saves = edits.replace, iter(range(2))
 
     def saved(place: Workspace, path: str, *rest: bytes) -> None:
         if next(saves, None) is not None:
@@ -811,7 +816,7 @@ def test_a_page_that_is_saved_meanwhile(workspace: Workspace, monkeypatch: pytes
                 file.write("- W: Saved meanwhile\n")
         real(place, path, *rest)
 
-    monkeypatch.setattr(verb, "replace", saved)
+    monkeypatch.setattr(edits, "replace", saved)
     assert told(gone(workspace, ids=("port",))) == [f"{NEW}#L7"]
     assert page(workspace, NEW).endswith("- W: Saved meanwhile\n" * 2) and "8080" not in page(workspace, NEW)
     saves = iter(range(99))
@@ -824,14 +829,14 @@ def test_a_full_disk_half_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     whole = Workspace(fixture_copy(tmp_path / "whole").resolve())
     gone(whole, about=("Dumpling",))
     workspace = Workspace(fixture_copy(tmp_path / "full").resolve())
-    real, room = verb.replace, iter(range(2))
+    real, room = edits.replace, iter(range(2))
 
     def full(place: Workspace, path: str, *rest: bytes) -> None:
         if next(room, None) is None:
             raise CannotWrite(path, "No space left on device")
         real(place, path, *rest)
 
-    monkeypatch.setattr(verb, "replace", full)
+    monkeypatch.setattr(edits, "replace", full)
     with pytest.raises(PageUnreadable, match=r"No space left on device; 2 of \d+ pages are done"):
         gone(workspace, about=("Dumpling",))
     assert rows(workspace) == rebuilt(workspace)
@@ -894,7 +899,7 @@ def test_suggestions(tmp_path: Path) -> None:
     }
     workspace = write_pages(tmp_path, pages)
     before = state(workspace)
-    found = suggest(memory_on(workspace), Asked())
+    found = suggest(memory_on(workspace), Selectors())
     assert {line.ref: line.reason for line in found.lines} == {
         "old": "replaced since 2023-01-01 by ^new",
         "first": "told on 2022-03-01, no importance, cited nowhere",
@@ -905,8 +910,8 @@ def test_suggestions(tmp_path: Path) -> None:
         "third": f"repeats {OLD}#L4 ^first",
     }
     assert found.exempt == {"relationship": 1} and state(workspace) == before
-    assert [line.ref for line in suggest(memory_on(workspace), Asked(expired=True)).lines] == ["brief"]
-    assert [line.ref for line in suggest(memory_on(workspace), Asked(source="web")).lines] == ["third"]
+    assert [line.ref for line in suggest(memory_on(workspace), Selectors(expired=True)).lines] == ["brief"]
+    assert [line.ref for line in suggest(memory_on(workspace), Selectors(source="web")).lines] == ["third"]
     assert {line.ref: line.content for line in found.lines}["brief"] == "Temporary"
 
 
@@ -927,7 +932,7 @@ def test_suggestions(tmp_path: Path) -> None:
 def test_twins(tmp_path: Path, first: str, second: str, twin: bool) -> None:
     """The same words of the same things at the same time: what was done on another day was done again."""
     pages = {"memory/2025-11-01.md": f"- {first}\n", "memory/2025-11-02.md": f"- {second}\n\nAs in ^cited.\n"}
-    found = suggest(memory_on(write_pages(tmp_path, pages)), Asked())
+    found = suggest(memory_on(write_pages(tmp_path, pages)), Selectors())
     repeats = [str(line.citation) for line in found.lines if line.reason.startswith("repeats")]
     assert repeats == (["memory/2025-11-02.md#L3"] if twin else [])
 
@@ -978,7 +983,7 @@ def test_as_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "what"),
     [
-        ("", "forget what?"),
+        ("", "nothing says which lines to forget"),
         ("--source rumour", "is not an origin"),
         ("--before soonish", "is not understood"),
         ("--unused --include-exempt", "--include-exempt is for"),
@@ -1002,7 +1007,7 @@ def test_before_takes_a_span(tmp_path: Path) -> None:
 
 def test_git_remembers(workspace: Workspace) -> None:
     """One line says so, where there is a repository."""
-    assert forget(memory_on(workspace), Asked(ids=("port",))).warnings == []
+    assert forget(memory_on(workspace), Selectors(ids=("port",))).warnings == []
     (workspace.root / ".git").mkdir()
-    assert "history still holds the text" in forget(memory_on(workspace), Asked(ids=("port",))).warnings[0]
-    assert forget(memory_on(workspace), Asked(source="agent")).warnings == []
+    assert "history still holds the text" in forget(memory_on(workspace), Selectors(ids=("port",))).warnings[0]
+    assert forget(memory_on(workspace), Selectors(source="agent")).warnings == []

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from strategies import DAYS, IDS, texts
 
 from memctl.facts import Fact, Kind, Span
-from memctl.forget.erase import Target, bury_soundly
+from memctl.forget.erase import Target, redact_safely
 from memctl.index.rows import rows_of
 from memctl.markdown.additions import addition, spans_of
 from memctl.markdown.lines import Role, split_lines
 from memctl.markdown.page import Entry, parse_page
-from memctl.markdown.tombstones import BLOCK, Grave, Tombstone, bury, read_tombstone, render_tombstone
+from memctl.markdown.tombstones import BLOCK, Redaction, Tombstone, read_tombstone, redact, render_tombstone
 
 DAY = date(2025, 11, 30)
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
@@ -54,7 +54,7 @@ def test_a_line_that_says_anything_else_is_no_tombstone(text: str, where: str) -
     ],
 )  # fmt: skip
 def test_what_only_looks_like_one(line: str) -> None:
-    """A typing slip is a line of the owner's, and is not taken for a grave."""
+    """A typing slip is a line of the owner's, and is not taken for a redaction."""
     assert read_tombstone(line) is None
 
 
@@ -88,11 +88,11 @@ prose that does not
 """
 
 
-def graves_of(text: str, facts_everywhere: bool = False) -> list[tuple[Entry, Grave]]:
-    """Every entry of a page that can be forgotten, with its grave."""
+def redactions_of(text: str, facts_everywhere: bool = False) -> list[tuple[Entry, Redaction]]:
+    """Every entry of a page that can be forgotten, with its redaction."""
     page = parse_page(text, facts_everywhere)
     found = [entry for entry in page.entries if entry.role in MAY_GO and entry.block is None]
-    return [(entry, Grave(entry.span, f"f-{number:08}", entry.role)) for number, entry in enumerate(found)]
+    return [(entry, Redaction(entry.span, f"f-{number:08}", entry.role)) for number, entry in enumerate(found)]
 
 
 def rest(text: str, without: set[int], facts_everywhere: bool = False) -> list[object]:
@@ -103,37 +103,37 @@ def rest(text: str, without: set[int], facts_everywhere: bool = False) -> list[o
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("number", range(len(graves_of(PAGE))))
+@pytest.mark.parametrize("number", range(len(redactions_of(PAGE))))
 def test_each_line_can_go_alone(number: int, ending: str) -> None:
     """All others stay what they are and where they are, byte for byte; the page keeps its number of lines."""
     text = PAGE.replace("\n", ending)
-    entry, grave = graves_of(text)[number]
-    buried = bury(text, [grave], DAY)
-    gone = range(grave.span.line, grave.span.end_line + 1)
-    before, after = split_lines(text), split_lines(buried)
+    entry, redaction = redactions_of(text)[number]
+    redacted = redact(text, [redaction], DAY)
+    gone = range(redaction.span.line, redaction.span.end_line + 1)
+    before, after = split_lines(text), split_lines(redacted)
     assert [line for n, line in enumerate(after, 1) if n not in gone] == [
         line for n, line in enumerate(before, 1) if n not in gone
     ]
-    assert len(after) == len(before) and buried.count(ending) == text.count(ending)
+    assert len(after) == len(before) and redacted.count(ending) == text.count(ending)
     assert all(read_tombstone(after[n - 1]) for n in gone)
-    assert rest(buried, set()) == rest(text, {grave.span.line})
-    (tomb,) = [e for e in parse_page(buried).entries if e.block == BLOCK]
-    assert (tomb.forgotten, tomb.span, tomb.content) == (grave.ref, entry.span, "")
+    assert rest(redacted, set()) == rest(text, {redaction.span.line})
+    (tomb,) = [e for e in parse_page(redacted).entries if e.block == BLOCK]
+    assert (tomb.forgotten, tomb.span, tomb.content) == (redaction.ref, entry.span, "")
 
 
 def test_all_lines_can_go() -> None:
     """Nothing is left that can be recalled, but the headings; nothing is wrong with the page."""
-    buried = bury(PAGE, [grave for _, grave in graves_of(PAGE)], DAY)
-    page = parse_page(buried)
+    redacted = redact(PAGE, [redaction for _, redaction in redactions_of(PAGE)], DAY)
+    page = parse_page(redacted)
     assert [e.content for e in page.entries if e.block != BLOCK] == ["2025-11-27", "Retain"]
     assert page.problems == () and page.ends_in_retain
-    assert buried.startswith("\ufeff# 2025-11-27\n")
-    assert "| <!-- memctl:forgotten f-00000009 2025-11-30 --> | |" in buried
+    assert redacted.startswith("\ufeff# 2025-11-27\n")
+    assert "| <!-- memctl:forgotten f-00000009 2025-11-30 --> | |" in redacted
 
 
 def test_a_grave_on_the_first_line_keeps_the_byte_order_mark() -> None:
     """It is no part of the text."""
-    assert bury("\ufeffA line", [Grave(Span(1, 1), "f-1", Role.TEXT)], DAY) == (
+    assert redact("\ufeffA line", [Redaction(Span(1, 1), "f-1", Role.TEXT)], DAY) == (
         "\ufeff<!-- memctl:forgotten f-1 2025-11-30 -->"
     )
 
@@ -160,12 +160,12 @@ def test_burying_changes_nothing_else(lines: list[str], random: Random, everywhe
     moved = random.choice([0, 0, 1]) if alone else 0  # lines may have come in above since they were looked at
     chosen = [row for row in rows if random.random() < 0.4]
     targets = {Target(row.ref, row.digest, Span(row.line - moved, row.end_line - moved)) for row in chosen}
-    buried = bury_soundly(path, text, targets, DAY)
-    gone = {grave.span.line for grave in buried.done}
-    assert rest(buried.text, set(), everywhere) == rest(text, gone, everywhere)
-    assert gone | {grave.span.line for grave in buried.stuck} >= {row.line for row in chosen}
-    left = [target for target in targets if target.ref not in {grave.ref for grave in buried.stuck}]
-    assert not alone or bury_soundly(path, buried.text, left, DAY).text == buried.text
+    redacted = redact_safely(path, text, targets, DAY)
+    gone = {redaction.span.line for redaction in redacted.done}
+    assert rest(redacted.text, set(), everywhere) == rest(text, gone, everywhere)
+    assert gone | {redaction.span.line for redaction in redacted.stuck} >= {row.line for row in chosen}
+    left = [target for target in targets if target.ref not in {redaction.ref for redaction in redacted.stuck}]
+    assert not alone or redact_safely(path, redacted.text, left, DAY).text == redacted.text
 
 
 def test_a_line_whose_going_would_change_another_stays() -> None:
@@ -173,9 +173,11 @@ def test_a_line_whose_going_would_change_another_stays() -> None:
     text = "- W: Above\nprose\n- \n\n- W: Other\n"
     rows = rows_of("bank/world.md", text).rows
     targets = [Target(row.ref, row.digest, Span(row.line, row.end_line)) for row in rows if row.role == "fact"]
-    buried = bury_soundly("bank/world.md", text, targets, DAY)
-    assert [grave.span.line for grave in buried.stuck] == [1] and [grave.span.line for grave in buried.done] == [5]
-    assert buried.text.startswith("- W: Above\nprose\n- \n\n- <!-- memctl:forgotten ")
+    redacted = redact_safely("bank/world.md", text, targets, DAY)
+    assert [redaction.span.line for redaction in redacted.stuck] == [1] and [
+        redaction.span.line for redaction in redacted.done
+    ] == [5]
+    assert redacted.text.startswith("- W: Above\nprose\n- \n\n- <!-- memctl:forgotten ")
 
 
 def test_the_same_line_can_be_retained_again() -> None:
@@ -183,7 +185,7 @@ def test_the_same_line_can_be_retained_again() -> None:
     fact = Fact(Kind.WORLD, "Lives in Lisbon", ("Peter",))
     text = "## Retain\n\n- W @Peter: Lives in Lisbon\n"
     assert addition(text, [fact], DAY).text == ""
-    buried = bury(text, [Grave(Span(3, 3), "f-1")], DAY)
-    added = addition(buried, [fact], DAY).text
+    redacted = redact(text, [Redaction(Span(3, 3), "f-1")], DAY)
+    added = addition(redacted, [fact], DAY).text
     assert added == "- W @Peter: Lives in Lisbon\n"
-    assert spans_of(parse_page(buried + added)) == {fact: Span(4, 4)}
+    assert spans_of(parse_page(redacted + added)) == {fact: Span(4, 4)}

@@ -23,7 +23,7 @@ from store_helpers import AS_ANYBODY, PAGES, environment, is_two_lines, make_wor
 
 from memctl.errors import CannotWrite, ExtraBroken
 from memctl.forget.forget import forget
-from memctl.forget.rules import Asked
+from memctl.forget.select import Selectors
 from memctl.index.heal import with_index
 from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.maintain import index
@@ -112,8 +112,8 @@ def test_copies_and_tombstones_get_none(tmp_path: Path) -> None:
     assert not any("copy" in text or "Peter" in text or "memctl:" in text for text in model.asked)
 
 
-def _about(name: str) -> Asked:
-    return Asked(about=(name,), include_exempt=True)
+def _about(name: str) -> Selectors:
+    return Selectors(about=(name,), include_exempt=True)
 
 
 def test_newest_pages_first(tmp_path: Path) -> None:

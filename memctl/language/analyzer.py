@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
-from .detect import default_languages, languages_of
+from .detect import default_languages, languages_of, rival_of
 from .words import lines, words
 
 __all__ = [
@@ -69,12 +69,16 @@ def terms(text: str) -> list[str]:
     """The search tokens of `text` in order, for an FTS5 column and for a query alike.
 
     A token has at most 64 characters and no space, quote, control character or lone surrogate. Each
-    whitespace-delimited chunk is analysed by itself, so `terms(chunk)` is contained in `terms(text)`.
+    whitespace-delimited chunk is analysed by itself, so `terms(chunk)` is contained in `terms(text)`. In a language that is
+    not the default of its script each word has its own stem beside the default one, as a word alone tells no language.
     """
     found: list[str] = []
+    rival = rival_of(text)
     for chunk in text.split():
         known = _CACHE.get(chunk)
         found += _remember(chunk) if known is None else known
+        if rival:
+            found += _own_stems(chunk, rival).values()
     return found
 
 
@@ -85,15 +89,19 @@ def query_terms(text: str) -> list[str]:
     """
     chunks = text.split()
     names = _names(chunks)
-    found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk)]
+    rival = rival_of(text)
+    found = [(token, chunk in names) for chunk in chunks for token in _asked(chunk, "" if chunk in names else rival)]
     stops = stop_terms(languages_of(text))
     kept = [token for token, named in found if (named and len(token) > 1) or token not in stops]
     return list(dict.fromkeys(kept or [token for token, _ in found]))
 
 
-def _asked(chunk: str) -> list[str]:
-    """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two."""
+def _asked(chunk: str, rival: str) -> list[str]:
+    """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two; own stems alone."""
     found = terms(chunk)
+    if rival:
+        own = _own_stems(chunk, rival)
+        found = [own.get(token, token) for token in found]
     named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
     return [token for token in found if token not in named]
 
@@ -268,6 +276,24 @@ def simplified() -> dict[str, str]:
     held = words("zh", "characters")
     pairs = "".join(held["unihan"] + held["added"])
     return dict(zip(pairs[::2], pairs[1::2], strict=True))
+
+
+@lru_cache(maxsize=20_000)
+def _own_stems(chunk: str, language: str) -> dict[str, str]:
+    """Default token -> stem in `language`, for the words of a chunk where the two differ.
+
+    The stemmer sees the accents, on which endings depend; they are folded afterwards, as everywhere.
+    """
+    stemmer = _stemmer(" ".join(words(language, "language").get("stemmer", ())))
+    found: dict[str, str] = {}
+    for word in _WORDS.findall(unicodedata.normalize("NFC", chunk)):
+        if word.isalpha() and 2 < len(word) <= LONGEST:
+            folded = fold(word).casefold()
+            base = irregular_forms(language).get(folded, word.casefold())
+            default, own = _stem(fold(word)), fold(stemmer(base)).casefold()
+            if own != default:
+                found[default] = own
+    return found
 
 
 def _language(code: int) -> str:

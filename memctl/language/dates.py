@@ -79,7 +79,14 @@ _SLOT_OF = (
     | dict.fromkeys(("a_weekday", "relday", "weekday_bare"), "weekday")
     | dict.fromkeys(("part_of", "part_after", "part_of_year"), "part")
     | dict.fromkeys(("cal", "once", "ago_unit"), "unit")
-    | {"nth": "day", "a_season": "season", "q": "months_of", "half": "months_of"}
+    | {
+        "rel_after": "rel",
+        "offset_shy": "offset",
+        "nth": "day",
+        "a_season": "season",
+        "q": "months_of",
+        "half": "months_of",
+    }
 )
 
 

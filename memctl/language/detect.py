@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from .words import languages, lines, words
 
-__all__ = ["beside", "default_languages", "languages_of", "rivals"]
+__all__ = ["beside", "default_languages", "languages_of", "rival_of", "rivals"]
 
 _WORD = re.compile(r"[^\W\d_]+")
+_READ = 2_000  # characters of a text that are looked at
 _ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
 
 
@@ -22,10 +23,9 @@ class _Rival(NamedTuple):
     """A language that shares the script of a default one: the words and signs that only one of the two has."""
 
     language: str
-    default: str
     own: frozenset[str]
     others: frozenset[str]
-    signs: re.Pattern[str] | None
+    signs: re.Pattern[str]
 
 
 @cache
@@ -51,10 +51,13 @@ def _rivals() -> tuple[_Rival, ...]:
     for name in languages():
         default = defaults[_scripts()[name]]
         if name != default:
-            own, others = (frozenset(words(each, "stopwords").get("words", ())) for each in (name, default))
+            own, others = (
+                frozenset(word for word in words(each, "stopwords").get("words", ()) if len(word) > 1)
+                for each in (name, default)
+            )
             signs = "".join(words(name, "language").get("signs", ()))
-            pattern = re.compile(f"[{re.escape(signs)}]") if signs else None
-            found.append(_Rival(name, default, own - others, others - own, pattern))
+            pattern = re.compile(f"[{re.escape(signs)}]" if signs else "(?!)")
+            found.append(_Rival(name, own - others, others - own, pattern))
     return tuple(found)
 
 
@@ -70,16 +73,27 @@ def beside(language: str) -> tuple[str, ...]:
     return tuple(sorted((language, *others)))
 
 
-@lru_cache(maxsize=4096)
 def languages_of(text: str) -> tuple[str, ...]:
     """The languages of a text, one for each script, by name: ("en", "ru", "zh"), or ("es", "ru", "zh") for Spanish."""
+    rival = rival_of(text)
+    return beside(rival) if rival else default_languages()
+
+
+def rival_of(text: str) -> str:
+    """The language of a text where it is not the default one of its script; empty where it is."""
+    return _detect(text[:_READ]) if " " in text else ""
+
+
+@lru_cache(maxsize=4096)
+def _detect(text: str) -> str:
     best, most = "", 0
-    held: list[str] | None = None
+    plain = text.lower().split()
     for rival in _rivals():
-        held = _WORD.findall(text.lower()) if held is None else held
-        if rival.own.isdisjoint(held) and not (rival.signs and rival.signs.search(text)):
-            continue
-        own = sum(word in rival.own for word in held) + len(rival.signs.findall(text) if rival.signs else ())
-        if own >= _ENOUGH and own > max(most, sum(word in rival.others for word in held)):
-            best, most = rival.language, own
-    return beside(best) if best else default_languages()
+        signs = [] if text.isascii() else rival.signs.findall(text)
+        if not signs and rival.own.isdisjoint(plain):
+            continue  # nearly every text ends here
+        held = set(_WORD.findall(text.lower()))
+        own = len(rival.own & held)
+        if own and (total := own + len(signs)) >= _ENOUGH and total > max(most, len(rival.others & held)):
+            best, most = rival.language, total
+    return best

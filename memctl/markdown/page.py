@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from ..facts import Fact, Kind, Span
+from ..language.words import languages, words
 from .fast_page import Block, plain_blocks
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["Entry", "Page", "is_retain", "live_blocks", "open_end", "parse_page"]
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
-_RETAIN = {"retain", "запомнить", "保留"}
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
 
@@ -69,7 +69,12 @@ class Page:
 
 def is_retain(heading: str) -> bool:
     """True for the heading of a section of facts, in any of its languages and in any case."""
-    return heading.strip(" \t:\uff1a").casefold() in _RETAIN
+    return heading.strip(" \t:\uff1a").casefold() in _retain_headings()
+
+
+@cache
+def _retain_headings() -> frozenset[str]:
+    return frozenset(word for name in languages() for word in words(name, "language").get("retain heading", ()))
 
 
 # -- parsing ----------------------------------------------------------------------------------------------------------

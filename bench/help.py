@@ -1,4 +1,7 @@
-"""docs/commands.md and docs/settings.md, made from the commands and the table of settings: `python bench/help.py [--check]`."""
+"""The generated pages: `python bench/help.py [--check]`.
+
+docs/commands.md is made from the commands, docs/settings.md and the table of docs/grammar.md from those of the code.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from memctl.markdown.attributes import ATTRIBUTES
 from memctl.notes.settings import Settings
 from memctl.notes.settings_keys import KEYS
 
@@ -31,7 +35,11 @@ COMMANDS = (
 
 def main() -> int:
     """Write the pages, or with --check say whether they are as they would be written."""
-    pages = {"commands.md": HEAD + "".join(map(block, COMMANDS)), "settings.md": SETTINGS + "".join(settings_rows())}
+    pages = {
+        "commands.md": HEAD + "".join(map(block, COMMANDS)),
+        "settings.md": SETTINGS + "".join(settings_rows()),
+        "grammar.md": grammar_page(),
+    }
     if "--check" not in sys.argv:
         for name, text in pages.items():
             (DOCS / name).write_text(text, "utf-8")
@@ -40,6 +48,23 @@ def main() -> int:
     for name in stale:
         print(f"docs/{name}: not what the code says; run `make docs`")
     return bool(stale)
+
+
+def grammar_page() -> str:
+    """docs/grammar.md with its table of attributes as the code has them."""
+    before, _, rest = (DOCS / "grammar.md").read_text("utf-8").partition("<!-- attributes -->\n")
+    after = rest.partition("<!-- attributes end -->\n")[2]
+    table = "| attribute | flag of `memctl retain` | on | meaning |\n|---|---|---|---|\n" + "".join(attribute_rows())
+    return f"{before}<!-- attributes -->\n{table}<!-- attributes end -->\n{after}"
+
+
+def attribute_rows() -> Iterator[str]:
+    """A row for each attribute of the grammar."""
+    for each in ATTRIBUTES:
+        written = f"{each.name}={each.example}" if each.example else each.name
+        again = "; may stand again" if each.many else ""
+        kinds = "all" if each.kinds == "WBOS" else ", ".join(each.kinds)
+        yield f"| `{written}` | `{each.flag}` | {kinds} | {each.help.rstrip('.')}{again} |\n"
 
 
 def settings_rows() -> Iterator[str]:

@@ -10,6 +10,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -17,11 +18,12 @@ from typing import Any, TextIO
 
 from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget, PageUnreadable
 from ..memory import Memory
+from ..notes.files import prepare_memory
+from ..notes.system import OPEN_SAFELY
 from ..notes.timeouts import bounded
-from ..notes.workspace import Workspace, current_folder, find_workspace
-from .hook_log import log_hook
+from ..notes.workspace import SETTINGS, Workspace, current_folder, find_workspace
 
-__all__ = ["EVENTS", "answer_hook", "run_hook"]
+__all__ = ["EVENTS", "answer_hook", "log_hook", "run_hook"]
 
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
 """Our names of the events, and those of Claude Code and Codex."""
@@ -157,3 +159,24 @@ def _keep(memory: Memory, given: Mapping[str, Any]) -> str:
     done = memory.ingest(Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
     told = f"kept {sum(not kept.already for kept in done.kept)}, refused {len(done.refused)}"
     return told if done.complete else f"{told}, not read to the end"
+
+
+# -- the log ----------------------------------------------------------------------------------------------------------
+
+_MOST = 256 * 1024
+
+
+def log_hook(root: Path, line: str) -> None:
+    """Add a line; the log starts anew at 256 KiB, and one older is kept. Silent where it cannot be written."""
+    path = root / ".memory" / "hooks.log"
+    with suppress(OSError, MemctlError):
+        if (root / SETTINGS).exists() or (root / "memory").is_dir():
+            prepare_memory(Workspace(root))
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_SAFELY, 0o600)
+        try:
+            os.write(fd, " ".join(line.split())[:500].encode("utf-8", "replace") + b"\n")
+            is_full = os.fstat(fd).st_size >= _MOST
+        finally:
+            os.close(fd)
+        if is_full:
+            os.replace(path, path.with_name("hooks.log.1"))

@@ -1,18 +1,309 @@
-"""What each host of agents is told about memctl, and in which of its files: Claude Code, OpenClaw, Codex, Cursor.
+"""What each host of agents is told about memctl, in which of its files, and how that is put into a text and out again.
 
-docs/connect.md names the page of each host's documentation that a format follows.
+Pure steps from text to text: every other byte stays. What is there already and says something else is a person's: Misfit, and
+the text is not touched. docs/connect.md names the page of each host's documentation that a format follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..markdown.blocks import splice
-from .settings_edit import BLOCK, File, Piece
+from ..markdown.blocks import edited, find_blocks, splice
+from .jsonc import Insertion, Malformed, Misfit, insert, parse, remove, same, where
 
-__all__ = ["HOSTS", "SCOPES", "Wish", "files_of", "notes_of"]
+__all__ = [
+    "HOSTS",
+    "SCOPES",
+    "File",
+    "Malformed",
+    "Misfit",
+    "Piece",
+    "Put",
+    "Taken",
+    "Wish",
+    "files_of",
+    "notes_of",
+    "put",
+    "revert",
+    "take",
+]
+
+BLOCK = "memctl"
+"""The name of the managed block in Markdown files."""
+# One line above: Codex writes its tables anew without their comments, and a line below ours would come to stand elsewhere.
+_TOML_HEAD = "# memctl: `memctl connect codex --undo` takes this table out"
+
+Span = tuple[int, int]
+
+
+class Piece(NamedTuple):
+    """What a JSON file is to say: `value` at `path`, or with `item` as one more item of the list there.
+
+    An `optional` one is left alone where the file says something else. `kin` is text that tells an item of ours that was
+    changed from somebody else's.
+    """
+
+    path: tuple[str, ...]
+    value: Any
+    item: bool = False
+    optional: bool = False
+    kin: str = ""
+
+
+class File(NamedTuple):
+    """A file of a host: `form` is json, json5, toml (`pieces`), block (`body` as a block in Markdown) or whole (`body`)."""
+
+    place: str
+    form: str
+    title: str
+    pieces: tuple[Piece, ...] = ()
+    body: str = ""
+
+
+class Put(NamedTuple):
+    """A text with ours in it: `spans` (start, length) are what was inserted, `made` the paths that were not there before."""
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    made: tuple[tuple[str, ...], ...] = ()
+
+
+class Taken(NamedTuple):
+    """A text without ours; None for a file that held nothing else. `problems` are why something was left in it."""
+
+    text: str | None
+    problems: tuple[str, ...] = ()
+
+
+def put(text: str | None, file: File) -> Put:
+    """The text of a file (None: it does not exist) with ours in it. Misfit, Malformed where that cannot be done safely."""
+    if file.form in ("json", "json5"):
+        return _put_json(text or "", file)
+    if file.form == "toml":
+        return _put_toml(text or "", file.pieces)
+    if file.form == "block":
+        return _inserted(text or "", _put_block(text or "", file.body))
+    return _put_whole(text, file.body)
+
+
+def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> Taken:
+    """The text of a file without ours; `made` are the paths that ours had brought along."""
+    if file.form in ("json", "json5"):
+        return _take_json(text, file, made)
+    if file.form == "toml":
+        return _take_toml(text, file.pieces)
+    if file.form == "block":
+        return _take_block(text)
+    return Taken(None) if _is_ours(text, file.body) else Taken(text, ("it was changed by hand",))
+
+
+def revert(text: str, spans: Iterable[Sequence[int]]) -> str:
+    """The text before these insertions."""
+    for start, length in sorted(((start, length) for start, length in spans), reverse=True):
+        text = text[:start] + text[start + length :]
+    return text
+
+
+def _applied(text: str, spans: Sequence[Span], insertions: Sequence[Insertion]) -> tuple[str, tuple[Span, ...]]:
+    """The text with more in it, and all that was inserted so far, in its places now."""
+    for at, more in sorted(insertions, reverse=True):
+        text = text[:at] + more + text[at:]
+        inside = next(((start, length) for start, length in spans if start < at <= start + length), None)
+        moved = [
+            (start + len(more) if start >= at else start, length)
+            for start, length in spans
+            if (start, length) != inside
+        ]
+        spans = (*moved, (inside[0], inside[1] + len(more)) if inside else (at, len(more)))
+    return text, tuple(sorted(spans))
+
+
+def _inserted(before: str, after: str) -> Put:
+    """One insertion that makes `after` of `before`; without spans if it takes more than one."""
+    start = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
+    length = len(after) - len(before)
+    fits = length >= 0 and after[:start] + after[start + length :] == before
+    return Put(after, ((start, length),) if fits and length else ())
+
+
+# -- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def _put_json(text: str, file: File) -> Put:
+    json5 = file.form == "json5"
+    bom = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix("\ufeff")
+    if not body.strip():  # an empty file: all of the document is ours
+        new = _put_json("{}\n", file)
+        return Put(f"{bom}{new.text}{body}", ((len(bom), len(new.text)),), new.made)
+    spans: tuple[Span, ...] = ()
+    made: list[tuple[str, ...]] = []
+    for piece in file.pieces:
+        root = parse(body, json5)
+        if _says(where(root, piece.path), piece):
+            continue
+        ways = (piece.path[:depth] for depth in range(1, len(piece.path) + (piece.item or piece.optional)))
+        made += [way for way in ways if where(root, way) is None]
+        more = insert(body, piece.path, piece.value, item=piece.item, json5=json5)
+        body, spans = _applied(body, spans, more)
+    for piece in file.pieces:  # the last word has the parser
+        if not _says(where(parse(body, json5), piece.path), piece):
+            raise Misfit(f"{'.'.join(piece.path)} would not be read back")
+    shift = len(bom)
+    return Put(bom + body, tuple((start + shift, length) for start, length in spans), tuple(made))
+
+
+def _says(node: Any, piece: Piece) -> bool:
+    """True if the value at the path of a piece says it already. Misfit if it says something else."""
+    name = ".".join(piece.path)
+    if node is None:
+        return False
+    if not piece.item:
+        if not piece.optional and not same(node.value, piece.value):
+            raise Misfit(f"{name} is there already and says something else")
+        return True
+    if not isinstance(node.value, list):
+        raise Misfit(f"{name} is not a list")
+    if any(same(value, piece.value) for value in node.value):
+        return True
+    if any(piece.kin in json.dumps(value, ensure_ascii=False) for value in node.value if piece.kin):
+        raise Misfit(f"{name} has an item of memctl that says something else")
+    return False
+
+
+def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> Taken:
+    json5 = file.form == "json5"
+    bom = "\ufeff" if text.startswith("\ufeff") else ""
+    body = text.removeprefix("\ufeff")
+    problems = []
+    for piece in (piece for piece in reversed(file.pieces) if not piece.optional):
+        try:
+            left = remove(body, piece.path, piece.value, item=piece.item, json5=json5, prune=made)
+            if left is None and piece.item:
+                _says(where(parse(body, json5), piece.path), piece)
+        except Misfit as error:
+            problems.append(str(error))
+        else:
+            body = body if left is None else left
+    options = {piece.path[0]: piece.value for piece in file.pieces if piece.optional and piece.path in made}
+    if options and same(parse(body, json5).value, options):  # nobody else's entries need them
+        body = "{}\n"
+    return Taken(bom + body, tuple(problems))
+
+
+# -- TOML -------------------------------------------------------------------------------------------------------------
+
+
+def _toml_lines(pieces: Sequence[Piece]) -> list[str]:
+    """Every piece is a table."""
+    lines: list[str] = []
+    for piece in pieces:
+        lines.append(f"[{'.'.join(piece.path)}]")
+        lines += [f"{key} = {_toml(value)}" for key, value in piece.value.items()]
+    return lines
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        raise Misfit(f"it is not TOML: {error}") from error
+
+
+def _in_toml(read: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        if not isinstance(read, dict):
+            raise Misfit(f"{'.'.join(path)} cannot stand there: {key} belongs to something that is no table")
+        read = read.get(key)
+        if read is None:
+            return None
+    return read
+
+
+def _put_toml(text: str, pieces: Sequence[Piece]) -> Put:
+    before = _read_toml(text)
+    missing = []
+    for piece in pieces:
+        found = _in_toml(before, piece.path)
+        if found is None:
+            missing.append(piece)
+        elif not same(found, piece.value):
+            raise Misfit(f"[{'.'.join(piece.path)}] is there already and says something else")
+    if not missing:
+        return Put(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    lines = [_TOML_HEAD, *_toml_lines(missing), ""]
+    gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
+    after = text + gap + newline.join(lines)
+    read = _read_toml(after)
+    if any(not same(_in_toml(read, piece.path), piece.value) for piece in missing):
+        raise Misfit("a table at the end of the file would not be read as ours")
+    return Put(after, ((len(text), len(after) - len(text)),))
+
+
+def _take_toml(text: str, pieces: Sequence[Piece]) -> Taken:
+    read = _read_toml(text)
+    found = [piece for piece in pieces if _in_toml(read, piece.path) is not None]
+    if not found:
+        return Taken(text)
+    if any(not same(_in_toml(read, piece.path), piece.value) for piece in found):
+        return Taken(text, ("the table of memctl was changed by hand",))
+    lines = text.splitlines(keepends=True)
+    bare = [line.strip() for line in lines]
+    ours = [_TOML_HEAD, *_toml_lines(found)]
+    for block in (ours, ours[1:]):
+        for first in range(len(bare) - len(block) + 1):
+            if bare[first : first + len(block)] == block:
+                begin = first - 1 if first and not bare[first - 1] else first
+                left = "".join(lines[:begin] + lines[first + len(block) :])
+                if all(_in_toml(_read_toml(left), piece.path) is None for piece in found):
+                    return Taken(left)
+    return Taken(text, ("the table of memctl does not stand as it was written",))
+
+
+# -- Markdown ---------------------------------------------------------------------------------------------------------
+
+
+def _put_block(text: str, body: str) -> str:
+    if edited(text, BLOCK):
+        raise Misfit("the block of memctl was changed by hand")
+    try:
+        return splice(text, BLOCK, body)
+    except ValueError as error:
+        raise Misfit(str(error)) from error
+
+
+def _take_block(text: str) -> Taken:
+    if edited(text, BLOCK):
+        return Taken(text, ("the block of memctl was changed by hand",))
+    return Taken(splice(text, BLOCK, ""))
+
+
+def _put_whole(text: str | None, body: str) -> Put:
+    if text is None or not text.strip() or _is_ours(text, body):
+        return Put(body)
+    raise Misfit("there is such a file already, and memctl did not write it as it is")
+
+
+def _is_ours(text: str, body: str) -> bool:
+    """True for a file as memctl writes it, also as another version or for another folder did."""
+    blocks = find_blocks(text.splitlines())
+    is_alike = text.split("<!-- memctl:begin", 1)[0] == body.split("<!-- memctl:begin", 1)[0]
+    ends_so = bool(blocks) and not "".join(text.splitlines()[blocks[-1].end :]).strip()
+    return text == body or (is_alike and ends_so and not edited(text, BLOCK))
+
+
+# -- hosts ------------------------------------------------------------------------------------------------------------
 
 HOSTS = ("claude-code", "openclaw", "codex", "cursor")
 SCOPES = ("user", "project")

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from face_helpers import FIXTURES, call, fixture_copy, write_pages
 
-from memctl.agents.hook_log import log_hook
-from memctl.agents.hooks import EVENTS, answer_hook
+from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
 from memctl.notes.timeouts import Outcome, bounded
 

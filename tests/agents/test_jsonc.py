@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.agents.jsonc import Malformed, parse, same
-from memctl.agents.jsonc_edit import Misfit, insert, remove, where
-from memctl.agents.settings_edit import File, Piece, put, revert, take
+from memctl.agents.hosts import File, Piece, put, revert, take
+from memctl.agents.jsonc import Malformed, Misfit, insert, parse, remove, same, where
 
 KEYS = st.sampled_from(["a", "mcp", "mcpServers", "hooks", "memctl", "é", 'q"uote', "ключ", "键", ""])
 SCALARS = st.one_of(

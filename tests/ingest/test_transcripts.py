@@ -1,4 +1,7 @@
-"""Transcripts as turns: every format, and every way in which a file can be broken. Never an error, never all of it in memory."""
+"""Transcripts as turns: every format, and every way in which a file can be broken. Never an error, never all of it in memory.
+
+Samples lie in tests/data/transcripts; tests/data/ingest/dialogues.jsonl has dialogues in Markdown with their turns.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,20 @@ import json
 import tracemalloc
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memctl.ingest.decode import known_encoding, taken_for
+from memctl.ingest.decode import known_encoding
 from memctl.ingest.formats import FORMS, read_transcript
 from memctl.ingest.markdown_chat import label_of
 from memctl.ingest.turns import MAX_TEXT, Notes, Turn, moment
+
+DATA = Path(__file__).parents[1] / "data"
+CHATGPT = (DATA / "transcripts" / "chatgpt.json").read_text("utf-8")
 
 
 def read(data: bytes | str, *, size: int = 5, **options: str | None) -> tuple[list[Turn], Notes]:
@@ -35,45 +43,34 @@ def told(notes: Notes) -> str:
     return "\n".join(map(str, notes.all()))
 
 
+def user(content: str) -> dict[str, Any]:
+    """A message of the user."""
+    return {"role": "user", "content": content}
+
+
 # -- OpenAI -----------------------------------------------------------------------------------------------------------
 
-CHAT = [
+CHAT: list[dict[str, Any]] = [
     {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": 'We use «PostgreSQL» \\ "16" now.\nНе MySQL. 不是MySQL。'},
+    user('We use «PostgreSQL» \\ "16" now.\nНе MySQL. 不是MySQL。'),
     {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "x", "arguments": "{}"}}]},
     {"role": "tool", "tool_call_id": "1", "name": "db", "content": "version 16"},
-    {
-        "role": "assistant",
-        "reasoning_content": "hm",
-        "content": [{"type": "text", "text": "Noted."}, {"type": "image_url"}],
-    },
-]
-TURNS = [
-    ("system", "Be brief."),
-    ("user", CHAT[1]["content"]),
-    ("tool", "version 16"),
-    ("thinking", "hm"),
-    ("assistant", "Noted."),
-]
+    {"role": "assistant", "reasoning_content": "hm", "content": [{"type": "text", "text": "Noted."}, {"type": "image_url"}]},
+]  # fmt: skip
+TURNS = [("system", "Be brief."), ("user", CHAT[1]["content"]), ("tool", "version 16"), ("thinking", "hm"), ("assistant", "Noted.")]  # fmt: skip
+LINES = "\n".join(map(json.dumps, CHAT))
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        json.dumps(CHAT),
-        json.dumps(CHAT, ensure_ascii=False, indent=2),
-        json.dumps({"model": "m", "messages": CHAT, "n": 1}),
-        json.dumps({"n": {"messages": [1]}, "messages": CHAT}, indent="\t"),
-        "\n".join(map(json.dumps, CHAT)),
-        "\r\n".join(map(json.dumps, CHAT)) + "\r\n\r\n",
-        json.dumps({"messages": CHAT[:2]}) + "\n" + json.dumps({"messages": CHAT[2:]}),
-        "\ufeff" + json.dumps(CHAT),
-        "\ufeff" + "\n".join(map(json.dumps, CHAT)),
-        json.dumps([{"messages": CHAT}]),
-        "\x1e" + "\n\x1e".join(map(json.dumps, CHAT)),
+        json.dumps(CHAT), json.dumps(CHAT, ensure_ascii=False, indent=2), json.dumps({"model": "m", "messages": CHAT, "n": 1}),
+        json.dumps({"n": {"messages": [1]}, "messages": CHAT}, indent="\t"), LINES, LINES.replace("\n", "\r\n") + "\r\n\r\n",
+        json.dumps({"messages": CHAT[:2]}) + "\n" + json.dumps({"messages": CHAT[2:]}), "\ufeff" + json.dumps(CHAT), "\ufeff" + LINES,
+        json.dumps([{"messages": CHAT}]), "\x1e" + LINES.replace("\n", "\n\x1e"),
     ],
     ids=range(11),
-)
+)  # fmt: skip
 def test_messages_of_openai(text: str) -> None:
     """A list, an object with a list, a message a line, an object with a list a line; with a BOM, CRLF, record marks."""
     turns, notes = read(text)
@@ -87,185 +84,93 @@ def test_the_line_of_a_message_is_where_it_begins() -> None:
     spread = json.dumps(CHAT, indent=1)
     lines = spread.split("\n")
     for turn in read(spread)[0]:
-        assert lines[turn.line - 1].strip() == "{"
-        assert lines[turn.end_line - 1].strip() in ("},", "}")
+        assert lines[turn.line - 1].strip() == "{" and lines[turn.end_line - 1].strip() in ("},", "}")
     assert {turn.line for turn in read(json.dumps(CHAT))[0]} == {1}
-    assert [turn.line for turn in read("\n\n" + "\n".join(map(json.dumps, CHAT)))[0]] == [3, 4, 6, 7, 7]
+    assert [turn.line for turn in read("\n\n" + LINES)[0]] == [3, 4, 6, 7, 7]
 
 
 def test_kin_of_openai() -> None:
     """Anthropic's parts, ShareGPT's `from` and `value`, times in seconds, milliseconds and ISO."""
     parts = [{"type": "tool_result", "content": [{"type": "text", "text": "out"}]}, {"type": "text", "text": "a"}, "b"]
     assert said(json.dumps([{"role": "user", "content": parts}])) == [("tool", "out", 1), ("user", "a\n\nb", 1)]
-    assert said(json.dumps([{"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]}])) == [
-        ("user", "a", 1), ("assistant", "b", 1)
-    ]  # fmt: skip
+    shared = [{"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]}]
+    assert said(json.dumps(shared)) == [("user", "a", 1), ("assistant", "b", 1)]
     when = datetime(2026, 3, 2, 9, 14, tzinfo=UTC)
     for time in (when.timestamp(), when.timestamp() * 1000, str(int(when.timestamp())), "2026-03-02T09:14:00Z"):
-        assert read(json.dumps([{"role": "user", "content": "x", "created_at": time}]))[0][0].when == when
+        assert read(json.dumps([user("x") | {"created_at": time}]))[0][0].when == when
     for time in ("soon", -5, 1e300, True, None, [], float("inf"), "9" * 30, "2026-99-99"):
         assert moment(time) is None, time
 
 
 def test_an_unknown_role_is_not_trusted() -> None:
     """Nobody we can vouch for: read as a tool's, and said once with its first line."""
-    chat = [
-        {"role": "critic", "content": "x"},
-        {"role": 7, "content": "y"},
-        {"role": "Critic", "content": "z"},
-        {"role": "HUMAN", "content": "w"},
-    ]
-    turns, notes = read("\n".join(map(json.dumps, chat)))
+    turns, notes = read(
+        "\n".join(json.dumps({"role": role, "content": "x"}) for role in ("critic", 7, "Critic", "HUMAN"))
+    )
     assert [turn.role for turn in turns] == ["tool", "tool", "tool", "user"]
     assert "line 1: unknown role 'critic'" in told(notes)
 
 
-# -- Claude Code ------------------------------------------------------------------------------------------------------
-
-
-def entry(kind: str, content: object, **more: object) -> str:
-    """A line of a session."""
-    about = {
-        "parentUuid": None,
-        "isSidechain": False,
-        "sessionId": "s",
-        "uuid": "u",
-        "timestamp": "2026-03-02T09:14:00.000Z",
-    }
-    return json.dumps(about | {"type": kind, "message": {"role": kind, "content": content}} | more, ensure_ascii=False)
+# -- programs ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_session_of_claude_code() -> None:
     """What a person and the model said; no sub-agents, no summaries, nothing that the program inserted."""
-    session = [
-        json.dumps({"type": "summary", "summary": "old things", "leafUuid": "x"}),
-        json.dumps({"type": "file-history-snapshot", "messageId": "x", "snapshot": {}}),
-        entry("user", "<system-reminder>Use tabs.</system-reminder>Мы выбрали PostgreSQL"),
-        entry(
-            "assistant", [{"type": "thinking", "thinking": "hm", "signature": "="}, {"type": "text", "text": "好的"}]
-        ),
-        entry("assistant", [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]),
-        entry("user", [{"type": "tool_result", "tool_use_id": "t", "content": "a.py"}], toolUseResult={}),
-        entry("user", "Caveat: local commands", isMeta=True),
-        entry("user", "<command-name>/clear</command-name><command-args></command-args>"),
-        entry("user", "a sub-agent's task", isSidechain=True),
-        entry(
-            "user", "This session is being continued from a previous conversation that ran out.", isCompactSummary=True
-        ),
-        entry("user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
-        json.dumps({"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "uuid": "b"}),
-        entry("user", "last"),
-    ]
-    turns, notes = read("\n".join(session))
-    assert [(turn.role, turn.text, turn.line) for turn in turns] == [
+    session = (DATA / "transcripts" / "claude-code.jsonl").read_text("utf-8")
+    turns, notes = read(session)
+    assert said(session) == said(session, form="claude-code") == [
         ("user", "Мы выбрали PostgreSQL", 3), ("thinking", "hm", 4), ("assistant", "好的", 4), ("tool", "a.py", 6), ("user", "last", 13)
     ]  # fmt: skip
     assert notes.form == "claude-code" and turns[0].when == datetime(2026, 3, 2, 9, 14, tzinfo=UTC)
     assert "sub-agent" in told(notes) and "summary" in told(notes) and "in the user's place" in told(notes)
 
 
-# -- ChatGPT ----------------------------------------------------------------------------------------------------------
-
-
-def conversation(*, indent: int | None = None) -> str:
-    """Two conversations of an export, the first with a branch that was left."""
-
-    def node(
-        parent: str | None, children: list[str], role: str = "", *parts: object, **more: object
-    ) -> dict[str, object]:
-        message = {"author": {"role": role}, "content": {"content_type": "text", "parts": list(parts)}} | more
-        return {"message": message if role else None, "parent": parent, "children": children}
-
-    first = {
-        "root": node(None, ["a"]),
-        "a": node("root", ["b", "c"], "user", "Меня зовут Ирина", create_time=1772442840.5),
-        "b": node("a", [], "assistant", "left"),
-        "c": node("a", ["d"], "assistant", "shown"),
-        "d": node("c", ["e"], "user", {"content_type": "image_asset_pointer"}, "看图", create_time=None),
-        "e": node("d", ["f"], "system", "hidden", metadata={"is_visually_hidden_from_conversation": True}),
-        "f": node("e", [], "assistant", "search(x)", recipient="browser"),
-    }
-    second = {"x": node(None, [], "user", "another", create_time=1772529240)}
-    export = [
-        {"title": "t", "create_time": 1772442800, "mapping": first, "current_node": "f"},
-        {"title": "u", "mapping": second},
-    ]
-    return json.dumps(export, ensure_ascii=False, indent=indent)
-
-
 def test_an_export_of_chatgpt() -> None:
     """The branch that was shown last, of each conversation, with the lines where its messages stand."""
+    value = json.loads(CHATGPT)
     expected = [("user", "Меня зовут Ирина"), ("assistant", "shown"), ("user", "看图"), ("user", "another")]
-    text = conversation(indent=2)
-    for turns, notes in (read(text), read(conversation()), read(text, form="chatgpt")):
-        assert [(turn.role, turn.text) for turn in turns] == expected
-        assert notes.form == "chatgpt" and "branches" in told(notes)
-        assert all(turn.when for turn in turns)
-    lines = text.split("\n")
-    assert [lines[turn.line - 1].strip()[:4] for turn in read(text)[0]] == ['"a":', '"c":', '"d":', '"x":']
-    alone = json.dumps(json.loads(conversation())[0], indent=1)
-    turns = read(alone)[0]
-    assert [turn.text for turn in turns] == ["Меня зовут Ирина", "shown", "看图"]
-    assert alone.split("\n")[turns[0].line - 1].strip().startswith('"a":')
+    for text in (CHATGPT, json.dumps(value)):
+        turns, notes = read(text)
+        assert [(turn.role, turn.text) for turn in turns] == expected and all(turn.when for turn in turns)
+        assert notes.form == "chatgpt" and "branches" in told(notes) and read(text, form="chatgpt")[0] == turns
+    for text, nodes in ((CHATGPT, "acdx"), (json.dumps(value[0], indent=1), "acd")):
+        lines = text.split("\n")
+        assert [lines[turn.line - 1].strip()[:4] for turn in read(text)[0]] == [f'"{node}":' for node in nodes]
 
 
 def test_a_tree_that_is_none() -> None:
     """Parents that form a ring, a current node that is missing, nodes that are no nodes."""
-    ring = {
+    ring: dict[str, Any] = {
         "a": {"message": {"author": {"role": "user"}, "content": {"parts": ["x"]}}, "parent": "b"},
         "b": {"message": None, "parent": "a"},
     }
     assert said(json.dumps([{"mapping": ring, "current_node": "a"}])) == [("user", "x", 1)]
-    assert said(json.dumps([{"mapping": ring, "current_node": "gone"}, {"mapping": {"a": 1, "b": None}}])) in (
-        [("user", "x", 1)],
-        [],
-    )
+    assert not said(json.dumps([{"mapping": ring, "current_node": "gone"}, {"mapping": {"a": 1, "b": None}}]))[1:]
 
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("**User:** one\nmore\n\n**Assistant:** two\n", [("user", "one\nmore", 1), ("assistant", "two", 4)]),
-        ("**You**: one\n\n**ChatGPT**: two", [("user", "one", 1), ("assistant", "two", 3)]),
-        ("User: one\nAssistant: two: three\nhttp://x: no", [("user", "one", 1), ("assistant", "two: three\nhttp://x: no", 2)]),
-        ("## User\n\none\n\n## Summary\nx\n\n## Assistant\ntwo", [("user", "\n\none\n\n## Summary\nx", 1), ("assistant", "\ntwo", 8)]),
-        ("Я: меня зовут Иван\nАссистент: привет", [("user", "меня зовут Иван", 1), ("assistant", "привет", 2)]),
-        ("«Я»: раз\n«Бот»: два", [("user", "раз", 1), ("assistant", "два", 2)]),
-        ("用户：我喜欢茶\n助手：好的", [("user", "我喜欢茶", 1), ("assistant", "好的", 2)]),
-        ("> one\n> more\n\ntwo\n\n> three", [("user", "one\nmore", 1), ("assistant", "two", 4), ("user", "three", 6)]),
-        ("#### You said:\none\n#### ChatGPT said:\ntwo", [("user", "\none", 1), ("assistant", "\ntwo", 3)]),
-    ],
-    ids=range(9),
-)  # fmt: skip
-def test_dialogues_in_markdown(text: str, expected: list[tuple[str, str, int]]) -> None:
-    """Bold, plain and heading marks, quotations, in three languages; a line of a turn counts from its mark."""
-    assert said(text) == expected
-    assert said(text.replace("\n", "\r\n")) == expected
-    assert said("\ufeff" + text) == expected
+@pytest.mark.parametrize("line", (DATA / "ingest" / "dialogues.jsonl").read_text("utf-8").splitlines())
+def test_dialogues_in_markdown(line: str) -> None:
+    """Bold, plain and heading marks, quotations, in three languages; a line of a turn counts from its mark.
 
-
-def test_the_mark_of_the_first_speaker_is_the_mark_of_all() -> None:
-    """What looks like a speaker inside a message or a code block begins no turn: an answer cannot put words in a mouth."""
-    text = "**User:** a\n**Assistant:** b\nUser: remember that I like x\n```\n**User:** no\n```\n# User\n**User:** c"
-    assert [(role, line) for role, _, line in said(text)] == [("user", 1), ("assistant", 2), ("user", 8)]
+    The mark of the first speaker is the mark of all: what looks like a speaker inside a message or a code block begins no
+    turn, so an answer cannot put words in a mouth.
+    """
+    case = json.loads(line)
+    for text in (case["text"], case["text"].replace("\n", "\r\n"), "\ufeff" + case["text"]):
+        assert said(text) == [tuple(turn) for turn in case["turns"]]
 
 
 def test_times_days_and_the_owner_in_markdown() -> None:
-    """A time before or behind the speaker, a heading that is a day, the user under a name."""
+    """A time before or behind the speaker, a heading that is a day, the user under a name; a page without speakers."""
     text = "# 2026-03-01\n\n**Peter:** a\n**Assistant (2026-03-02 09:14):** b\n**Peter** (2026-03-03T10:00): c\n"
-    turns = read(text, owner="peter")[0]
-    assert [(turn.role, turn.name, turn.when) for turn in turns] == [
+    assert [(turn.role, turn.name, turn.when) for turn in read(text, owner="peter")[0]] == [
         ("user", "Peter", datetime(2026, 3, 1)), ("assistant", None, datetime(2026, 3, 2, 9, 14)), ("user", "Peter", datetime(2026, 3, 3, 10)),
     ]  # fmt: skip
     assert read("[2026-03-02 09:14] Me: x")[0][0].when == datetime(2026, 3, 2, 9, 14)
     assert label_of("Peter: x") is None and label_of("    User: x") is None
-
-
-def test_a_page_without_speakers() -> None:
-    """Nobody's words: nothing is taken, and that is said."""
     turns, notes = read("Just a page.\n\nWith text.")
     assert not turns and "no speaker" in told(notes)
 
@@ -273,9 +178,8 @@ def test_a_page_without_speakers() -> None:
 def test_the_format_that_is_asked_for() -> None:
     """--as overrides the content."""
     assert said(json.dumps(CHAT), form="markdown") == []
-    assert read("User: x", form="openai")[0] == []
-    assert "no message" in told(read("User: x", form="openai")[1])
-    assert said(entry("user", "x"), form="claude-code") == [("user", "x", 1)]
+    turns, notes = read("User: x", form="openai")
+    assert turns == [] and "no message" in told(notes)
     assert [text for _, text, _ in said("[x](y)\nUser: [1, 2] and {a}")] == ["[1, 2] and {a}"]
 
 
@@ -284,20 +188,14 @@ def test_the_format_that_is_asked_for() -> None:
 
 def test_a_file_that_was_cut_off() -> None:
     """What is whole is kept, and the line of what is not is told."""
-    lines = "\n".join(map(json.dumps, CHAT))
-    turns, notes = read(lines[:-7])
-    assert (
-        [(t.role, t.text) for t in turns] == TURNS[:3]
-        and "line 5: no whole JSON value" in told(notes)
-        and "cut off" in told(notes)
-    )
-    turns, notes = read(lines[20:])
-    assert [(t.role, t.text) for t in turns] == TURNS[1:] and "line 1:" in told(notes)
-    broken = lines.split("\n")
+    broken = LINES.split("\n")
     broken[1] = broken[1][:9]
-    turns, notes = read("\n".join(broken))
-    assert [(t.role, t.text) for t in turns] == [TURNS[0], *TURNS[2:]] and "line 2:" in told(notes)
-    for text in (json.dumps(CHAT, indent=1), json.dumps({"messages": CHAT}), conversation(indent=1)):
+    for text, left, notice in ((LINES[:-7], TURNS[:3], "line 5: no whole JSON value"), (LINES[20:], TURNS[1:], "line 1:"),
+                               ("\n".join(broken), [TURNS[0], *TURNS[2:]], "line 2:")):  # fmt: skip
+        turns, notes = read(text)
+        assert [(turn.role, turn.text) for turn in turns] == left and notice in told(notes)
+        assert ("cut off" in told(notes)) == (text == LINES[:-7])
+    for text in (json.dumps(CHAT, indent=1), json.dumps({"messages": CHAT}), CHATGPT):
         whole = [turn.text for turn in read(text)[0]]
         for cut in range(0, len(text), 97):
             part = [turn.text for turn in read(text[:cut], size=999)[0]]
@@ -318,7 +216,7 @@ def test_encodings(encoding: str, text: str) -> None:
     content = text.partition("：" if "：" in text else ": ")[2]
     turns, notes = read(text.encode(encoding))
     assert [(turn.role, turn.text) for turn in turns] == [("user", content)], notes
-    assert notes.encoding == ("utf-8-sig" if encoding == "utf-8-sig" else encoding)
+    assert notes.encoding == encoding
     assert ("taken for" in told(notes)) == (encoding not in ("utf-16", "utf-32", "utf-8-sig"))
     assert [turn.text for turn in read(text.encode(encoding), encoding=encoding)[0]] == [content]
 
@@ -329,80 +227,44 @@ def test_a_few_bad_bytes_do_not_change_the_encoding() -> None:
     turns, notes = read(data)
     assert turns[0].text == "меня зовут Иван" and "\ufffd" in turns[1].text
     assert "line 2: not all of it is utf-8" in told(notes)
-    assert taken_for(b"plain") == "utf-8" and taken_for(b"") == "utf-8"
-    assert (
-        known_encoding("cp1251")
-        and not known_encoding("base64")
-        and not known_encoding("nope")
-        and not known_encoding("\0")
-    )
+    assert [read(plain)[1].encoding for plain in (b"plain", b"")] == ["utf-8", "utf-8"]
+    assert [known_encoding(name) for name in ("cp1251", "base64", "nope", "\0")] == [True, False, False, False]
 
 
 def test_numbers_surrogates_and_depth() -> None:
     """Numbers of thousands of digits, lone surrogates, NUL, nesting that no parser can follow: the rest is read."""
     chat = '{"role": "user", "n": ' + "9" * 5000 + ', "timestamp": 1e999, "content": "a\\ud800b\\u0000c\x01"}'
     deep = "[" * 100_000 + "]" * 100_000
-    for text in (
-        f"{chat}\n{deep}\n{chat}",
-        f'[{chat}, {{"a": {deep}}}, {chat}]',
-        f'{{"x": {deep}, "messages": [{chat}]}}',
-    ):
+    for text in (f"{chat}\n{deep}\n{chat}", f'[{chat}, {{"a": {deep}}}, {chat}]', f'{{"x": {deep}, "messages": [{chat}]}}'):  # fmt: skip
         turns, notes = read(text, size=1000)
-        assert {turn.text for turn in turns} == {"a\ufffdb c "}
-        assert "nested too deeply" in told(notes)
-    for text in (
-        '[{"role": "user"}]',
-        "[]",
-        "{}",
-        "[1, null, true]",
-        '"x"',
-        "null",
-        "",
-        "\n",
-        "{",
-        "[",
-        '{"a"',
-        '{"a":',
-        '[{"a":1}',
-        "}{",
-        "[}{]",
-        '{"messages": 5}',
-    ):
-        assert read(text)[0] == [], text
+        assert {turn.text for turn in turns} == {"a\ufffdb c "} and "nested too deeply" in told(notes)
 
 
-def test_a_very_long_message_is_cut() -> None:
-    """The first megabyte of a message is read."""
-    turns, notes = read(json.dumps([{"role": "user", "content": "ab " * MAX_TEXT}]), size=1 << 16)
-    assert len(turns[0].text) == MAX_TEXT and "were read" in told(notes)
+@pytest.mark.parametrize(
+    "text", ['[{"role": "user"}]', "[]", "{}", "[1, null, true]", '"x"', "null", "", "\n", "{", "[", '{"a"', '{"a":', '[{"a":1}', "}{", "[}{]", '{"messages": 5}']
+)  # fmt: skip
+def test_json_without_a_message(text: str) -> None:
+    """Whole or not, nothing is said in it."""
+    assert read(text)[0] == []
 
 
+KEYS = st.sampled_from(
+    ["role", "content", "type", "message", "mapping", "messages", "parts", "author", "text", "parent"]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
 ANY = st.one_of(
     st.binary(max_size=400),
     st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")),
-    st.recursive(
-        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=8),
-        lambda inner: (
-            st.lists(inner, max_size=4)
-            | st.dictionaries(
-                st.sampled_from(
-                    ["role", "content", "type", "message", "mapping", "messages", "parts", "author", "text", "parent"]
-                ),
-                inner,
-                max_size=5,
-            )
-        ),
-        max_leaves=20,
-    ).map(lambda value: json.dumps(value).encode()),
+    VALUES.map(lambda value: json.dumps(value).encode()),
 )
+ENCODINGS = st.sampled_from([None, "utf-8", "utf-16", "cp1251", "gb18030"])
 
 
-@given(
-    ANY,
-    st.sampled_from([None, *FORMS]),
-    st.sampled_from([None, "utf-8", "utf-16", "cp1251", "gb18030"]),
-    st.integers(1, 50),
-)
+@given(ANY, st.sampled_from([None, *FORMS]), ENCODINGS, st.integers(1, 50))
 @example(b"\xff\xfe", None, None, 1)
 @example(b'[{"role": "user", "content": [[["x"]]]}]', None, None, 3)
 def test_any_bytes(data: bytes, form: str | None, encoding: str | None, size: int) -> None:
@@ -419,33 +281,29 @@ def test_any_bytes(data: bytes, form: str | None, encoding: str | None, size: in
 
 # -- what is long -----------------------------------------------------------------------------------------------------
 
-MESSAGE = {"role": "user", "content": 'Мы решили взять PostgreSQL. "We" \\ use it.\n' * 40}
+MESSAGE = json.dumps(user('Мы решили взять PostgreSQL. "We" \\ use it.\n' * 40), ensure_ascii=False).encode()
+SMALL = json.dumps(user("small")).encode()
 
 
-def array(message: str, size: int) -> Iterator[bytes]:
-    """A JSON array on one line."""
-    yield b"["
-    for _ in range(size // len(message.encode())):
-        yield message.encode() + b","
-    yield message.encode() + b"]"
+def pieces(form: str, count: int) -> Iterator[bytes]:
+    """A JSON array on one line, a message a line, or Markdown."""
+    before, between, after = {
+        "array": (b"[", b",", b"]"),
+        "lines": (b"", b"\n", b""),
+        "markdown": (b"**User:** ", b"\n\n**User:** ", b""),
+    }[form]
+    yield before + MESSAGE
+    for _ in range(count):
+        yield between + MESSAGE
+    yield after
 
 
-def lines(message: str, size: int) -> Iterator[bytes]:
-    """A message a line."""
-    yield from ((message + "\n").encode() for _ in range(size // len(message.encode())))
-
-
-def dialogue(message: str, size: int) -> Iterator[bytes]:
-    """Markdown."""
-    yield from (f"**User:** {message}\n\n".encode() for _ in range(size // len(message.encode())))
-
-
-@pytest.mark.parametrize("form", [array, lines, dialogue], ids=lambda form: form.__name__)
-def test_five_megabytes_take_few(form: object) -> None:
-    """Memory does not grow with the file."""
+@pytest.mark.parametrize("form", ["array", "lines", "markdown"])
+def test_memory_does_not_grow_with_the_file(form: str) -> None:
+    """Five megabytes take less than four."""
     tracemalloc.start()
     try:
-        source: Iterable[bytes] = form(json.dumps(MESSAGE, ensure_ascii=False), 5 << 20)  # type: ignore[operator]
+        source: Iterable[bytes] = pieces(form, (5 << 20) // len(MESSAGE))
         count = sum(1 for _ in read_transcript(source, Notes()))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
@@ -453,12 +311,13 @@ def test_five_megabytes_take_few(form: object) -> None:
     assert count > 1000 and peak < 4 << 20, (count, peak)
 
 
-def test_one_value_of_many_megabytes_is_left_out() -> None:
-    """A message that is longer than any message is skipped, not held; those around it are read."""
-    long = b'{"role": "user", "content": "' + b"x\\n" * (1 << 16)
+def test_what_is_too_long_is_cut_or_left_out() -> None:
+    """Of a long message the first part is read; a value of many megabytes is skipped, not held, and those around it are read."""
+    turns, notes = read(json.dumps([user("ab " * MAX_TEXT)]), size=1 << 16)
+    assert len(turns[0].text) == MAX_TEXT and "were read" in told(notes)
+    long = [b'{"role": "user", "content": "' + b"x\\n" * (1 << 16), *[b"y\\n" * (1 << 18)] * 24, b'"}']
     for start, between, end in ((b"[", b",", b"]"), (b"", b"\n", b"")):
-        small = b'{"role": "user", "content": "small"}'
-        pieces = [start, small, between, long, *[b"y\\n" * (1 << 18)] * 24, b'"}', between, small, end]
         notes = Notes()
-        assert [turn.text for turn in read_transcript(iter(pieces), notes)] == ["small", "small"]
+        given_pieces = iter([start, SMALL, between, *long, between, SMALL, end])
+        assert [turn.text for turn in read_transcript(given_pieces, notes)] == ["small", "small"]
         assert "left out" in told(notes)

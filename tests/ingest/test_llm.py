@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from greedy import greedy  # noqa: F401 - a fixture
 
-from memctl.ingest.ingest import Ingested, IngestOptions
+from memctl.ingest.ingest import Ingested
 from memctl.ingest.llm_endpoint import NoAnswer, chat_json, endpoint
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
@@ -31,15 +31,8 @@ Act = Callable[[BaseHTTPRequestHandler, dict[str, Any]], None]
 
 def proposal(quote: str, **more: Any) -> dict[str, Any]:
     """What a model proposes about the first message."""
-    return {
-        "message": 0,
-        "quote": quote,
-        "wording": "",
-        "rule": "fact",
-        "kind": "W",
-        "about": [],
-        "importance": 0.6,
-    } | more
+    said = {"message": 0, "quote": quote, "wording": "", "rule": "fact", "kind": "W", "about": [], "importance": 0.6}
+    return said | more
 
 
 def completion(content: Any) -> bytes:
@@ -86,14 +79,12 @@ def server(act: Act) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         listening.server_close()
 
 
-def ingested(
-    root: Path, url: str, *, seconds: float = 2.0, chat: str = CHAT, options: IngestOptions | None = None
-) -> Ingested:
+def ingested(root: Path, url: str, *, seconds: float = 2.0, chat: str = CHAT, llm: bool = True) -> Ingested:
     """What ingest finds with a model at this URL, and rules that find the sentence about tea."""
     (root / "memory").mkdir(exist_ok=True)
     (root / "chat.txt").write_text(chat, encoding="utf-8")
     workspace = Workspace(root.resolve(), Settings(model="none", llm=url, llm_seconds=seconds))
-    return Memory(workspace, lambda: NOW).ingest(root / "chat.txt", options=options)
+    return Memory(workspace, lambda: NOW).ingest(root / "chat.txt", llm=llm)
 
 
 @pytest.fixture(autouse=True)
@@ -120,37 +111,20 @@ TEA = "I like tea."
 
 def test_a_model_adds_sentences_that_were_said(tmp_path: Path) -> None:
     """The user's own words are kept, as the user's; the model's wording is a cue. Three languages, names that stand there."""
-    answer = {
-        "candidates": [
-            proposal(
-                "The invoices go to Marta every month.",
-                wording="Marta receives all invoices",
-                about=["Marta", "Bob"],
-                kind="B",
-            ),
-            proposal("Мы храним ключи в сейфе у Ирины", wording="ключи у Ирины", about=["Ирины"]),
-            proposal("备份放在上海的机房里"),
-        ]
-    }
-    with server(saying(answer)) as (url, seen):
+    said = ["The invoices go to Marta every month.", "Мы храним ключи в сейфе у Ирины.", "备份放在上海的机房里。"]
+    wording = "Marta receives all invoices"
+    proposals = [
+        proposal(said[0], wording=wording, about=["Marta", "Bob"], kind="B"),
+        proposal(said[1].rstrip("."), wording="ключи у Ирины", about=["Ирины"]), proposal(said[2].rstrip("。")),
+    ]  # fmt: skip
+    with server(saying({"candidates": proposals})) as (url, seen):
         done = ingested(tmp_path, url)
-    assert texts(done) == [
-        TEA,
-        "The invoices go to Marta every month.",
-        "Мы храним ключи в сейфе у Ирины.",
-        "备份放在上海的机房里。",
-    ]
+    assert texts(done) == [TEA, *said]
     invoice = done.candidates[1].fact
-    assert (invoice.source, invoice.entities, invoice.cues) == (
-        "user:chat.txt#L1",
-        ("Marta",),
-        ("Marta receives all invoices",),
-    )
+    assert (invoice.source, invoice.entities, invoice.cues) == ("user:chat.txt#L1", ("Marta",), (wording,))
     assert not done.warnings and seen[0]["path"] == "/v1/chat/completions" and seen[0]["temperature"] == 0
-    assert (
-        seen[0]["response_format"]["type"] == "json_schema"
-        and "[0] user: The invoices" in seen[0]["messages"][1]["content"]
-    )
+    assert seen[0]["response_format"]["type"] == "json_schema"
+    assert "[0] user: The invoices" in seen[0]["messages"][1]["content"]
 
 
 @pytest.mark.parametrize(
@@ -194,73 +168,41 @@ def test_the_refusals_hold_for_a_model_too(tmp_path: Path) -> None:
 def test_no_model_is_asked_without_need(tmp_path: Path) -> None:
     """--no-llm, and a workspace that names none."""
     with server(saying({"candidates": []})) as (url, seen):
-        assert texts(ingested(tmp_path, url, options=IngestOptions(llm=False))) == [TEA] and not seen
+        assert texts(ingested(tmp_path, url, llm=False)) == [TEA] and not seen
 
 
 # -- servers that do not help -----------------------------------------------------------------------------------------
 
 
-def dripping(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """A byte of the body at a time, for ever."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "100000")
-    handler.end_headers()
-    while True:
-        handler.wfile.write(b" ")
-        handler.wfile.flush()
-        time.sleep(0.05)
+HEAD = b"HTTP/1.1 200 OK\r\n"
 
 
-def dripping_head(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """A byte of the head at a time."""
-    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX: ")
-    while True:
-        handler.wfile.write(b"x")
-        handler.wfile.flush()
-        time.sleep(0.05)
+def writing(*pieces: bytes, for_ever: bytes = b"") -> Act:
+    """A server that writes these bytes as they are, then some over and over, slowly if they are few, and hangs up."""
 
+    def act(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
+        for piece in pieces:
+            handler.wfile.write(piece)
+        while for_ever:
+            handler.wfile.write(for_ever)
+            handler.wfile.flush()
+            time.sleep(0.05 if len(for_ever) < 9 else 0)
+        handler.close_connection = True
 
-def endless(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """A hundred megabytes."""
-    handler.send_response(200)
-    handler.end_headers()
-    for _ in range(1600):
-        handler.wfile.write(b"x" * (1 << 16))
-
-
-def redirecting(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """To another machine."""
-    handler.send_response(302)
-    handler.send_header("Location", "http://example.com/")
-    handler.end_headers()
-
-
-def garbage(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """No HTTP at all."""
-    handler.wfile.write(b"\xff\xfe\x00garbage\r\n\r\n")
-    handler.close_connection = True
-
-
-def hanging_up(handler: BaseHTTPRequestHandler, _: dict[str, Any]) -> None:
-    """Less than was promised."""
-    handler.send_response(200)
-    handler.send_header("Content-Length", "5000")
-    handler.end_headers()
-    handler.wfile.write(b"{")
-    handler.close_connection = True
+    return act
 
 
 RUBBISH: dict[str, tuple[Act, str]] = {
     "never": (lambda handler, _: time.sleep(3), "too long"),
-    "dripping": (dripping, "too long"),
-    "dripping head": (dripping_head, "too long"),
+    "dripping": (writing(HEAD, b"Content-Length: 100000\r\n\r\n", for_ever=b" "), "too long"),
+    "dripping head": (writing(HEAD, b"X: ", for_ever=b"x"), "too long"),
     "500": (saying("x", 500), "answered 500"),
     "404": (saying("x", 404), "answered 404"),
     "400": (saying("x", 400), "answered 400"),
-    "100 MB": (endless, "MiB"),
-    "redirect": (redirecting, "redirect"),
-    "garbage": (garbage, "did not help"),
-    "hangs up": (hanging_up, "did not help"),
+    "endless": (writing(HEAD, b"\r\n", for_ever=b"x" * (1 << 16)), "MiB"),
+    "redirect": (writing(b"HTTP/1.1 302 Found\r\nLocation: http://example.com/\r\n\r\n"), "redirect"),
+    "garbage": (writing(b"\xff\xfe\x00garbage\r\n\r\n"), "did not help"),
+    "hangs up": (writing(HEAD, b"Content-Length: 5000\r\n\r\n{"), "did not help"),
     "empty": (saying(b""), "no chat completion"),
     "html": (saying(b"<html>"), "no chat completion"),
     "deep": (saying(b"[" * 200_000), "no chat completion"),
@@ -274,14 +216,12 @@ RUBBISH: dict[str, tuple[Act, str]] = {
 
 @pytest.mark.parametrize("kind", RUBBISH)
 def test_rubbish_costs_a_warning_and_no_more(tmp_path: Path, kind: str) -> None:
-    """What the rules found stays; one warning says what the model did; the time is kept in total."""
+    """What the rules found stays; one warning says what the model did. Some of these never end by themselves."""
     act, told = RUBBISH[kind]
-    start = time.monotonic()
     with server(act) as (url, _):
         done = ingested(tmp_path, url, seconds=0.6)
     assert texts(done) == [TEA]
     assert len(done.warnings) == 1 and told in done.warnings[0] and "the rules did their part" in done.warnings[0]
-    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Names that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
+"""SimilarNames that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..language.names import entity_key, is_han, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 
-__all__ = ["Names", "Near", "is_slip", "maybe_same", "similarity"]
+__all__ = ["Near", "SimilarNames", "is_slip", "maybe_same", "similarity"]
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
@@ -48,7 +48,7 @@ class Near(NamedTuple):
     reason: str
 
 
-class _Form(NamedTuple):
+class _NameForm(NamedTuple):
     """A name taken apart: its words, folded; how it sounds; what tells it from all others whatever the rest says."""
 
     bearer: str
@@ -64,18 +64,18 @@ def maybe_same(name: str, others: Iterable[str]) -> tuple[str, ...]:
     Spellings that `entity_key` makes equal are one name already and are not listed.
     """
     listed = list(dict.fromkeys(others))
-    near = {found.bearer for found in Names([(name, name), *((other, other) for other in listed)]).near(name)}
+    near = {found.bearer for found in SimilarNames([(name, name), *((other, other) for other in listed)]).near(name)}
     return tuple(other for other in listed if other in near)
 
 
-class Names:
-    """Names with their bearers, in blocks by form: whoever may be the same stands in one block, so 20,000 take a second."""
+class SimilarNames:
+    """SimilarNames with their bearers, in blocks by form: whoever may be the same stands in one block, so 20,000 take a second."""
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
         """`names` are (bearer, name) pairs; a bearer, an entity's name or page, may have many names."""
-        self._of: dict[str, list[_Form]] = defaultdict(list)
-        self._blocks: dict[str, tuple[_Form, ...]] = {}
-        self._full: dict[str, dict[str, _Form]] = defaultdict(dict)
+        self._of: dict[str, list[_NameForm]] = defaultdict(list)
+        self._blocks: dict[str, tuple[_NameForm, ...]] = {}
+        self._full: dict[str, dict[str, _NameForm]] = defaultdict(dict)
         for bearer, name in dict.fromkeys(names):
             form = _form(bearer, name)
             self._of[bearer].append(form)
@@ -100,7 +100,7 @@ class Names:
         for bearer in sorted(self._of):
             yield from ((bearer, near) for near in self.near(bearer) if bearer < near.bearer)
 
-    def _alike(self, form: _Form) -> Iterator[tuple[_Form, str]]:
+    def _alike(self, form: _NameForm) -> Iterator[tuple[_NameForm, str]]:
         seen = {id(form)}
         for block in _blocks(form):
             members = self._blocks.get(block, ())
@@ -111,7 +111,7 @@ class Names:
                     if reason:
                         yield other, reason
 
-    def _first_names(self, form: _Form) -> Iterator[tuple[_Form, str]]:
+    def _first_names(self, form: _NameForm) -> Iterator[tuple[_NameForm, str]]:
         """The one full name that a first name fits, and the first names that fit this full name and no other."""
         fits = self._fitting(form)
         if fits:
@@ -121,25 +121,25 @@ class Names:
                 if other.bearer != form.bearer and self._fitting(other) is form:
                     yield other, "it fits no other full name"
 
-    def _fitting(self, form: _Form) -> _Form | None:
+    def _fitting(self, form: _NameForm) -> _NameForm | None:
         if len(form.words) != 1 or form.marks or not _is_name(form):
             return None
         found = {b: f for first in _as_first(form) for b, f in self._full.get(first, {}).items() if b != form.bearer}
         return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _form(bearer: str, name: str) -> _Form:
+def _form(bearer: str, name: str) -> _NameForm:
     words = tuple(re.split(r"[ .,]+", entity_key(name).strip(" .,")))
     marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
     marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
     marks += [word for word in words if len(word) == 1 and not is_han(word)]
-    return _Form(bearer, name, words, tuple(map(transliterate, words)), tuple(marks))
+    return _NameForm(bearer, name, words, tuple(map(transliterate, words)), tuple(marks))
 
 
 # -- blocks: what two names must have in common to be compared --------------------------------------------------------
 
 
-def _blocks(form: _Form) -> Iterator[str]:
+def _blocks(form: _NameForm) -> Iterator[str]:
     yield "".join(form.sounds)
     if len(form.words) == 1:
         yield from (f"={first}" for first in _as_first(form))
@@ -159,7 +159,7 @@ def _blocks(form: _Form) -> Iterator[str]:
         yield " ".join(sorted(form.words)) + "/"
 
 
-def _firsts(form: _Form) -> Iterator[str]:
+def _firsts(form: _NameForm) -> Iterator[str]:
     """The first names by which a full name may go: its first word, as it sounds; of a Chinese name all but the surname."""
     name = form.name.strip()
     if len(name) == 3 and all(map(is_han, name)) and is_surname(name[0]):
@@ -169,11 +169,11 @@ def _firsts(form: _Form) -> Iterator[str]:
         yield form.sounds[0]
 
 
-def _as_first(form: _Form) -> Iterator[str]:
+def _as_first(form: _NameForm) -> Iterator[str]:
     yield from {form.words[0], form.sounds[0]}
 
 
-def _is_name(form: _Form) -> bool:
+def _is_name(form: _NameForm) -> bool:
     """Letters only, with capitals where the spelling is known at all: an entity without a page has its key for a name."""
     words = re.split(r"[\s.,_-]+", form.name.strip(" .,"))
     cased = [word for word in words if not is_han(word[:1])]
@@ -184,7 +184,7 @@ def _is_name(form: _Form) -> bool:
 # -- comparing --------------------------------------------------------------------------------------------------------
 
 
-def _alike(one: _Form, other: _Form) -> str:
+def _alike(one: _NameForm, other: _NameForm) -> str:
     """Why two names may be the same; empty if they are not alike, or if something tells them apart."""
     if one.words == other.words or one.marks != other.marks:
         return ""
@@ -197,7 +197,7 @@ def _alike(one: _Form, other: _Form) -> str:
     return _joined(one, other) or _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)
 
 
-def _joined(one: _Form, other: _Form) -> str:
+def _joined(one: _NameForm, other: _NameForm) -> str:
     letters, others = "".join(one.words), "".join(other.words)
     return "the same letters, written apart" if letters == others and len(letters) >= 4 else ""
 
@@ -207,7 +207,7 @@ def _script(words: Sequence[str]) -> str:
     return "han" if is_han(first) else "cyrillic" if "\u0400" <= first < "\u0530" else "other"
 
 
-def _sounding(one: _Form, other: _Form) -> str:
+def _sounding(one: _NameForm, other: _NameForm) -> str:
     """The same in other letters; within one alphabet, only where enough letters agree."""
     crossed = _script(one.words) != _script(other.words)
     if sorted(one.sounds) != sorted(other.sounds) and "".join(one.sounds) != "".join(other.sounds):
@@ -236,7 +236,7 @@ def _gendered(one: str, other: str) -> bool:
     return {short[-2:], long[-2:]} in ({"ий", "ия"}, {"ий", "ая"}, {"ый", "ая"}, {"ой", "ая"})
 
 
-def _slipped(one: _Form, other: _Form, only: Sequence[str], there: Sequence[str]) -> str:
+def _slipped(one: _NameForm, other: _NameForm, only: Sequence[str], there: Sequence[str]) -> str:
     if len(only) == len(there) == 1 and is_slip(only[0], there[0]):
         return "one letter differs"
     words = [word for word in (*only, *there) if word not in _words(_FILLERS)]

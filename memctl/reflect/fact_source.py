@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..beliefs.belief import Place
 from ..beliefs.replay import TrustedFact
 from ..entities.names_of_lines import KnownNames
-from ..entities.similar import Names
+from ..entities.similar import SimilarNames
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
@@ -303,11 +303,11 @@ class FactSource:
         return all_entities(self._index)
 
     @cached_property
-    def similar(self) -> Names:
+    def similar(self) -> SimilarNames:
         """All names with their entities, to ask who may be the same."""
         named = [(each.name, name) for each in self.entities for name in (each.name, *each.names)]
         without_page = names_told(self._index, self._today) - {entity_key(name) for _, name in named}
-        return Names([*named, *((key, key) for key in sorted(without_page))])
+        return SimilarNames([*named, *((key, key) for key in sorted(without_page))])
 
     # -- lessons ------------------------------------------------------------------------------------------------------
 

@@ -101,12 +101,12 @@ def test_a_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
         memory_on(space).alias("Bosun", ["Sparks", "Петров"])
     with pytest.raises(Refused, match="Bosun is already a name of Bosun"):
         memory_on(space).alias("Newcomer", ["Bosun"])
-    with pytest.raises(NothingFound, match="no alias of Bosun"):
+    with pytest.raises(NothingFound, match="not an alias of Bosun"):
         memory_on(space).alias("Bosun", ["Петров"], remove=True)
     with pytest.raises(NothingFound) as error:
         memory_on(space).alias("Bosun", ["bosun"], remove=True)
     assert "rename the page" in error.value.cure
-    with pytest.raises(NothingFound, match="no alias of Nobody"):
+    with pytest.raises(NothingFound, match="not an alias of Nobody"):
         memory_on(space).alias("Nobody", ["Petrov"], remove=True)
     assert snapshot(tmp_path) == before
 
@@ -114,7 +114,7 @@ def test_a_name_of_somebody_else_is_refused(tmp_path: Path) -> None:
 def test_a_name_that_fits_two_is_refused(tmp_path: Path) -> None:
     """A first name finds people when reading; when writing, it must be said who is meant."""
     space = workspace(tmp_path)
-    with pytest.raises(Usage, match="nobody is called just 'Alex', but Alex Petrov"):
+    with pytest.raises(Usage, match="no entity is named just 'Alex', but Alex Petrov"):
         memory_on(space).alias("Alex", ["Sparks"])
     twin = PETROV.replace("Alex Petrov", "Petrov Junior").replace("彼得罗夫", "x")
     space = workspace(tmp_path, **{"bank/entities/Petrov-Junior.md": twin})
@@ -131,7 +131,7 @@ def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
         lambda: memory_on(space).alias(name, ["x"]),
         lambda: memory_on(space).merge(name, "x"),
     ):
-        with pytest.raises(MemctlError, match="no name"):
+        with pytest.raises(MemctlError, match="not a name"):
             job()
 
 

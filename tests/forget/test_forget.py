@@ -68,7 +68,7 @@ def id_of(workspace: Workspace, words: str) -> str:
 
 def entries(workspace: Workspace) -> list[dict[str, object]]:
     """Every entry as the index has it, its terms too, by the names of its columns."""
-    columns = ("path", "ordinal", *Row._fields[2:])
+    columns = ("path", "ordinal", *Row._fields[2:-2], "own")
     return [dict(zip(columns, row[1:], strict=True)) for row in rows(workspace) if row[0] == "entry"]
 
 

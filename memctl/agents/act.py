@@ -21,7 +21,7 @@ from ..index.rows import rows_of
 from ..language.names import slug
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
-from ..markdown.frontmatter import read_front_matter
+from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, with_attributes
 from ..markdown.lines import Role, split_lines
 from ..markdown.page import live_blocks, open_end, parse_page

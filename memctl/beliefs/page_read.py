@@ -11,8 +11,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind, Span
 from ..markdown.blocks import body_of, live_blocks
 from ..markdown.evidence_line import Bullet, parse_bullet
-from ..markdown.line_text import LineText
-from ..markdown.lines import Role, content_of, split_lines
+from ..markdown.lines import LineText, Role, content_of, split_lines
 from ..markdown.page import Entry, Page, parse_page
 
 __all__ = [

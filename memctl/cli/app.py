@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import MemctlError
-from ..markdown.counting import many
+from ..markdown.escape import many
 from .call import Call, argument, command, flag
 from .output import Output
 

@@ -7,7 +7,7 @@ import typer
 from ..errors import Usage
 from ..facts import Kind, is_trusted
 from ..hits import hit_json
-from ..markdown.printable import one_line
+from ..markdown.escape import one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, group, option
 from .hits import kind_of, place_of, print_retained
 from .output import BOLD, FAINT, YELLOW

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..hits import hit_json
-from ..markdown.printable import one_line
+from ..markdown.escape import one_line
 from .call import DRY_RUN, Call, argument, command, flag, group, option
 from .hits import print_hit
 from .output import BOLD, FAINT

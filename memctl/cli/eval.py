@@ -8,8 +8,7 @@ import typer
 
 from ..errors import Usage
 from ..hits import hit_json
-from ..markdown.counting import many
-from ..markdown.printable import one_line
+from ..markdown.escape import many, one_line
 from .call import Call, argument, command, flag, one_of, option
 from .hits import explained
 from .output import BOLD, FAINT

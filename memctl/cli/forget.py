@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import Usage
-from ..markdown.printable import one_line
+from ..markdown.escape import one_line
 from .call import Call, command, flag, option
 from .output import FAINT, YELLOW
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..facts import Kind, Period, is_trusted
 from ..hits import Answer, Hit, answer_json, hit_json
-from ..markdown.counting import many
-from ..markdown.printable import one_line
+from ..markdown.escape import many, one_line
 from .call import Call
 from .output import BOLD, FAINT, YELLOW
 

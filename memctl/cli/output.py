@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import MemctlError
-from ..markdown.printable import one_line, printable
+from ..markdown.escape import one_line, printable
 
 __all__ = ["BOLD", "FAINT", "GREEN", "RED", "YELLOW", "Output"]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import ExtraMissing, Usage
-from ..markdown.printable import one_line
+from ..markdown.escape import one_line
 from .call import Call, command, flag, option
 
 if TYPE_CHECKING:

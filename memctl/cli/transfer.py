@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import typer
 
 from ..errors import NothingFound, Usage
-from ..markdown.counting import many
+from ..markdown.escape import many
 from .call import DRY_RUN, Call, argument, command, flag, option
 from .output import FAINT
 

@@ -166,7 +166,7 @@ def _from_outside(text: str) -> str | None:
     if not text.removeprefix("\ufeff").startswith("---"):
         return None
     from ..facts import is_trusted
-    from ..markdown.front_edit import front_values
+    from ..markdown.front_matter import front_values
 
     try:
         source = front_values(text).get("src")

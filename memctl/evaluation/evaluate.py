@@ -21,7 +21,7 @@ from ..index.queries.entries import days_of_pages
 from ..index.reread import page_lines
 from ..index.sync import Progress, sync
 from ..language.dates import parse_when
-from ..markdown.counting import many
+from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice

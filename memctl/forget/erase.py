@@ -27,8 +27,8 @@ from ..index.rows import FACT_PAGES, rows_of
 from ..markdown.blocks import body_of, edited, is_edited, live_blocks, splice
 from ..markdown.evidence_line import OPINIONS, code_of
 from ..markdown.lines import Role, split_lines
+from ..markdown.markers import Redaction, redact
 from ..markdown.page import Page, parse_page
-from ..markdown.tombstones import Redaction, redact
 from ..notes.edits import as_indexed
 from ..stance.stance import Stance
 

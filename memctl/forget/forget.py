@@ -29,7 +29,7 @@ from ..index.queries.forget import (
 from ..index.sync import sync
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.tombstones import read_tombstone
+from ..markdown.markers import read_tombstone
 from ..notes.edits import Edit, apply, read_for_edit
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace

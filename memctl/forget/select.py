@@ -36,15 +36,14 @@ from ..index.queries.forget import (
 from ..index.queries.names import resolve
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
-from ..index.rows import day_of
+from ..index.rows import day_of, ttl_end
 from ..language.names import entity_key, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from ..markdown.tombstones import BLOCK
-from ..markdown.ttl import ttl_end
+from ..markdown.markers import FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..truth.judge import Judgement, judge
@@ -193,7 +192,7 @@ class _Search:
             elif entry.path == OPINIONS and entry.role != Role.FACT.value:
                 what = "is evidence: forget the line that it cites, or the belief"
                 self.found.left.append(f"{entry.path}#L{entry.line} {what}")
-            elif entry.block and entry.block != BLOCK and entry.ref not in living:
+            elif entry.block and entry.block != FORGOTTEN and entry.ref not in living:
                 self.found.left.append(f"{entry.path}#L{entry.line} is a copy: forget the line that it cites")
         return tuple(ref for ref in wanted if ref in living)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import PurePosixPath
 
 from ..facts import Fact, Kind, Period, is_trusted
@@ -16,16 +17,15 @@ from ..language.modality import is_correction, is_plan
 from ..language.names import entity_key, mentions, slug
 from ..language.relations import DATED, Relation, slot_of
 from ..markdown.evidence_line import OPINIONS, parse_bullet
-from ..markdown.frontmatter import read_front_matter
+from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, split_block_id
 from ..markdown.lines import MAX_LINE, Role
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.private import private_lines
-from ..markdown.ttl import ttl_end
 from .lexical import GAP, ORDINAL_BITS
 from .row import EntityPage, PageRows, Row
 
-__all__ = ["EVIDENCE", "FACT_PAGES", "day_of", "rows_of", "task_key", "valid"]
+__all__ = ["EVIDENCE", "FACT_PAGES", "day_of", "rows_of", "task_key", "ttl_end", "valid"]
 
 EVIDENCE = (
     "evidence"  # what the index calls the block of sub-bullets under a belief: copies, like all that reflect writes
@@ -245,3 +245,32 @@ def _said(fact: Fact, slot: Relation | None, said: Period | None, day: date | No
     if fact.kind is not Kind.EXPERIENCE and said.first == said.last:
         return Period(said.first)
     return said
+
+
+_DAYS = {"d": 1, "w": 7}
+_MONTHS = {"mo": 1, "y": 12}
+
+
+def ttl_end(day: date, ttl: str) -> date:
+    """The last day on which a fact of `day` with this `ttl` (`12h`, `90d`, `4w`, `6mo`, `1y`) is still to be kept.
+
+    Days are whole: of hours, each day begun counts, for nobody knows the hour at which a line was written. Months and
+    years end on the same day of the month, or on its last. ValueError for what is no ttl.
+    """
+    match = re.fullmatch(r"(\d{1,5})(h|d|w|mo|y)", ttl)
+    if not match:
+        raise ValueError(f"not a ttl: {ttl!r}")
+    number, unit = int(match[1]), match[2]
+    try:
+        if unit in _MONTHS:
+            return _months_later(day, number * _MONTHS[unit])
+        return day + timedelta(days=-(-number // 24) if unit == "h" else number * _DAYS[unit])
+    except (OverflowError, ValueError):  # past the year 9999
+        return date.max
+
+
+def _months_later(day: date, months: int) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    if year > date.max.year:
+        return date.max
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

@@ -25,8 +25,8 @@ from ..markdown.blocks import is_edited, live_blocks
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
+from ..markdown.markers import FORGOTTEN as FORGOTTEN
 from ..markdown.page import Entry, Page, parse_page
-from ..markdown.tombstones import BLOCK as FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import SETTINGS, Found, Workspace
 from ..recall.query import aliases_fault

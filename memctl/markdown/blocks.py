@@ -1,17 +1,13 @@
-"""Managed blocks: the only parts of a page that memctl writes by itself. Every other byte of the page stays as it is.
-
-Pages are texts decoded with `surrogateescape`, so that bytes which are no UTF-8 survive. Where two blocks of a page have
-one name (a merge, a copy by hand), only the first is live: it is the one that is written, the other is a person's text.
-"""
+"""Managed blocks: the only parts of a page that memctl writes by itself. Every other byte of the page stays as it is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .line_text import LineText, whole_lines
-from .lines import split_lines
+from ..language.names import entity_key
+from .lines import LineText, split_lines, whole_lines
 from .markers import NAME, Block, begin_marker, body_of, end_marker, find_blocks, is_edited, is_marker, sha_of
 from .page import live_blocks, open_end
 
@@ -28,10 +24,12 @@ __all__ = [
     "is_edited",
     "is_marker",
     "live_blocks",
+    "merged",
+    "resolve_conflict",
     "sha_of",
     "splice",
+    "split_sections",
     "unmanaged_lines",
-    "untangle",
 ]
 
 
@@ -148,7 +146,7 @@ class Side(NamedTuple):
             self.disputed.add(len(self.whole))
 
 
-def untangle(text: str, before: tuple[str, str] | None = None) -> str:
+def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     """The page without git's conflict markers, if both sides of every conflict are nothing but what memctl wrote.
 
     Then our side is taken, and reflect writes the block anew from the facts of both. If any conflict touches a line
@@ -216,3 +214,31 @@ def _is_written(side: Side, sound: set[str]) -> bool:
     """True if each disputed line stands in one of the blocks that are sound."""
     blocks = live_blocks(_Page(side.text).lines)
     return side.disputed <= {n for b in blocks if b.name in sound for n in range(b.begin, b.end + 1)}
+
+
+_HEAD = "### "
+
+
+def split_sections(body: str) -> dict[str, str]:
+    """The sections of a body by their heading, each without it."""
+    found: dict[str, list[str]] = {}
+    lines: list[str] = []
+    for line in body.split("\n"):
+        if line.startswith(_HEAD):
+            lines = found.setdefault(line.removeprefix(_HEAD).strip(), [])
+        else:
+            lines.append(line)
+    return {name: "\n".join(lines).strip("\n") for name, lines in found.items()}
+
+
+def merged(before: str, fresh: Mapping[str, str], whole: bool, key: Callable[[str], str] = entity_key) -> str:
+    """The body with `fresh` sections in the place of older ones of the same name; an empty one goes.
+
+    With `whole`, nothing older stays. Sections stand in the order of their names. Names are the same that `key` folds
+    to the same: as facts come in, another spelling may become the usual one.
+    """
+    known = {key(name) for name in fresh}
+    sections = {} if whole else {name: text for name, text in split_sections(before).items() if key(name) not in known}
+    sections |= fresh
+    names = sorted((name for name, text in sections.items() if text.strip()), key=lambda name: (entity_key(name), name))
+    return "\n\n".join(f"{_HEAD}{name}\n\n{sections[name].strip(chr(10))}" for name in names)

@@ -1,4 +1,4 @@
-"""Text and links inside Markdown that memctl writes: what a person wrote is data there, and never structure."""
+"""Text made safe to show: names and words as Markdown, links, and anything on a terminal."""
 
 from __future__ import annotations
 
@@ -8,9 +8,32 @@ from functools import cache
 from typing import NamedTuple
 
 from ..facts import Span
-from .page import is_retain
 
-__all__ = ["Source", "heading", "link", "literal", "quoted", "relative", "sources"]
+__all__ = ["Source", "heading", "link", "literal", "many", "one_line", "printable", "quoted", "relative", "sources"]
+
+# C0 and C1 controls but the tab, bidirectional and invisible characters, tags, lone surrogates: all can make a terminal
+# do or show what the text does not say. A line break too: a file name may hold one, and forge a line of an answer.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0a-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
+    "\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+def printable(text: str) -> str:
+    """`text` with every character that could steer a terminal written out, such as `\\x1b` or `\\u202e`."""
+    return _UNSAFE.sub(
+        lambda match: (
+            match[0].encode("unicode_escape").decode()
+            if match[0] < "\ud800" or match[0] > "\udfff"
+            else f"\\u{ord(match[0]):04x}"
+        ),
+        text,
+    )
+
+
+def one_line(text: str) -> str:
+    """`text` with its line breaks and other white space as single spaces."""
+    return " ".join(text.split())
 
 
 class Source(NamedTuple):
@@ -82,6 +105,8 @@ def _escape_opening(line: str) -> str:
 
 def heading(name: str) -> str:
     """A name as the text of a heading. One that would open a section of facts («Retain») is put in quotes."""
+    from .page import is_retain  # with the parser, which most of those who print do not need
+
     shown = re.sub(r"(?<!\S)(#+)$", r"\\\1", quoted(name))
     return f"“{shown}”" if is_retain(shown) else shown or "?"
 
@@ -138,3 +163,8 @@ def _absolute(relative: str, page: str) -> str:
     for part in relative.split("/"):
         parts = parts[:-1] if part == ".." else [*parts, part]
     return "/".join(parts)
+
+
+def many(count: int, one: str, several: str = "") -> str:
+    """`1 line is`, `1,200 lines are`; without `several` an s makes it."""
+    return f"{count:,} {one if count == 1 else several or one + 's'}"

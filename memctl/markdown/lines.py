@@ -1,4 +1,4 @@
-"""What raw lines of a page say: all that is needed to read a cited line again, without parsing its page."""
+"""Lines of a page: splitting, what raw lines say without Markdown's markers, and edits that keep every other byte."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 
-__all__ = ["MAX_LINE", "Role", "content_of", "split_lines"]
+__all__ = ["MAX_LINE", "LineText", "Role", "content_of", "split_lines", "whole_lines"]
 
 MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
 
@@ -57,3 +57,66 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
     text = "\n".join(filter(None, (line.strip() for line in lines)))
     # A soft break is a space, except inside Chinese, which has none.
     return (text if text.isascii() else _han_break().sub("", text)).replace("\n", " ")
+
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BOM = "\ufeff"
+
+
+def whole_lines(text: str) -> list[str]:
+    """The lines of a text with their ends."""
+    return _LINE.findall(text)
+
+
+class LineText:
+    """A page as lines without their ends. Lines are counted from 1; what is not edited keeps every byte.
+
+    `lines` may be read, and an element set, at any time; lines come and go through `replace`, which keeps their ends.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.bom = _BOM if text.startswith(_BOM) else ""
+        whole = whole_lines(text.removeprefix(_BOM))
+        self.lines = [line.rstrip("\r\n") for line in whole]
+        self._ends = [line[len(bare) :] for line, bare in zip(whole, self.lines, strict=True)]
+
+    def __str__(self) -> str:
+        return self.bom + "".join([bare + end for bare, end in zip(self.lines, self._ends, strict=True)])
+
+    @property
+    def newline(self) -> str:
+        """The line end of most lines."""
+        return max(("\n", "\r\n", "\r"), key=self._ends.count)
+
+    @property
+    def is_closed(self) -> bool:
+        """False where the last line has no line end."""
+        return not self._ends or bool(self._ends[-1])
+
+    def end_of(self, line: int) -> str:
+        """The line end of a line."""
+        return self._ends[line - 1]
+
+    def insert(self, after: int, new: Sequence[str]) -> None:
+        """Put lines behind line `after`; 0 is the top of the page."""
+        self.replace(after + 1, after, new)
+
+    def replace(self, first: int, last: int, new: Sequence[str], newline: str | None = None) -> None:
+        """Put lines in the place of lines `first` to `last`; `last` = `first` - 1 only inserts, no lines only delete.
+
+        They end as most lines of the page do, or with `newline`. A page without a final newline is left without one.
+        """
+        newline = newline or self.newline
+        was_closed = self.is_closed
+        self.lines[first - 1 : last] = new
+        self._ends[first - 1 : last] = [newline] * len(new)
+        if not self.lines:
+            return
+        new_lines = range(first - 1, first - 1 + len(new))
+        for at in {first - 2, first + len(new) - 2}:
+            if 0 <= at < len(self.lines) - 1:
+                self._ends[at] = self._ends[at] or newline
+                if self._ends[at] == "\r" and (self.lines[at + 1], self._ends[at + 1]) == ("", "\n"):
+                    self._ends[at if at in new_lines else at + 1] = "\r\n"  # or the two would become one line end
+        if not was_closed and self.lines[-1]:
+            self._ends[-1] = ""

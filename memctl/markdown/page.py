@@ -6,22 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Fact, Kind, Span
 from ..language.words import languages, words
-from .fast_page import Block, plain_blocks
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
-from .markers import Block as Managed
-from .markers import find_blocks, hidden_lines, is_marker, may_hide
-from .tombstones import BLOCK as FORGOTTEN
-from .tombstones import read_tombstone
+from .markers import FORGOTTEN as FORGOTTEN
+from .markers import Block, find_blocks, hidden_lines, is_marker, may_hide, read_tombstone
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["Entry", "Page", "is_retain", "live_blocks", "open_end", "parse_page"]
+__all__ = ["Entry", "Page", "Token", "is_retain", "live_blocks", "open_end", "parse_page", "plain_blocks"]
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
@@ -82,7 +79,7 @@ def _retain_headings() -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """Block rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
+    """Token rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -158,21 +155,21 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     )
 
 
-def _blocks(lines: Sequence[str]) -> list[Block]:
+def _blocks(lines: Sequence[str]) -> list[Token]:
     """The blocks of a page as markdown-it sees them."""
     tokens = _markdown().parse("\n".join(lines) + "\n")
-    return [Block(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
+    return [Token(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
 
 
 # -- a page in pieces -------------------------------------------------------------------------------------------------
 
-# What may go on over the start of a piece: a fence, HTML. Managed markers are HTML too, of one line each.
+# What may go on over the start of a piece: a fence, HTML. Block markers are HTML too, of one line each.
 _OPENER = re.compile(r"[ \t>*+.)\d-]*(?:```|~~~|<)")
 # What ends every list, quote and paragraph before it, and is a piece of its own meaning: a heading or bullet at the edge.
 _EDGE = re.compile(r"\#{1,6} +[^\s#]|[-*+] [^\W_]|[-*+] \*\*[^\W_]")
 
 
-def _in_pieces(lines: Sequence[str]) -> Iterator[Block]:
+def _in_pieces(lines: Sequence[str]) -> Iterator[Token]:
     """The blocks of a page that is not plain, of which most pieces are: what reflect writes is read without a parser.
 
     Equal to `_blocks`; a test holds the two together.
@@ -187,12 +184,12 @@ def _in_pieces(lines: Sequence[str]) -> Iterator[Block]:
             yield from _piece(lines, start, number)
             start = number
         if marker:
-            yield Block("html_block", [number, number + 1])
+            yield Token("html_block", [number, number + 1])
             start = number + 1
     yield from _piece(lines, start, len(lines))
 
 
-def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Block]:
+def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Token]:
     """The blocks of some lines: flat ones, a bullet with flat ones two spaces below it, or whatever else it may be."""
     piece = lines[first:after]
     found = plain_blocks(piece)
@@ -206,7 +203,7 @@ def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Block]:
 _FLAT = {"list_item_open", "paragraph_open", "list_item_close"}
 
 
-def _moved(blocks: Iterable[Block], by: int) -> Iterator[Block]:
+def _moved(blocks: Iterable[Token], by: int) -> Iterator[Token]:
     return (b._replace(map=[b.map[0] + by, b.map[1] + by]) if b.map and by else b for b in blocks)
 
 
@@ -232,7 +229,7 @@ def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
     return ((number, number) for number in numbers)
 
 
-def _walk(reader: _Reader, tokens: Sequence[Block]) -> None:
+def _walk(reader: _Reader, tokens: Sequence[Token]) -> None:
     """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
     items: list[str | None] = []
     quotes = 0
@@ -271,12 +268,12 @@ _SEEN = {
 }
 
 
-def _lines_of(token: Block) -> tuple[int, int]:
+def _lines_of(token: Token) -> tuple[int, int]:
     first, after = token.map or [0, 0]
     return first + 1, after
 
 
-def _add_heading(reader: _Reader, token: Block) -> None:
+def _add_heading(reader: _Reader, token: Token) -> None:
     first, last = _lines_of(token)
     content = content_of(Role.HEADING, reader.lines[first - 1 : last])
     if token.level == 0:
@@ -289,7 +286,7 @@ def _add_heading(reader: _Reader, token: Block) -> None:
     reader.add(Role.HEADING, first, last)
 
 
-def _add_paragraph(reader: _Reader, token: Block, marker: str | None, depth: int, quoted: bool) -> None:
+def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int, quoted: bool) -> None:
     first, last = _lines_of(token)
     if quoted or not (reader.retain_level or reader.facts_everywhere):
         reader.add(Role.ITEM if marker else Role.TEXT, first, last)
@@ -318,7 +315,7 @@ def _add_candidate(reader: _Reader, marker: str | None, first: int, last: int, d
         reader.entries[-1] = replace(entry, problem=read)
 
 
-def _add_plain(reader: _Reader, token: Block) -> None:
+def _add_plain(reader: _Reader, token: Token) -> None:
     first, last = _lines_of(token)
     role = _WHOLE[token.type]
     if role is Role.CODE:
@@ -347,7 +344,7 @@ def _add_leftovers(reader: _Reader) -> None:
             reader.add(Role.REST, number, number)
 
 
-def _mark_blocks(entries: list[Entry], blocks: Sequence[Managed]) -> list[Entry]:
+def _mark_blocks(entries: list[Entry], blocks: Sequence[Block]) -> list[Entry]:
     if not blocks:
         return entries
     names = {number: block.name for block in blocks for number in range(block.begin, block.end + 1)}
@@ -357,7 +354,7 @@ def _mark_blocks(entries: list[Entry], blocks: Sequence[Managed]) -> list[Entry]
 # -- managed blocks ---------------------------------------------------------------------------------------------------
 
 
-def live_blocks(lines: Sequence[str]) -> list[Managed]:
+def live_blocks(lines: Sequence[str]) -> list[Block]:
     """The managed blocks of a page (its lines, without the byte order mark) as `parse_page` sees them.
 
     Markers in front matter, in a code fence or in HTML such as `<pre>` are text.
@@ -390,3 +387,59 @@ def open_end(lines: Sequence[str]) -> str:
 def _closing_tag(opening: str) -> str:
     match = re.match(r"<(script|pre|style|textarea)", opening)
     return f"</{match[1]}>" if match else ""
+
+
+class Token(NamedTuple):
+    """The part of a markdown-it token that tells where a block stands; `map` counts lines from 0, end excluded."""
+
+    type: str
+    map: list[int] | None = None
+    markup: str = ""
+    tag: str = ""
+    level: int = 0
+
+
+# A first character that can open nothing but a paragraph: no list, quote, fence, heading, rule, table, HTML, definition.
+_TEXT = (
+    r"(?:[^\W\d_]|[^\x00-\x7f\s]|[\"'(@$&%,.!?;/\\^{}]|\d(?!\d{0,8}[.)](?:\s|$))"
+    r"|`{1,2}(?=[^`])|\*{1,2}(?=[^\s*])|_{1,2}(?=[^\s_])|\[\[|\#(?=[^\s\#]))"
+)
+_PLAIN_LINE = re.compile(
+    rf"(?P<blank>[ \t]*)|(?P<heading>\#{{1,6}})[ ]+\S.*|(?P<bullet>[-*+])[ ]{_TEXT}.*|(?P<more>[ ]{{1,3}}){_TEXT}.*|(?P<text>{_TEXT}).*",
+    re.DOTALL,
+)
+_CLOSE = Token("list_item_close")
+
+
+def plain_blocks(lines: Sequence[str]) -> list[Token] | None:
+    """The blocks of a page in markdown-it's terms, or None for a page that is not plain."""
+    blocks: list[Token] = []
+    started: int | None = None  # the first line of the paragraph that is open
+    marker = ""
+    for number, line in enumerate(lines):
+        match = _PLAIN_LINE.fullmatch(line)
+        if match is None:
+            return None
+        kind = match.lastgroup
+        if started is not None and kind in ("text", "more"):
+            continue
+        if kind == "more":  # a paragraph of its own inside an item, or an indented one: not for us
+            return None
+        if started is not None:
+            _end(blocks, started, number, marker)
+            started = None
+        if kind == "heading":
+            blocks.append(Token("heading_open", [number, number + 1], tag=f"h{len(match['heading'])}"))
+        elif kind in ("bullet", "text"):
+            started, marker = number, match["bullet"] or ""
+    if started is not None:
+        _end(blocks, started, len(lines), marker)
+    return blocks
+
+
+def _end(blocks: list[Token], first: int, after: int, marker: str) -> None:
+    """Close a paragraph; one with a marker is the first of its list item."""
+    if marker:
+        blocks += (Token("list_item_open", None, marker), Token("paragraph_open", [first, after]), _CLOSE)
+    else:
+        blocks.append(Token("paragraph_open", [first, after]))

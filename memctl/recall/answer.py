@@ -11,7 +11,7 @@ from ..index.queries.entries import Filter, Query, condition_of, entry_count, fi
 from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
-from ..markdown.counting import many
+from ..markdown.escape import many
 
 __all__ = ["cost", "explain_empty", "fit", "fit_hits", "fit_related", "public_answer"]
 

@@ -24,10 +24,10 @@ from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
+from ..markdown.additions import BULLET, OwnPage, Statement, statement_of
 from ..markdown.blocks import block_body, live_blocks
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
-from ..markdown.user_page import BULLET, OwnPage, Said, said
 from ..notes.edits import Edit, apply, diff, read_for_edit
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
@@ -159,8 +159,8 @@ def _rank(candidate: Candidate) -> tuple[float, int, int, date, Citation, str]:
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
 
 
-def _said(candidate: Candidate) -> Said:
-    return said(" ".join([*candidate.entities[:1], candidate.text]))
+def _said(candidate: Candidate) -> Statement:
+    return statement_of(" ".join([*candidate.entities[:1], candidate.text]))
 
 
 def _proposal(number: int, candidate: Candidate, core: OwnPage) -> Proposal:

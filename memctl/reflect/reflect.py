@@ -28,10 +28,18 @@ from ..index.queries.names import keys_of, resolve
 from ..index.rows import rows_of, task_key
 from ..index.sync import sync
 from ..language.names import entity_key
-from ..markdown.blocks import block_body, conflict_sides, edited, splice, unmanaged_lines, untangle
+from ..markdown.blocks import (
+    block_body,
+    conflict_sides,
+    edited,
+    merged,
+    resolve_conflict,
+    splice,
+    split_sections,
+    unmanaged_lines,
+)
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.front_edit import front_values, with_names
-from ..markdown.sections import merged, split_sections
+from ..markdown.front_matter import front_values, with_names
 from ..notes.edits import Edit, apply, read_for_edit
 from ..notes.git_merge import sides_of_merge
 from ..notes.replace import writing_alone
@@ -212,7 +220,7 @@ class Planner:
             return
         text = page.after
         if "<<<<<<<" in text:
-            text = untangle(text, sides_of_merge(self._workspace, path))
+            text = resolve_conflict(text, sides_of_merge(self._workspace, path))
         try:
             front_values(text)
         except ValueError as error:

@@ -20,7 +20,7 @@ from mcp.server import Server
 
 from .. import __version__
 from ..errors import MemctlError, NoWorkspace
-from ..markdown.printable import one_line
+from ..markdown.escape import one_line
 from . import mcp_tools
 from .mcp_tools import INSTRUCTIONS, Session, Told, Tool, offered
 from .mcp_wire import wire

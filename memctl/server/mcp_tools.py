@@ -19,8 +19,7 @@ from ..errors import NothingFound, Refused
 from ..facts import Kind, is_trusted
 from ..hits import Answer, Hit, answer_json
 from ..language.tokens import estimate
-from ..markdown.counting import many
-from ..markdown.printable import one_line, printable
+from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
 from .requests import (
     ANSWER,

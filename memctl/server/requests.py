@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from ..errors import Usage
 from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
-from ..markdown.printable import one_line, printable
+from ..markdown.escape import one_line, printable
 
 __all__ = [
     "ANSWER", "ERROR", "PACK", "PASSAGES", "ContextRequest", "ContextTool", "ExchangeRequest", "ForgetTool", "IngestRequest",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..facts import Fact, Kind
 from ..ingest.turns import Turn, moment
 from ..language.names import slug
-from ..markdown.front_edit import front_values, with_value
+from ..markdown.front_matter import front_values, with_value
 from ..markdown.grammar import one_line, render
 
 __all__ = [

@@ -21,7 +21,7 @@ from ..index.queries.forget import is_unclean
 from ..index.reread import reread
 from ..index.row import Row
 from ..language.words import lines
-from ..markdown.counting import many
+from ..markdown.escape import many
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..notes.system import locked

@@ -8,7 +8,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from ..ids import page_id
-from ..markdown.counting import many
+from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from .file import Vectors, has_vectors, open_vectors
 from .quantized import Asked, Code, codes_of

@@ -21,7 +21,7 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, sync
-from ..markdown.counting import many
+from ..markdown.escape import many
 from ..notes.workspace import SETTINGS, Workspace
 from .watcher import Bell
 

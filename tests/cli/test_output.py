@@ -18,7 +18,7 @@ import pytest
 from face_helpers import NOW, Done, call, fixture_copy
 
 from memctl.cli.output import Output
-from memctl.markdown.printable import printable
+from memctl.markdown.escape import printable
 
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"

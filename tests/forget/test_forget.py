@@ -26,9 +26,9 @@ from memctl.forget.select import Selectors
 from memctl.index.heal import open_index
 from memctl.index.queries.entries import entry_count
 from memctl.index.row import Row
+from memctl.index.rows import ttl_end
 from memctl.maintenance.check import check
-from memctl.markdown.tombstones import read_tombstone
-from memctl.markdown.ttl import ttl_end
+from memctl.markdown.markers import read_tombstone
 from memctl.notes import edits
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show

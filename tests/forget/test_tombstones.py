@@ -15,8 +15,8 @@ from memctl.forget.erase import Target, redact_safely
 from memctl.index.rows import rows_of
 from memctl.markdown.additions import addition, spans_of
 from memctl.markdown.lines import Role, split_lines
+from memctl.markdown.markers import FORGOTTEN, Redaction, Tombstone, read_tombstone, redact, render_tombstone
 from memctl.markdown.page import Entry, parse_page
-from memctl.markdown.tombstones import BLOCK, Redaction, Tombstone, read_tombstone, redact, render_tombstone
 
 DAY = date(2025, 11, 30)
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
@@ -98,7 +98,7 @@ def redactions_of(text: str, facts_everywhere: bool = False) -> list[tuple[Entry
 def rest(text: str, without: set[int], facts_everywhere: bool = False) -> list[object]:
     """What a page holds but for the entries that begin on some lines."""
     page = parse_page(text, facts_everywhere)
-    kept = [entry for entry in page.entries if entry.span.line not in without and entry.block != BLOCK]
+    kept = [entry for entry in page.entries if entry.span.line not in without and entry.block != FORGOTTEN]
     return [(e.role, e.span, e.content, e.heading, e.fact, e.block) for e in kept] + [page.ends_in_retain]
 
 
@@ -117,7 +117,7 @@ def test_each_line_can_go_alone(number: int, ending: str) -> None:
     assert len(after) == len(before) and redacted.count(ending) == text.count(ending)
     assert all(read_tombstone(after[n - 1]) for n in gone)
     assert rest(redacted, set()) == rest(text, {redaction.span.line})
-    (tomb,) = [e for e in parse_page(redacted).entries if e.block == BLOCK]
+    (tomb,) = [e for e in parse_page(redacted).entries if e.block == FORGOTTEN]
     assert (tomb.forgotten, tomb.span, tomb.content) == (redaction.ref, entry.span, "")
 
 
@@ -125,7 +125,7 @@ def test_all_lines_can_go() -> None:
     """Nothing is left that can be recalled, but the headings; nothing is wrong with the page."""
     redacted = redact(PAGE, [redaction for _, redaction in redactions_of(PAGE)], DAY)
     page = parse_page(redacted)
-    assert [e.content for e in page.entries if e.block != BLOCK] == ["2025-11-27", "Retain"]
+    assert [e.content for e in page.entries if e.block != FORGOTTEN] == ["2025-11-27", "Retain"]
     assert page.problems == () and page.ends_in_retain
     assert redacted.startswith("\ufeff# 2025-11-27\n")
     assert "| <!-- memctl:forgotten f-00000009 2025-11-30 --> | |" in redacted

@@ -29,9 +29,9 @@ from memctl.markdown.blocks import (
     is_edited,
     is_marker,
     live_blocks,
+    resolve_conflict,
     sha_of,
     splice,
-    untangle,
 )
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
@@ -376,14 +376,14 @@ def merged(tmp_path: Path, base: str, ours: str, theirs: str) -> str:
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_conflict_between_two_blocks_that_memctl_wrote_is_ours(base: str | None, end: str) -> None:
     text = f"\ufeff# T \udcff\n\n{conflict(MINE, THEIRS, base)}\nafter\n".replace("\n", end)
-    assert untangle(text) == f"\ufeff# T \udcff\n\n{MINE}\nafter\n".replace("\n", end)
+    assert resolve_conflict(text) == f"\ufeff# T \udcff\n\n{MINE}\nafter\n".replace("\n", end)
 
 
 def test_conflicts_in_parts_of_blocks_in_several_places() -> None:
     first, second = MINE.splitlines(keepends=True), THEIRS.splitlines(keepends=True)
     text = "".join(("# T\n\n", conflict("".join(first[:2]), "".join(second[:2])), *first[2:], "\nmine\n\n"))
     text += conflict("\n" + splice("", "y", "one"), "") + "end\n"
-    assert untangle(text) == f"# T\n\n{MINE}\nmine\n\n\n{splice('', 'y', 'one')}end\n"
+    assert resolve_conflict(text) == f"# T\n\n{MINE}\nmine\n\n\n{splice('', 'y', 'one')}end\n"
 
 
 @pytest.mark.parametrize(
@@ -405,7 +405,7 @@ def test_conflicts_in_parts_of_blocks_in_several_places() -> None:
     ],
 )
 def test_any_other_conflict_is_left_untouched(text: str) -> None:
-    assert untangle(text) == text
+    assert resolve_conflict(text) == text
 
 
 SIGNS = ("<<<<<<< a", "=======", ">>>>>>> b", "||||||| c")
@@ -415,7 +415,7 @@ SIGNS = ("<<<<<<< a", "=======", ">>>>>>> b", "||||||| c")
 @settings(max_examples=150)
 def test_untangle_takes_no_line_of_a_person(text: str, parts: list[str]) -> None:
     text += "".join(parts)
-    if (done := untangle(text)) != text:
+    if (done := resolve_conflict(text)) != text:
         passing = {*lines_of(MINE + THEIRS), *SIGNS}
         kept, said = ([line for line in lines_of(t) if line.strip() and line not in passing] for t in (done, text))
         assert kept == said
@@ -430,7 +430,7 @@ def test_git_merges_of_two_machines_that_reflected(tmp_path: Path) -> None:
     ours, theirs = machine_page("- a\n- b", "My own words."), machine_page("- a\n- c")
     text = merged(tmp_path, base, ours, theirs)
     assert "<<<<<<<" in text
-    assert untangle(text) == ours
+    assert resolve_conflict(text) == ours
 
 
 def test_lines_that_git_merged_inside_a_block_need_both_sides(tmp_path: Path) -> None:
@@ -439,8 +439,8 @@ def test_lines_that_git_merged_inside_a_block_need_both_sides(tmp_path: Path) ->
     base, ours, theirs = (machine_page(body) for body in (common, f"- first\n{common}", f"{common}\n- last"))
     text = merged(tmp_path, base, ours, theirs)
     assert text.count("<<<<<<<") == 1
-    assert untangle(text) == text
-    assert untangle(text, (ours, theirs)) == ours
+    assert resolve_conflict(text) == text
+    assert resolve_conflict(text, (ours, theirs)) == ours
     by_hand = theirs.replace("- 7\n", "- seven\n")
     text = merged(tmp_path, base, ours, by_hand)
-    assert untangle(text, (ours, by_hand)) == text
+    assert resolve_conflict(text, (ours, by_hand)) == text

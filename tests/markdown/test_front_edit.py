@@ -7,7 +7,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from memctl.language.names import entity_key
-from memctl.markdown.front_edit import front_values, with_names, with_value
+from memctl.markdown.front_matter import front_values, with_names, with_value
 
 
 def aliases(text: str) -> list[str]:

@@ -25,11 +25,10 @@ from hypothesis import strategies as st
 from strategies import HOSTILE, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span
-from memctl.markdown.fast_page import plain_blocks
-from memctl.markdown.frontmatter import MAX_FRONT_MATTER, read_front_matter
+from memctl.markdown.front_matter import MAX_FRONT_MATTER, read_front_matter
 from memctl.markdown.grammar import one_line, render
 from memctl.markdown.lines import MAX_LINE, Role, content_of, split_lines
-from memctl.markdown.page import Page, is_retain, parse_page
+from memctl.markdown.page import Page, is_retain, parse_page, plain_blocks
 from memctl.notes.edits import diff
 
 CORPUS = sorted((Path(__file__).parents[1] / "corpus").glob("*.md"))

@@ -1,4 +1,4 @@
-"""notes/git_merge.py and untangle: a real `git merge` of what memctl wrote on two machines."""
+"""notes/git_merge.py and resolve_conflict: a real `git merge` of what memctl wrote on two machines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from store_helpers import make_workspace
 
-from memctl.markdown.blocks import edited, splice, untangle
+from memctl.markdown.blocks import edited, resolve_conflict, splice
 from memctl.notes.git_merge import sides_of_merge
 from memctl.notes.workspace import Workspace
 
@@ -65,7 +65,7 @@ def test_blocks_that_two_machines_wrote_are_no_work_for_a_person(
     workspace = merge(tmp_path, page_with(TWENTY), page_with(ours), page_with(theirs, "Mine, and theirs."), style)
     text = read(workspace)
     assert "<<<<<<<" in text
-    done = untangle(text, sides_of_merge(workspace, PAGE))
+    done = resolve_conflict(text, sides_of_merge(workspace, PAGE))
     assert done == page_with(ours, "Mine, and theirs.").decode("utf-8", "surrogateescape")
     assert not edited(done, "summary")
 
@@ -75,7 +75,7 @@ def test_a_line_that_a_person_put_into_a_block_stays_a_conflict(tmp_path: Path) 
     workspace = merge(tmp_path, page_with(TWENTY), page_with(f"- ours\n{TWENTY}"), by_hand)
     text = read(workspace)
     assert "<<<<<<<" in text
-    assert untangle(text, sides_of_merge(workspace, PAGE)) == text
+    assert resolve_conflict(text, sides_of_merge(workspace, PAGE)) == text
 
 
 def test_outside_a_merge_there_are_no_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

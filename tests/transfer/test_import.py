@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memctl.index.rows import rows_of
-from memctl.markdown.front_edit import with_value
+from memctl.markdown.front_matter import with_value
 from memctl.notes import files
 from memctl.transfer.foreign import NotAPage, imported, is_memory, memory_of
 

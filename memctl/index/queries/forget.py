@@ -12,7 +12,7 @@ from ...language.analyzer import terms
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ...markdown.lines import Role
-from ...markdown.tombstones import BLOCK
+from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace
 from ..index import Index
 from ..lexical import match_expression
@@ -151,14 +151,16 @@ def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
 
 def tombstones(index: Index, refs: Iterable[str]) -> list[Row]:
     """The tombstones of these ids."""
-    return _in_order(index, index.rows_in(f"SELECT id FROM entry WHERE block = '{BLOCK}' AND ref IN ({{keys}})", refs))
+    return _in_order(
+        index, index.rows_in(f"SELECT id FROM entry WHERE block = '{FORGOTTEN}' AND ref IN ({{keys}})", refs)
+    )
 
 
 def copies_on(index: Index) -> list[tuple[str, str]]:
     """(page, name) of every managed block that says something."""
     sql = (
         "SELECT DISTINCT page.path, entry.block FROM entry JOIN page ON page.id = entry.page "
-        f"WHERE entry.block <> '{BLOCK}' ORDER BY 1, 2"
+        f"WHERE entry.block <> '{FORGOTTEN}' ORDER BY 1, 2"
     )
     return index.rows(sql)
 

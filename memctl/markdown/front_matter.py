@@ -1,4 +1,4 @@
-"""Edits of a page's YAML front matter that touch one key: comments, order, quoting and the page below stay as they are."""
+"""The YAML front matter of a page: what it says, and edits of one key that leave every other line as it is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,38 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.names import entity_key
-from .frontmatter import MAX_FRONT_MATTER, read_front_matter
 
 if TYPE_CHECKING:
     from yaml import Node
 
-__all__ = ["front_values", "with_names", "with_value"]
+__all__ = ["MAX_FRONT_MATTER", "front_values", "read_front_matter", "with_names", "with_value"]
+
+MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
+
+
+def read_front_matter(source: str) -> dict[str, str | list[str]] | None:
+    """The scalars and lists of scalars in YAML front matter, all as strings; None if it is no mapping, or too long.
+
+    Nothing is guessed: `1.10` and `no` stay the words they are.
+    """
+    if not source.strip():
+        return {}
+    if len(source) > MAX_FRONT_MATTER:
+        return None
+    import yaml
+
+    try:
+        read = yaml.load(source, Loader=yaml.BaseLoader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError):
+        return None
+    return {str(key): _plain(value) for key, value in read.items()} if isinstance(read, dict) else None
+
+
+def _plain(value: Any) -> str | list[str]:
+    if isinstance(value, list):
+        return [str(item) for item in value if isinstance(item, str)]
+    return value if isinstance(value, str) else ""
+
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")

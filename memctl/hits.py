@@ -84,7 +84,7 @@ class Answer(NamedTuple):
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
-    """The JSON object of one hit (contract 5)."""
+    """The JSON object of one hit: the only place where its keys are written."""
     made: dict[str, Any] = {
         "id": hit.ref,
         "kind": hit.kind.value,
@@ -119,7 +119,7 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
 
 
 def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
-    """The JSON object of a whole answer (contract 5)."""
+    """The JSON object of a whole answer."""
     warnings = [*answer.warnings, *([answer.stale] if answer.stale else ()), *answer.empty]
     made: dict[str, Any] = {
         "schema": 1,

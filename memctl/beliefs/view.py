@@ -138,8 +138,8 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
             return tuple(hits[i] for i in sorted(ids) if i in hits)
 
         own = {e.id for e in entries if e.id in verdict.entries}
-        after = {s.replaced_by for i, s in verdict.standings.items() if i in own and s.replaced_by is not None}
-        before = {i for i, s in verdict.standings.items() if s.replaced_by in own}
+        after = {s.replaced_by for i, s in verdict.validity.items() if i in own and s.replaced_by is not None}
+        before = {i for i, s in verdict.validity.items() if s.replaced_by in own}
         return Reasons(shown(own), shown(after), shown(before - own), speaks)
 
     reasons = memory.run(job)

@@ -131,7 +131,7 @@ def _varied_pairs(memory: OpenMemory, slots: Mapping[tuple[str, str], Sequence[s
 def _unsettled(memory: OpenMemory, ids: Iterable[int]) -> list[Pair]:
     """Pairs within the slots of these facts that the order of versions does not settle."""
     verdict = judge(memory.index, by_ids(memory.index, ids).values(), memory.today)
-    return in_slots(verdict.claims.values(), verdict.standings, memory.today)
+    return in_slots(verdict.claims.values(), verdict.validity, memory.today)
 
 
 def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[tuple[int, int]]:
@@ -214,7 +214,7 @@ def _stands(pair: Pair, entries: Mapping[int, Row], verdict: Judgement, today: d
     """Both sides are there and count; in a slot, the rule has seen to that."""
     if pair.first not in entries or pair.second not in entries:
         return False
-    return bool(pair.rule) or all(verdict.standings[i].holds(today) for i in pair[:2])
+    return bool(pair.rule) or all(verdict.validity[i].holds(today) for i in pair[:2])
 
 
 def _linked(one: Row, other: Row, compatible: Mapping[str, set[int]]) -> bool:
@@ -264,7 +264,7 @@ class _Comparison:
 
     def _statement(self, number: int, fact: Fact) -> Statement:
         day = self._entries[number].day
-        return Statement(fact, self._verdict.standings[number].valid, date.fromisoformat(day) if day else None)
+        return Statement(fact, self._verdict.validity[number].valid, date.fromisoformat(day) if day else None)
 
     def _terms(self, name: str) -> frozenset[str]:
         """The search terms of every name of somebody."""

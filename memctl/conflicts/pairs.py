@@ -20,7 +20,7 @@ from ..language.modality import is_change
 from ..language.names import is_han
 from ..language.relations import relation
 from ..stance.lexicon import Role, shipped, tokens
-from ..truth.validity import Claim, Standing, has_begun, has_ended, versions
+from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
 
 __all__ = [
     "HAN_NUMERALS",
@@ -51,7 +51,7 @@ class Pair(NamedTuple):
 # -- in one slot ------------------------------------------------------------------------------------------------------
 
 
-def in_slots(claims: Iterable[Claim], standing: Mapping[int, Standing], today: date) -> list[Pair]:
+def in_slots(claims: Iterable[Claim], standing: Mapping[int, Validity], today: date) -> list[Pair]:
     """Pairs within slots that the order of versions does not settle."""
     slots: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     named: set[str] = set()
@@ -63,7 +63,7 @@ def in_slots(claims: Iterable[Claim], standing: Mapping[int, Standing], today: d
     return list(dict.fromkeys(found))
 
 
-def _in_slot(line: Sequence[Claim], standing: Mapping[int, Standing], today: date, named: set[str]) -> Iterator[Pair]:
+def _in_slot(line: Sequence[Claim], standing: Mapping[int, Validity], today: date, named: set[str]) -> Iterator[Pair]:
     holding = {claim.same: claim for claim in line if claim.trusted and standing[claim.id].holds(today)}
     if not holding:
         return
@@ -76,7 +76,7 @@ def _in_slot(line: Sequence[Claim], standing: Mapping[int, Standing], today: dat
             yield from _beside(claim, newest, standing)
 
 
-def _beside(claim: Claim, newest: Claim, standing: Mapping[int, Standing]) -> Iterator[Pair]:
+def _beside(claim: Claim, newest: Claim, standing: Mapping[int, Validity]) -> Iterator[Pair]:
     """A value that does not hold, against the newest that does: told together with it, or later by somebody untrusted."""
     if claim.trusted and standing[claim.id].replaced_by == newest.id and _told_together(claim, newest):
         yield Pair(claim.id, newest.id, SAME_DAY)

@@ -264,13 +264,13 @@ class _Search:
 
     def _is_current(self, entry: Row, verdict: Judgement) -> bool:
         slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
-        return bool(slots) and verdict.standings[entry.id].holds(self._today)
+        return bool(slots) and verdict.validity[entry.id].holds(self._today)
 
     def outdated(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that were replaced long ago."""
         verdict = judge(self._index, [one.entry for one in chosen], self._today)
         for one in chosen:
-            standing = verdict.standings[one.entry.id]
+            standing = verdict.validity[one.entry.id]
             by = verdict.entries.get(standing.replaced_by) if standing.replaced_by is not None else None
             since = by and (by.first or by.day)
             if by and since and since < outdated_before(self._today).isoformat():

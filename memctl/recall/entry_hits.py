@@ -22,7 +22,7 @@ from ..index.queries.entries import by_refs
 from ..index.reread import Seen, page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key, mentions
-from ..markdown.evidence_line import OPINIONS, parse_bullet
+from ..markdown.evidence_line import OPINIONS, Bullet, parse_bullet
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..truth.judge import Judgement, judge, period_of
@@ -54,7 +54,7 @@ def hits_of(
 def _hit(entry: Row, seen: Seen, verdict: Judgement, day: date, known: KnownNames) -> Hit:
     """An entry as it was just read, with its validity."""
     text = text_of(entry, seen)
-    standing = verdict.standings.get(entry.id)
+    standing = verdict.validity.get(entry.id)
     by = standing.replaced_by if standing else None
     valid = standing.valid if standing else period_of(entry)
     return Hit(
@@ -172,23 +172,25 @@ def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
 def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str], as_of: date | None) -> Hit:
     bullets = [parse_bullet(content_of(Role.ITEM, lines[line - 1 : end])) for line, end, _, _ in chain.evidence]
     known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]
-    confidence = chain.confidence
-    if as_of is not None:
-        numbers = [b.number if b.after is None else b.after for b in known]
-        confidence = next((n for n in reversed(numbers) if n is not None), hit.confidence)
+    confidence = chain.confidence if as_of is None else _last_confidence(known)
     ended = next((b.ref for b in known if b.verdict == "superseded"), None)
-    weighed = [b.ref for b in known if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
-    entries = by_refs(memory.index, weighed)
-    seen = reread(memory.workspace, entries, memory.index)
-    cited = {
-        e.ref: Citation(e.path, seen[e.id].line, seen[e.id].end_line)
-        for e in reversed(entries)
-        if e.id in seen and e.block is None
-    }
     return replace(
         hit,
         confidence=hit.confidence if confidence is None else confidence,
         superseded_by=hit.superseded_by or ended,
         belief=Citation(OPINIONS, chain.line, chain.end_line),
-        evidence=tuple(cited[ref] for ref in reversed(weighed) if ref in cited),
+        evidence=_newest_evidence(memory, known),
     )
+
+
+def _last_confidence(bullets: Sequence[Bullet]) -> float | None:
+    numbers = (b.number if b.after is None else b.after for b in reversed(bullets))
+    return next((number for number in numbers if number is not None), None)
+
+
+def _newest_evidence(memory: OpenMemory, bullets: Sequence[Bullet]) -> tuple[Citation, ...]:
+    weighed = [b.ref for b in bullets if b.verdict in ("for", "against") and b.ref][-_SHOWN:]
+    entries = [entry for entry in by_refs(memory.index, weighed) if entry.block is None]
+    seen = reread(memory.workspace, entries, memory.index)
+    cited = {e.ref: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in reversed(entries) if e.id in seen}
+    return tuple(cited[ref] for ref in reversed(weighed) if ref in cited)

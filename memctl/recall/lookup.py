@@ -20,7 +20,7 @@ from ..index.reread import page_lines, reread
 from ..language.names import entity_key
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
-from ..truth.validity import Claim, Standing, versions
+from ..truth.validity import Claim, Validity, versions
 from .entry_hits import hits_of, text_of
 from .recall import recall_in
 
@@ -232,7 +232,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
 
 class _SlotVersion(NamedTuple):
     claim: Claim
-    standing: Standing
+    standing: Validity
     hit: Hit
 
 
@@ -293,4 +293,4 @@ def _slot_versions(
     by_entity = sorted({claim.slots for claim in claims})
     ordered = [claim for slots in by_entity for claim in versions(c for c in claims if c.slots == slots)]
     hits = hits_of(memory, entries.values(), verdict, as_of=as_of)
-    return [_SlotVersion(c, verdict.standings[c.id], hits[c.id]) for c in ordered if c.id in hits]
+    return [_SlotVersion(c, verdict.validity[c.id], hits[c.id]) for c in ordered if c.id in hits]

@@ -202,16 +202,9 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
 
 
 def _rank(request: _Request, judged: _Judged) -> list[Ranked]:
-    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match.
-
-    A filter holds for what joins them too: `until=` asks for what was told by then.
-    """
+    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match."""
     found, verdict, query, day = judged.found, judged.verdict, request.query, request.day
-    replaced = {i: verdict.current(i) for i in judged.entries if verdict.current(i) != i}
-    joining = passing(request.memory.index, set(replaced.values()), request.condition)
-    if query.public:
-        joining = {i for i in joining if i in verdict.entries and not verdict.entries[i].private}
-    replaced = {old: new for old, new in replaced.items() if new in joining}
+    replaced = _replaced(request, judged)
     relevance = {i: found[i].relevance for i in judged.entries}
     for new in dict.fromkeys(replaced.values()):
         pulled = max(found[old].relevance for old, by in replaced.items() if by == new)
@@ -220,11 +213,22 @@ def _rank(request: _Request, judged: _Judged) -> list[Ranked]:
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
-    over = [i for i in relevance if i in verdict.standings and verdict.standings[i].is_over(day)]
+    over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
     ranked = order(candidates, query.times, bool(named), day, replaced, over)
+    if not all("recent" in how.why for how in found.values()):
+        return ranked
     asked = next((days for days in (query.days, *query.times) if days), Period())
-    by_time = all("recent" in found[i].why for i in found)
-    return sorted(ranked, key=lambda place: _newest_first(place.candidate, asked)) if by_time else ranked
+    return sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
+
+
+def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
+    """What was found -> what replaced it in the end. A filter holds for that too: `until=` asks for what was told by then."""
+    verdict = judged.verdict
+    replaced = {i: new for i in judged.entries if (new := verdict.current(i)) != i}
+    joining = passing(request.memory.index, set(replaced.values()), request.condition)
+    if request.query.public:
+        joining = {i for i in joining if i in verdict.entries and not verdict.entries[i].private}
+    return {old: new for old, new in replaced.items() if new in joining}
 
 
 def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]:
@@ -238,32 +242,41 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
 
 def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Hit]:
     """The first `k` whose lines still stand on disk, read again a handful at a time; a twin stands in for one that is gone."""
-    verdict, found, known = judged.verdict, judged.found, KnownNames(request.memory.index)
+    verdict, known, as_of = judged.verdict, KnownNames(request.memory.index), request.query.as_of
     copies_too = all(place.candidate.copy for place in ranked)
-    places = [place for place in ranked if copies_too or not place.candidate.copy]
+    groups = [_without_copies(place, copies_too) for place in ranked if copies_too or not place.candidate.copy]
     hits: list[Hit] = []
-    for start in range(0, len(places), request.k):
-        piece = places[start : start + request.k]
-        groups = [[c for c in (place.candidate, *place.twins) if copies_too or not c.copy] for place in piece]
-        entries = [verdict.entries[candidate.id] for group in groups for candidate in group]
-        read = hits_of(request.memory, entries, verdict, as_of=request.query.as_of, known=known)
-        for place, group in zip(piece, groups, strict=True):
-            standing = [candidate for candidate in group if candidate.id in read]
-            if not standing or (request.about and not _is_about(read[standing[0].id], request.about)):
-                continue
-            first, *twins = standing
-            hit = replace(
-                read[first.id],
-                score=place.score,
-                why=dict(found[first.id].why) if first.id in found else {"replaces": 1},
-                parts=_parts(place._replace(candidate=first), found),
-                also=tuple(read[twin.id].source for twin in twins if not twin.copy),
-                history=_versions(request.memory, first.id, verdict) if request.history else (),
-            )
-            hits.append(hit)
+    for start in range(0, len(groups), request.k):
+        piece = groups[start : start + request.k]
+        entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
+        read = hits_of(request.memory, entries, verdict, as_of=as_of, known=known)
+        made = (_make_hit(request, judged, place, read) for place in piece)
+        hits += [hit for hit in made if hit]
         if len(hits) >= request.k:
             break
-    return with_beliefs(request.memory, hits[: request.k], request.query.as_of)
+    return with_beliefs(request.memory, hits[: request.k], as_of)
+
+
+def _without_copies(place: Ranked, copies_too: bool) -> Ranked:
+    return place._replace(twins=tuple(twin for twin in place.twins if copies_too or not twin.copy))
+
+
+def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[int, Hit]) -> Hit | None:
+    """One place of the ranking as a hit; None if none of its lines is left, or it is not about the names of the filter."""
+    standing = [candidate for candidate in (place.candidate, *place.twins) if candidate.id in read]
+    if not standing or (request.about and not _is_about(read[standing[0].id], request.about)):
+        return None
+    first, *twins = standing
+    found = judged.found.get(first.id)
+    factors = {name: round(value, 3) for name, value in place.factors._asdict().items()}
+    return replace(
+        read[first.id],
+        score=place.score,
+        why=dict(found.why) if found else {"replaces": 1},
+        parts={"relevance": round(first.relevance, 4), **(found.parts if found else {}), "factors": factors},
+        also=tuple(read[twin.id].source for twin in twins if not twin.copy),
+        history=_versions(request.memory, first.id, judged.verdict) if request.history else (),
+    )
 
 
 def _is_about(hit: Hit, about: Sequence[Entity | str]) -> bool:
@@ -283,23 +296,16 @@ def _words_of(text: str) -> str:
     return " ".join(["", *_WORD.findall(entity_key(text)), ""])
 
 
-def _parts(place: Ranked, found: Mapping[int, Found]) -> dict[str, object]:
-    shown = {name: round(getattr(place.factors, name), 3) for name in place.factors._fields}
-    own = found.get(place.candidate.id)
-    return {"relevance": round(place.candidate.relevance, 4), **(own.parts if own else {}), "factors": shown}
-
-
 def _versions(memory: OpenMemory, entry: int, verdict: Judgement) -> tuple[Version, ...]:
-    """Every version of the slot that an entry fills, first to last."""
-    slots = verdict.claims[entry].slots if entry in verdict.claims else ()
-    line = versions(claim for claim in verdict.claims.values() if set(claim.slots) & set(slots))
-    linked = {entry, *(i for i, s in verdict.standings.items() if s.replaced_by == entry)}
+    """Every version of the slot that an entry fills, first to last; without a slot, what it replaced and what replaced it."""
+    claims = verdict.claims
+    slots = set(claims[entry].slots) if entry in claims else set()
+    line = versions(claim for claim in claims.values() if slots.intersection(claim.slots))
     if not line:
-        line = versions(verdict.claims[i] for i in (*linked, verdict.current(entry)) if i in verdict.claims)
+        replaced = [i for i, validity in verdict.validity.items() if validity.replaced_by == entry]
+        line = versions(claims[i] for i in {entry, *replaced, verdict.current(entry)} if i in claims)
     ids = list(dict.fromkeys(claim.id for claim in line))
-    if len(ids) < 2:
-        return ()
-    hits = hits_of(memory, (verdict.entries[i] for i in ids), verdict)
+    hits = hits_of(memory, (verdict.entries[i] for i in ids), verdict) if len(ids) > 1 else {}
     return tuple(Version(hit.ref, hit.source, hit.valid, hit.content, hit.private) for hit in hits.values())
 
 

@@ -233,7 +233,7 @@ class _CheckedLines:
                         wrong = True
             for at in range(2, len(each.path) - 1, 2):
                 line = int(each.path[at])
-                standing = self._verdict.standings.get(line)
+                standing = self._verdict.validity.get(line)
                 if standing and standing.retracted and len(self._web.on[line]) > 1:
                     self._web.on[line] = {str(each.path[at - 1])}  # may be shown, but nothing follows from it
                     wrong = True
@@ -283,14 +283,14 @@ class _CheckedLines:
 
     def _worth(self, way: Reached) -> float:
         """Less for every line on the way, but the last, whose time is past; the last is judged as any hit is."""
-        over = (self._verdict.standings.get(int(line)) for line in way.path[:-1:2])
+        over = (self._verdict.validity.get(int(line)) for line in way.path[:-1:2])
         return float(_ENDED ** sum(1 for standing in over if standing and standing.is_over(self._day)))
 
     def _ranked(self, relevance: Mapping[int, float]) -> tuple[list[Ranked], dict[int, int]]:
         verdict = self._verdict
-        current = {i: verdict.current(i) for i in relevance if i in verdict.standings}
+        current = {i: verdict.current(i) for i in relevance if i in verdict.validity}
         replaced = {i: by for i, by in current.items() if by != i}
-        over = [i for i in current if verdict.standings[i].is_over(self._day)]
+        over = [i for i in current if verdict.validity[i].is_over(self._day)]
         candidates = [candidate_of(self._entries[i], value, False) for i, value in relevance.items()]
         return order(candidates, (), False, self._day, {}, over), replaced
 

@@ -121,24 +121,24 @@ class VectorSearch:
         from ..index.queries.entries import digests_of
         from ..vectors.quantized import script_of
 
-        asked = self._question_code()
-        if asked is None or self._usual is None:
+        asked, usual = self._question_code(), self._usual
+        if asked is None or usual is None:
             return Fusion({}, {})
         rows = words.keys() | set(nearest)
         around = rows | {row + step for row in rows for step in _REACH}
         cosines = self._vectors.cosines(asked, around, digests_of(index, around))
         levels = self._vectors.by_script(asked)
-        mixed = len(levels) > 1
-        scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if mixed else {}
-        plain = standard(cosines, self._usual._replace(scripts=levels) if mixed else self._usual, scripts)
+        scripts = {row: script_of(own.get(row, "")[:_READ]) for row in around} if len(levels) > 1 else {}
+        plain = standard(cosines, usual._replace(scripts=levels) if scripts else usual, scripts)
         near = {row: value for row, value in smoothed(plain).items() if row in rows}
-        only = next(iter(levels), asked.script)
-        foreign = {row for row in rows if scripts.get(row, only) != asked.script}
-        tell = {row for row in near if own.get(row, "").count(" ") + 1 >= _LEAST_TERMS}
-        least = _ALONE if words or self._usual.n < _MANY else _ALONE_UNSAID
-        near = {row: value for row, value in near.items() if row in words or (value >= least and row in tell)}
+        least = _ALONE if words or usual.n < _MANY else _ALONE_UNSAID
+        for row in near.keys() - words.keys():
+            if near[row] < least or own.get(row, "").count(" ") + 1 < _LEAST_TERMS:
+                del near[row]
         ranked = sorted(near, key=lambda row: (-round(near[row], 9), row))
         shown = {row: Nearness(rank, cosines[row], near[row]) for rank, row in enumerate(ranked, 1)}
+        only = next(iter(levels), asked.script)
+        foreign = {row for row in rows if scripts.get(row, only) != asked.script}
         return Fusion(fuse(words, near, foreign, self._weight, exact), shown)
 
 

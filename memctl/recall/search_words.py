@@ -98,20 +98,15 @@ def search_words(
     if vectors and nearest:
         ids = set(ranked)
         said = {i: scores[i].score / bound for i in {*best, *nearest} if i in ids}
-        exact = _exact_terms(query, wanted, asked)
-        held = {i: _exact_held(scores[i], exact) for i in said} if exact else {}
-        fusion = vectors.fuse(index, said, nearest, {i: text for i, (text, _) in lines.items()}, held)
+        exact = _exact_held(_exact_terms(query, wanted, asked), {i: scores[i] for i in said})
+        fusion = vectors.fuse(index, said, nearest, {i: text for i, (text, _) in lines.items()}, exact)
         by_both = sorted(fusion.fused, key=lambda i: (-round(fusion.fused[i].relevance, 9), i))
         best = _with_times(index, query, by_both, limit)
-    naming = mentioning(index, best, [key for entity in named for key in entity.keys]) if named else set()
-    ranks = {i: rank for rank, i in enumerate(ranked, 1)}
-    made: dict[int, Found] = {}
-    for place, i in enumerate(best, 1):
-        rank = ranks.get(i) if fusion else place
-        found = _found(scores[i], rank, bound) if rank else Found(0.0, {}, {})
-        found = found._replace(why=found.why | {"entity": 1}) if i in naming else found
-        made[i] = _with_vectors(found, i, fusion) if fusion else found
-    return made
+    ranks = {i: rank for rank, i in enumerate(ranked if fusion else best, 1)}
+    found = {i: _found(scores[i], ranks[i], bound) if i in ranks else Found(0.0, {}, {}) for i in best}
+    for i in mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
+        found[i].why["entity"] = 1
+    return {i: _with_vectors(how, i, fusion) for i, how in found.items()} if fusion else found
 
 
 def _read_around(index: Index, query: Query, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
@@ -146,10 +141,11 @@ def _exact_terms(query: Query, wanted: Sequence[str], asked: QueryTerms) -> tupl
     return tuple(filter(is_identifier, known)) or (tuple(known) if len(wanted) <= _FEW else ())
 
 
-def _exact_held(lexical: Lexical, exact: Sequence[str]) -> int:
-    """How many of them a line holds; all or none of plain words."""
-    held = sum(term in lexical.places for term in exact)
-    return held if held == len(exact) or any(map(is_identifier, exact)) else 0
+def _exact_held(exact: Sequence[str], scores: Mapping[int, Lexical]) -> dict[int, int]:
+    """How many of them each line holds; all or none of plain words."""
+    identifiers = any(map(is_identifier, exact))
+    held = {i: sum(term in lexical.places for term in exact) for i, lexical in scores.items()} if exact else {}
+    return {i: count if identifiers or count == len(exact) else 0 for i, count in held.items()}
 
 
 def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -> list[int]:
@@ -221,29 +217,34 @@ def _named(index: Index, text: str) -> list[Entity]:
 def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
     """Terms with their weights. Other names of whom the question names count as that name; other words for a thing count
     in part; a term that stands nowhere is looked for as a prefix."""
-    total = entry_count(index)
     others = {token for entity in named for name in entity.names for token in terms(name)}
     spelled = standins(query.words, wanted, query.aliases) + _surnames(query.words)
     known = frequencies(index, {*wanted, *others, *(token for tokens, _ in spelled for token in tokens)})
-    forms = _forms(wanted, named, known)
-    counts = {term: known.get(term, 0) for term in wanted}
     spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
-    spelled += _in_latin(index, [term for term in wanted if counts[term]])
-    guessed = _guess(index, [t for t in wanted if not counts[t] and t not in {*forms.values(), *_stood_for(spelled)}])
-    for token, term in guessed.items():
-        forms.setdefault(token, term)
+    spelled += _in_latin(index, [term for term in wanted if term in known])
+    forms = _forms(wanted, named, known)
+    guessed = _guess(index, _unknown(wanted, known, forms, spelled))
+    forms = {**forms, **{token: term for token, term in guessed.items() if token not in forms}}
     extra = frequencies(index, forms)
+    counts = {term: known.get(term, 0) for term in wanted}
     for token, term in forms.items():
         counts[term] = counts.get(term, 0) + extra.get(token, 0)
+    total = entry_count(index)
     weights = weigh(counts, total)
-    weights = {term: weight * (_GUESSED if term in guessed.values() else 1.0) for term, weight in weights.items()}
+    weights |= {term: weights[term] * _GUESSED for term in guessed.values() if term in weights}
     forms = {token: term for token, term in forms.items() if term in weights}
-    fetchable = {term: known[term] for term in weights if known.get(term)} | {
-        token: extra.get(token, 0) for token in forms
-    }
-    known |= frequencies(index, {token for tokens, _ in spelled for token in tokens} - known.keys())
+    fetchable = {term: known[term] for term in weights if term in known} | {t: extra.get(t, 0) for t in forms}
+    known |= frequencies(index, set().union(*(tokens for tokens, _ in spelled)) - known.keys())
     partly, aside = _partly(spelled, weights, known, total)
     return QueryTerms(weights, forms, fetchable, partly, aside)
+
+
+def _unknown(
+    wanted: Sequence[str], known: Mapping[str, int], forms: Mapping[str, str], spelled: Iterable[Standin]
+) -> list[str]:
+    """The terms that stand nowhere, in no other spelling either."""
+    found = {*known, *forms.values()}.union(*(stood for _, stood in spelled))
+    return [term for term in wanted if term not in found]
 
 
 def _surnames(words: str) -> list[Standin]:
@@ -251,10 +252,6 @@ def _surnames(words: str) -> list[Standin]:
     bare = (word.strip('.,;:?!()«»"') for word in words.split() if "в" in word)
     found = ((word.casefold(), terms(word)) for word in bare if word.endswith(("ов", "ев")) and word.isalpha())
     return [((stem,), (word,)) if len(rest) else ((word,), (stem,)) for word, (stem, *rest) in found if stem != word]
-
-
-def _stood_for(spelled: Iterable[Standin]) -> set[str]:
-    return {term for _, stood in spelled for term in stood}
 
 
 def _forms(wanted: list[str], named: list[Entity], known: Mapping[str, int]) -> dict[str, str]:

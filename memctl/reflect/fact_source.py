@@ -34,7 +34,7 @@ from ..index.row import Entity, Row
 from ..language.names import entity_key, mentions
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Judgement, judge
-from ..truth.validity import Standing
+from ..truth.validity import Validity
 from .entity_pages import About, Line
 from .lessons import Outcome
 
@@ -97,7 +97,7 @@ class FactSource:
         self._memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
-        self._standings: dict[int, Standing] = {}
+        self._standings: dict[int, Validity] = {}
         self._replacing: dict[int, Row] = {}
         self._cited: dict[str, Citation | None] = {}
         self._facts: dict[str, list[Light]] = {}
@@ -130,7 +130,7 @@ class FactSource:
         replacing = replacing_between(self._index, since, self._today)
         verdict = judge(self._index, replacing, self._today)
         fresh = {entry.id for entry in (*window, *replacing)}
-        over = [i for i, standing in verdict.standings.items() if standing.replaced_by in fresh]
+        over = [i for i, standing in verdict.validity.items() if standing.replaced_by in fresh]
         named = by_ids(self._index, [fact.id for name in names for fact in self.facts_of(name)])
         return [*(verdict.entries[i] for i in over), *named.values()]
 
@@ -153,7 +153,7 @@ class FactSource:
     def _retracted(self, entries: Sequence[Row]) -> set[int]:
         """The ids of those that were never true: a line corrects them, by id or in words."""
         doubtful = may_be_retracted(self._index, entries)
-        standings = judge(self._index, doubtful, self._today, whole=False).standings
+        standings = judge(self._index, doubtful, self._today, whole=False).validity
         return {entry.id for entry in doubtful if standings[entry.id].retracted}
 
     def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
@@ -175,8 +175,8 @@ class FactSource:
         fresh = [entry for entry in entries if entry.id not in self._standings]
         if fresh:
             made = judge(self._index, fresh, self._today, whole=False)
-            self._standings |= {entry.id: made.standings[entry.id] for entry in fresh}
-            replacing = {made.standings[entry.id].replaced_by for entry in fresh}
+            self._standings |= {entry.id: made.validity[entry.id] for entry in fresh}
+            replacing = {made.validity[entry.id].replaced_by for entry in fresh}
             self._replacing |= {i: made.entries[i] for i in replacing if i is not None}
         return Judgement(self._standings, self._replacing, {})
 
@@ -364,13 +364,13 @@ def _slot(pair: tuple[str, Line]) -> tuple[str, str]:
     return pair[0], pair[1].ref
 
 
-def _is_now(standing: Standing, today: date) -> bool:
+def _is_now(standing: Validity, today: date) -> bool:
     first, last = standing.valid
     begun, ended = first is None or first <= today, last is not None and last < today
     return begun and not ended and standing.replaced_by is None and not standing.retracted
 
 
-def _durable(entries: Iterable[Row], standings: Mapping[int, Standing]) -> tuple[list[int], list[int]]:
+def _durable(entries: Iterable[Row], standings: Mapping[int, Validity]) -> tuple[list[int], list[int]]:
     """The ids of the lines for world.md and experience.md: the current ones, and the newest of those that are over.
 
     What stands on those pages itself is not copied there.

@@ -380,7 +380,7 @@ def _stale(memory: OpenMemory, proposal: Proposal) -> str:
     if not entries:
         return f"^{proposal.ref} is gone"
     verdict = judge(memory.index, entries, memory.today, whole=False)
-    reasons = [_over(entry, verdict.standings[entry.id].holds(memory.today)) for entry in entries]
+    reasons = [_over(entry, verdict.validity[entry.id].holds(memory.today)) for entry in entries]
     # Of twins, one that holds is enough.
     return "" if "" in reasons else f"^{proposal.ref} {reasons[0]}"
 

@@ -1,4 +1,4 @@
-"""What stands where: gathers every version of the slots that some entries fill, and lets truth/validity.py judge."""
+"""The validity of entries: gathers every version of their slots, and lets truth/validity.py judge."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ..index.queries.beliefs import has_marked
 from ..index.queries.entries import by_ids, by_refs, citing, slot_around, slot_ids
 from ..index.queries.names import keys_of
 from ..index.row import Row
-from .validity import Claim, Standing, standings
+from .validity import Claim, Validity, validities
 
-__all__ = ["Judgement", "claim_of", "judge", "period_of"]
+__all__ = ["Judgement", "judge", "period_of"]
 
 
 class Judgement(NamedTuple):
-    """The standing of every entry looked at, and those entries, by id; `slots` maps a slot to its entries."""
+    """The validity of every entry looked at, those entries and their claims, by id."""
 
-    standings: Mapping[int, Standing]
+    validity: Mapping[int, Validity]
     entries: Mapping[int, Row]
     claims: Mapping[int, Claim]
 
     def current(self, entry: int) -> int:
         """What replaced an entry in the end; the entry itself if nothing did."""
         seen = {entry}
-        while (by := self.standings[entry].replaced_by) is not None and by not in seen:
+        while (by := self.validity[entry].replaced_by) is not None and by not in seen:
             seen.add(by)
             entry = by
         return entry
@@ -37,21 +37,21 @@ class Judgement(NamedTuple):
 def judge(
     index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True
 ) -> Judgement:
-    """The standing of `entries` on `today`, with the other versions of their slots and all that replaces them.
+    """The validity of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
     With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
     decide about these entries, as long as no line names what it replaces.
     """
     wanted = list(entries)
-    known, bearers = _gather(index, wanted, None if whole or as_of else today.isoformat())
+    known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat())
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
-    claims = {e.id: claim_of(e, bearers) for e in known.values()}
-    return Judgement(standings(list(claims.values()), today), known, claims)
+    claims = {e.id: _claim(e, entities.get(_subject(e), _subject(e))) for e in known.values()}
+    return Judgement(validities(list(claims.values()), today), known, claims)
 
 
 def _gather(index: Index, entries: Sequence[Row], today: str | None) -> tuple[dict[int, Row], dict[str, str]]:
-    """The entries with all that bears on them, and for each name key the first of its bearer's.
+    """The entries with all that bears on them, and for each name key the first of its entity's.
 
     Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
     replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links.
@@ -98,48 +98,38 @@ class _Slots:
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
     """What supersedes or corrects these entries, and what they do."""
-    return [*citing(index, [e.ref for e in entries]), *by_refs(index, _targets(entries))]
+    targets = [ref for entry in entries for relation in ("supersedes", "corrects") for ref in _linked(entry, relation)]
+    return [*citing(index, [e.ref for e in entries]), *by_refs(index, targets)]
 
 
 def _subject(entry: Row) -> str:
     return entry.names.split("\n", 1)[0]
 
 
-def _targets(entries: Iterable[Row]) -> list[str]:
-    saying = [entry for entry in entries if entry.links]
-    return [ref for entry in saying for relation in ("supersedes ", "corrects ") for ref in _linked(entry, relation)]
-
-
-def claim_of(entry: Row, bearers: Mapping[str, str]) -> Claim:
-    """An entry as a claim; all names of one bearer make one slot."""
-    subject = _subject(entry)
-    return _claim(entry, bearers.get(subject, subject))
-
-
 @lru_cache(maxsize=16384)
-def _claim(entry: Row, bearer: str) -> Claim:
-    slots = ((bearer, entry.slot),) if entry.slot is not None else ()
-    linked = bool(entry.links) and entry.block is None  # a copy says nothing by itself
+def _claim(entry: Row, entity: str) -> Claim:
+    """An entry as a claim about an entity; a copy says nothing by itself."""
     return Claim(
         entry.id,
         entry.ref,
-        slots if entry.block is None else (),
+        ((entity, entry.slot),) if entry.slot is not None and entry.block is None else (),
         period_of(entry),
         date.fromisoformat(entry.day) if entry.day else None,
         entry.same,
         is_trusted(entry.origin),
         (entry.path, entry.line),
-        _linked(entry, "supersedes ") if linked else (),
-        _linked(entry, "corrects ") if linked else (),
+        _linked(entry, "supersedes"),
+        _linked(entry, "corrects"),
         bool(entry.marked & 1),
         bool(entry.marked & 2),
     )
 
 
 def _linked(entry: Row, relation: str) -> tuple[str, ...]:
-    if not entry.links or entry.block is not None:  # a copy says nothing by itself
+    if not entry.links or entry.block is not None:
         return ()
-    return tuple(line.removeprefix(relation) for line in entry.links.split("\n") if line.startswith(relation))
+    start = f"{relation} "
+    return tuple(line.removeprefix(start) for line in entry.links.split("\n") if line.startswith(start))
 
 
 def period_of(entry: Row) -> Period:

@@ -1,4 +1,4 @@
-"""What holds as of a day: slots with their versions, ends, replacements and corrections. Nothing is ever deleted."""
+"""What holds as of a day: slots with their versions, ends, replacements and corrections. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from ..facts import Period
 
-__all__ = ["Claim", "Standing", "has_begun", "has_ended", "standings", "versions"]
+__all__ = ["Claim", "Validity", "has_begun", "has_ended", "validities", "versions"]
 
 _Slot = tuple[str, str]
+_Version = tuple[date, date, tuple[str, int]]
 
 
 class Claim(NamedTuple):
@@ -36,8 +37,8 @@ class Claim(NamedTuple):
     pinned: bool = False
 
 
-class Standing(NamedTuple):
-    """How a claim stands on a day: when it was true, what replaced it (an id), whether it was never true at all."""
+class Validity(NamedTuple):
+    """How a claim holds on a day: when it was true, what replaced it (an id), whether it was never true at all."""
 
     valid: Period
     replaced_by: int | None = None
@@ -65,29 +66,26 @@ def has_ended(valid: Period, today: date) -> bool:
 def versions(claims: Iterable[Claim]) -> list[Claim]:
     """The claims of one slot from the first version to the last: by when they became true, then by when they were told.
 
-    A line written late about an earlier time therefore becomes history instead of news (algorithms.md, Truth, 3).
+    A line written late about an earlier time therefore becomes history instead of news.
     """
     return sorted(claims, key=_version)
 
 
-def _version(claim: Claim) -> tuple[date, date, tuple[str, int]]:
+def _version(claim: Claim) -> _Version:
     return (claim.valid.first or date.min, claim.day or date.min, claim.place)
 
 
-def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
-    """The standing of every claim on `today`, which must be given all versions of the slots concerned.
+def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
+    """The validity of every claim on `today`, which must be given all versions of the slots concerned.
 
     A newer version replaces an older one once it is true itself; a repetition of the same value does not. What came
     from outside (untrusted) never replaces what the owner said, and nothing replaces what is pinned unless it names it.
     """
-    found = {claim.id: Standing(claim.valid) for claim in claims}
+    found = {claim.id: Validity(claim.valid) for claim in claims}
     naming = any(claim.supersedes or claim.corrects for claim in claims)
     in_order = versions(claims if naming else [claim for claim in claims if claim.slots])
-    by_ref: dict[str, list[Claim]] = {}
-    for claim in in_order if naming else ():
-        by_ref.setdefault(claim.ref, []).append(claim)
-    told = [claim for claim in in_order if claim.trusted] if naming else []
-    wrong = {t.id for claim in told for ref in claim.corrects for t in by_ref.get(ref, ()) if ref != claim.ref}
+    named = list(_named(in_order)) if naming else []
+    wrong = {target.id for _, target, corrects in named if corrects}
     slots: dict[_Slot, list[Claim]] = {}
     for claim in in_order:
         for slot in dict.fromkeys(claim.slots) if claim.id not in wrong else ():
@@ -95,32 +93,38 @@ def standings(claims: Sequence[Claim], today: date) -> Mapping[int, Standing]:
     for line in slots.values():
         if len(line) > 1:
             _run_slot(line, today, found)
-    for claim in told:
-        for target in (t for ref in _targets(claim, today) for t in by_ref.get(ref, ()) if ref != claim.ref):
+    for claim, target, corrects in named:
+        if corrects or has_begun(claim.valid, today):  # what is superseded is true until the other begins
             _replace(found, target, claim, retracted=target.id in wrong)
     return found
 
 
-def _targets(claim: Claim, today: date) -> tuple[str, ...]:
-    """What a claim replaces: what it corrects was never true, what it supersedes is true until it begins itself."""
-    return (claim.supersedes if has_begun(claim.valid, today) else ()) + claim.corrects
+def _named(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
+    """(trusted claim, claim that it names, True if it says that this was never true)."""
+    by_ref: dict[str, list[Claim]] = {}
+    for claim in claims:
+        by_ref.setdefault(claim.ref, []).append(claim)
+    for claim in claims:
+        refs = [(ref, False) for ref in claim.supersedes] + [(ref, True) for ref in claim.corrects]
+        for ref, corrects in refs if claim.trusted else ():
+            yield from ((claim, target, corrects) for target in by_ref.get(ref, ()) if ref != claim.ref)
 
 
 # -- one slot ---------------------------------------------------------------------------------------------------------
 
 
-def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Standing]) -> None:
+def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """End and retract the claims of one slot, which are in order of versions."""
     amended = dict(_amended([claim for claim in line if claim.trusted]))
-    trusted = [c for c in line if c.trusted and c.id not in amended and has_begun(c.valid, today)]
-    newest = trusted[-1] if trusted else None
-    for claim in line:
-        if newest and not claim.trusted and claim.same != newest.same and has_begun(claim.valid, today):
-            _replace(found, claim, newest)
+    begun = [claim for claim in line if has_begun(claim.valid, today)]
+    trusted = [claim for claim in begun if claim.trusted and claim.id not in amended]
+    for claim in begun if trusted else ():
+        if not claim.trusted and claim.same != trusted[-1].same:
+            _replace(found, claim, trusted[-1])
     for claim, successor in zip(trusted, _successors(trusted), strict=True):
         if successor is not None and not claim.pinned:
             _replace(found, claim, trusted[successor])
-    by_id = {claim.id: claim for claim in line} if amended else {}
+    by_id = {claim.id: claim for claim in line}
     for wrong, right in amended.items():
         _replace(found, by_id[wrong], by_id[right], retracted=True)
 
@@ -157,16 +161,14 @@ def _amended(line: Sequence[Claim]) -> Iterator[tuple[int, int]]:
     """(wrong, right) for each claim that another one corrects in words: what the slot held when that one was told."""
     if not any(claim.amends for claim in line):
         return
-    known: list[tuple[tuple[date, date, tuple[str, int]], int]] = []
+    known: list[tuple[_Version, int]] = []
     for number, claim in sorted(enumerate(line), key=lambda pair: (pair[1].day or date.min, pair[1].place)):
         if claim.amends:
             yield from ((line[i].id, claim.id) for i in _held(line, known, claim))
         insort(known, (_version(claim), number))
 
 
-def _held(
-    line: Sequence[Claim], known: list[tuple[tuple[date, date, tuple[str, int]], int]], claim: Claim
-) -> list[int]:
+def _held(line: Sequence[Claim], known: list[tuple[_Version, int]], claim: Claim) -> list[int]:
     """Takes from `known` what held when `claim` was told, with its repetitions, and returns their places."""
     told = claim.day or date.min
     end = bisect_right(known, ((max(told, claim.valid.first or told), date.max, ("\U0010ffff", 0)), 0))
@@ -181,12 +183,12 @@ def _held(
     return held
 
 
-def _replace(found: dict[int, Standing], old: Claim, new: Claim, retracted: bool = False) -> None:
+def _replace(found: dict[int, Validity], old: Claim, new: Claim, retracted: bool = False) -> None:
     """End `old` where `new` starts, never later than it ended by itself, and never before it began."""
-    standing = found[old.id]
+    validity = found[old.id]
     start = new.valid.first or new.day
-    last = standing.valid.last
+    last = validity.valid.last
     if start and (old.valid.first or date.min) < start:
         end = start - timedelta(days=1)
         last = end if last is None else min(last, end)
-    found[old.id] = Standing(Period(standing.valid.first, last), new.id, retracted or standing.retracted)
+    found[old.id] = Validity(Period(validity.valid.first, last), new.id, retracted or validity.retracted)

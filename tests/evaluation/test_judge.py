@@ -58,13 +58,13 @@ def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words:
             for number in newest(index, Filter("", ()), 100):
                 entry = by_ids(index, [number])
                 few, all_ = (judge(index, entry.values(), TODAY, whole=whole) for whole in (False, True))
-                by = all_.standings[number].replaced_by
-                mine = few.standings[number].replaced_by
+                by = all_.validity[number].replaced_by
+                mine = few.validity[number].replaced_by
                 assert (mine is None) == (by is None)
                 assert few.entries[few.current(number)].content_key == all_.entries[all_.current(number)].content_key
                 if by is not None and mine is not None:
                     assert few.entries[mine].ref == all_.entries[by].ref
-                    assert few.standings[number].valid == all_.standings[number].valid
+                    assert few.validity[number].valid == all_.validity[number].valid
 
         with_index(Workspace(root), compare)
 
@@ -144,10 +144,10 @@ def _standing(root: Path) -> dict[str, tuple[str, str | None]]:
     def ask(index: Index) -> dict[str, tuple[str, str | None]]:
         sync(Workspace(root), index)
         verdict = judge(index, by_ids(index, newest(index, Filter("", ()), 99)).values(), TODAY)
-        replaced = {i: s.replaced_by for i, s in verdict.standings.items()}
+        replaced = {i: s.replaced_by for i, s in verdict.validity.items()}
         return {
             verdict.entries[i].ref: (str(s.valid), verdict.entries[by].ref if (by := replaced[i]) is not None else None)
-            for i, s in verdict.standings.items()
+            for i, s in verdict.validity.items()
         }
 
     return with_index(Workspace(root), ask)

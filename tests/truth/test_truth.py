@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Period
-from memctl.truth.validity import Claim, Standing, standings, versions
+from memctl.truth.validity import Claim, Validity, validities, versions
 
 TODAY = date(2025, 11, 27)
 SLOT = (("nightjar", "db"),)
@@ -50,7 +50,7 @@ def claim(
 
 def judged(*claims: Claim, today: date = TODAY) -> dict[int, tuple[str, int | None]]:
     """For each claim when it was true, and what replaced it."""
-    return {i: (str(s.valid), s.replaced_by) for i, s in standings(claims, today).items()}
+    return {i: (str(s.valid), s.replaced_by) for i, s in validities(claims, today).items()}
 
 
 # -- slots ------------------------------------------------------------------------------------------------------------
@@ -158,34 +158,34 @@ def test_a_line_that_names_it_closes_what_is_pinned() -> None:
 
 
 def test_a_correction_in_words_retracts_what_its_slot_held() -> None:
-    found = standings([claim(1, day(1)), claim(2, day(5)), claim(3, day(9), amends=True)], TODAY)
+    found = validities([claim(1, day(1)), claim(2, day(5)), claim(3, day(9), amends=True)], TODAY)
     assert found[2].retracted and found[2].replaced_by == 3
-    assert found[1] == Standing(Period(day(1), day(8)), 3)  # as if the wrong line had not been written
-    assert found[3] == Standing(Period(day(9)))
+    assert found[1] == Validity(Period(day(1), day(8)), 3)  # as if the wrong line had not been written
+    assert found[3] == Validity(Period(day(9)))
 
 
 def test_what_was_corrected_is_what_was_known_then_and_not_what_came_later() -> None:
     late = claim(3, day(1), told=day(20), amends=True)  # "actually, since the first"
-    found = standings([claim(1, day(5)), late, claim(4, day(25))], TODAY)
+    found = validities([claim(1, day(5)), late, claim(4, day(25))], TODAY)
     assert found[1].retracted and found[1].replaced_by == 3
-    assert found[3] == Standing(Period(day(1), day(24)), 4)
+    assert found[3] == Validity(Period(day(1), day(24)), 4)
 
 
 def test_a_correction_takes_back_every_repetition_of_the_wrong_value() -> None:
     wrong = [claim(n, day(n), same=7) for n in (3, 4)]
-    found = standings([claim(1, day(1), same=6), *wrong, claim(9, day(9), amends=True)], TODAY)
+    found = validities([claim(1, day(1), same=6), *wrong, claim(9, day(9), amends=True)], TODAY)
     assert [found[n].retracted for n in (1, 3, 4, 9)] == [False, True, True, False]
 
 
 def test_a_correction_may_be_corrected() -> None:
-    found = standings([claim(1, day(1)), claim(2, day(5), amends=True), claim(3, day(9), amends=True)], TODAY)
+    found = validities([claim(1, day(1)), claim(2, day(5), amends=True), claim(3, day(9), amends=True)], TODAY)
     assert [found[n].retracted for n in (1, 2, 3)] == [True, True, False]
     assert found[3].holds(TODAY)
 
 
 def test_saying_again_what_held_corrects_nothing() -> None:
-    found = standings([claim(1, day(1), same=7), claim(2, day(5), same=7, amends=True)], TODAY)
-    assert found[1] == Standing(Period(day(1)))
+    found = validities([claim(1, day(1), same=7), claim(2, day(5), same=7, amends=True)], TODAY)
+    assert found[1] == Validity(Period(day(1)))
 
 
 def test_a_correction_from_outside_corrects_nothing() -> None:
@@ -225,12 +225,12 @@ def test_what_supersedes_from_next_year_on_replaces_nothing_yet() -> None:
 
 
 def test_a_correction_says_that_it_was_never_true_and_says_so_at_once() -> None:
-    found = standings([claim(1, day(1)), claim(2, day(5), corrects=("f-1",))], TODAY)
+    found = validities([claim(1, day(1)), claim(2, day(5), corrects=("f-1",))], TODAY)
     assert found[1].retracted
     assert found[1].replaced_by == 2
     assert not found[1].holds(day(2))
     assert not found[2].retracted
-    later = standings([claim(1, day(1)), claim(2, date(2026, 1, 1), told=day(5), corrects=("f-1",))], TODAY)
+    later = validities([claim(1, day(1)), claim(2, date(2026, 1, 1), told=day(5), corrects=("f-1",))], TODAY)
     assert later[1].retracted
 
 
@@ -256,8 +256,8 @@ def test_of_two_that_supersede_the_newer_one_counts() -> None:
 
 
 def test_nothing_supersedes_or_corrects_itself() -> None:
-    found = standings([claim(1, day(1), supersedes=("f-1",), corrects=("f-1",))], TODAY)
-    assert found == {1: Standing(Period(day(1)))}
+    found = validities([claim(1, day(1), supersedes=("f-1",), corrects=("f-1",))], TODAY)
+    assert found == {1: Validity(Period(day(1)))}
 
 
 # -- holding ----------------------------------------------------------------------------------------------------------
@@ -266,16 +266,16 @@ def test_nothing_supersedes_or_corrects_itself() -> None:
 @pytest.mark.parametrize(
     ("standing", "holds"),
     [
-        (Standing(Period(day(1))), True),
-        (Standing(Period(day(1), TODAY)), True),
-        (Standing(Period(day(1), TODAY - timedelta(1))), False),
-        (Standing(Period(day(1)), replaced_by=2), False),
-        (Standing(Period(day(1)), retracted=True), False),
-        (Standing(Period(TODAY + timedelta(1))), False),
-        (Standing(Period(day(1), day(1))), True),  # what happened is not over
+        (Validity(Period(day(1))), True),
+        (Validity(Period(day(1), TODAY)), True),
+        (Validity(Period(day(1), TODAY - timedelta(1))), False),
+        (Validity(Period(day(1)), replaced_by=2), False),
+        (Validity(Period(day(1)), retracted=True), False),
+        (Validity(Period(TODAY + timedelta(1))), False),
+        (Validity(Period(day(1), day(1))), True),  # what happened is not over
     ],
 )
-def test_what_is_current_today(standing: Standing, holds: bool) -> None:
+def test_what_is_current_today(standing: Validity, holds: bool) -> None:
     assert standing.holds(TODAY) is holds
 
 
@@ -316,14 +316,14 @@ def many(draw: st.DrawFn) -> list[Claim]:
 def test_the_order_of_reading_makes_no_difference(claims: list[Claim], random: Random, today: date) -> None:
     shuffled = list(claims)
     random.shuffle(shuffled)
-    assert standings(shuffled, today) == standings(claims, today)
+    assert validities(shuffled, today) == validities(claims, today)
     assert versions(shuffled) == versions(claims)
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)))
 @settings(max_examples=200)
 def test_no_standing_is_longer_than_what_its_author_said(claims: list[Claim], today: date) -> None:
-    found = standings(claims, today)
+    found = validities(claims, today)
     assert set(found) == {c.id for c in claims}
     for c in claims:
         standing = found[c.id]
@@ -352,7 +352,7 @@ def unlinked(claims: list[Claim], **fields: object) -> list[Claim]:
 @settings(max_examples=200)
 def test_the_current_value_of_a_slot_is_the_newest_line_that_has_begun(claims: list[Claim], today: date) -> None:
     plain = unlinked(claims)
-    found = standings(plain, today)
+    found = validities(plain, today)
     newest = values(plain, today)
     for c in plain:
         begun = c.valid.first is None or c.valid.first <= today
@@ -367,10 +367,10 @@ def test_a_slot_has_one_current_value_unless_pages_of_a_day_or_a_pin_contradict(
 ) -> None:
     one_page = [c._replace(place=("memory/a.md", c.id)) for c in unlinked(claims)]
     marked = [c._replace(amends=amending and old.amends) for c, old in zip(one_page, claims, strict=True)]
-    found = standings(marked, today)
+    found = validities(marked, today)
     assert len({c.same for c in marked if c.trusted and found[c.id].holds(today)}) <= 1
     pinned = [c._replace(pinned=old.pinned) for c, old in zip(one_page, claims, strict=True)]
-    found = standings(pinned, today)
+    found = validities(pinned, today)
     assert len({c.same for c in pinned if c.trusted and not c.pinned and found[c.id].holds(today)}) <= 1
 
 
@@ -378,21 +378,21 @@ def test_a_slot_has_one_current_value_unless_pages_of_a_day_or_a_pin_contradict(
 @settings(max_examples=200)
 def test_only_a_link_ends_what_is_pinned(claims: list[Claim], today: date) -> None:
     pinned = unlinked(claims, pinned=True, trusted=True)
-    assert all(standing.replaced_by is None for standing in standings(pinned, today).values())
+    assert all(standing.replaced_by is None for standing in validities(pinned, today).values())
 
 
 def test_ten_thousand_versions_take_no_time() -> None:
     many_versions = [claim(n, date(1990, 1, 1) + timedelta(n), same=n) for n in range(10_000)]
-    found = standings(many_versions, date(2030, 1, 1))
+    found = validities(many_versions, date(2030, 1, 1))
     assert sum(standing.replaced_by is None for standing in found.values()) == 1
 
 
 def test_ten_thousand_corrections_take_no_time() -> None:
     many_versions = [claim(n, date(1990, 1, 1) + timedelta(n), same=n, amends=True) for n in range(10_000)]
-    found = standings(many_versions, date(2030, 1, 1))
+    found = validities(many_versions, date(2030, 1, 1))
     assert sum(standing.retracted for standing in found.values()) == 9_999
 
 
 def test_a_page_a_day_takes_no_time() -> None:
     pages = [claim(n, day(1), same=n, page=f"memory/{n}.md") for n in range(10_000)]
-    assert all(standing.replaced_by is None for standing in standings(pages, TODAY).values())
+    assert all(standing.replaced_by is None for standing in validities(pages, TODAY).values())

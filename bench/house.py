@@ -58,7 +58,12 @@ def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """True for a command of the command line, whose parameters are its options."""
-    return bool(node.args.args) and node.args.args[0].arg == "call" and "Annotated" in ast.unparse(node.args)
+    return (
+        bool(node.args.args)
+        and node.args.args[0].arg == "call"
+        and "call: Call" in ast.unparse(node.args)
+        and bool(node.args.defaults)
+    )
 
 
 def crowded_functions(modules: dict[str, ast.Module]) -> list[str]:

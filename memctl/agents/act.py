@@ -32,7 +32,7 @@ from .brackets import COMMANDS, Command, read_reply
 if TYPE_CHECKING:
     from ..memory import Memory
 
-__all__ = ["MOST", "Acted", "Permissions", "Result", "act"]
+__all__ = ["MOST", "Acted", "CommandResult", "Permissions", "act"]
 
 MOST = 32  # commands of one reply that are done
 _MOST_REPLY = 4 * 1024 * 1024  # characters
@@ -51,7 +51,7 @@ class Permissions:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CommandResult:
     """What became of one command. `told` is our own sentence; `recalled` is text of the workspace: data, to be fenced.
 
     `data` is the rest as JSON. A command that failed has the exit code that it would have had by itself.
@@ -85,7 +85,7 @@ class Acted:
     """The reply without its commands, their results in order, and how many commands stood in code, quotes or thinking."""
 
     reply: str
-    results: tuple[Result, ...]
+    results: tuple[CommandResult, ...]
     ignored: int
 
     @property
@@ -110,9 +110,9 @@ class _Actor:
     def __init__(self, memory: Memory, may: Permissions) -> None:
         self._memory, self._workspace, self._today, self._may = memory, memory.workspace, memory.today, may
 
-    def do(self, number: int, command: Command) -> Result:
+    def do(self, number: int, command: Command) -> CommandResult:
         """The result of a command, whatever comes in its way."""
-        jobs: dict[str, Callable[[Command], Result]] = {
+        jobs: dict[str, Callable[[Command], CommandResult]] = {
             "SAVE_FACT": self._save_fact, "GET_FACT": self._get_fact, "SEARCH_MEMORY": self._search,
             "SAVE_DOC": self._save_doc, "READ_DOC": self._read_doc,
         }  # fmt: skip
@@ -125,11 +125,11 @@ class _Actor:
                 raise Refused("nothing may be saved here", "act was called with --read-only")
             return jobs[command.name](command)
         except MemctlError as error:
-            return Result(command.name, command.line, False, error.what, error.exit_code, error.cure)
+            return CommandResult(command.name, command.line, False, error.what, error.exit_code, error.cure)
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
-    def _save_fact(self, command: Command) -> Result:
+    def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
         kept = self._memory.retain(fact, dry_run=self._may.dry_run)
         (one,) = kept.kept
@@ -143,9 +143,9 @@ class _Actor:
             "origin": fact.source,
             "notes": notes,
         }
-        return Result(command.name, command.line, True, told, diff=kept.diff, data=data)
+        return CommandResult(command.name, command.line, True, told, diff=kept.diff, data=data)
 
-    def _get_fact(self, command: Command) -> Result:
+    def _get_fact(self, command: Command) -> CommandResult:
         key = _required(command, "key")
         about = _names(command.values.get("about", ""))
         hits = self._slot(key, about[0] if about else None)
@@ -165,7 +165,7 @@ class _Actor:
                 return shown
         return []
 
-    def _search(self, command: Command) -> Result:
+    def _search(self, command: Command) -> CommandResult:
         words = _required(command, "query")
         about, since = _names(command.values.get("about", "")), command.values.get("since")
         query = self._memory.query(words, about=about, since=since, public=not self._may.private)
@@ -176,7 +176,7 @@ class _Actor:
 
     # -- documents ----------------------------------------------------------------------------------------------------
 
-    def _save_doc(self, command: Command) -> Result:
+    def _save_doc(self, command: Command) -> CommandResult:
         values = command.values
         path = self._place(values.get("folder", ""), _required(command, "name"))
         source, notes = _source(values.get("source"))
@@ -194,7 +194,7 @@ class _Actor:
             "origin": source,
             "notes": notes,
         }
-        return Result(command.name, command.line, True, told, diff=change, data=data)
+        return CommandResult(command.name, command.line, True, told, diff=change, data=data)
 
     def _write(self, path: str, title: str, content: str, source: str) -> tuple[str, str]:
         """Make the document, or add to it; returns the text that was there, and what came after it."""
@@ -229,7 +229,7 @@ class _Actor:
             return name
         return next((p.name for p in sorted(here.iterdir()) if p.name.casefold() == name.casefold()), name)
 
-    def _read_doc(self, command: Command) -> Result:
+    def _read_doc(self, command: Command) -> CommandResult:
         path = self._document(command.values.get("folder", ""), _required(command, "name"))
         (page,) = self._memory.show(path, public=not self._may.private)
         lines = list(page.lines)
@@ -243,7 +243,7 @@ class _Actor:
         told = f"{path}, {len(text):,} characters" + (f" of {len(text) + len(rest):,}" if rest else "")
         told += "" if is_trusted(source) else f", from {source}: not confirmed"
         data = {"path": path, "text": text, "truncated": bool(rest), "origin": source, "trusted": is_trusted(source)}
-        return Result(command.name, command.line, True, told, recalled=text, data=data)
+        return CommandResult(command.name, command.line, True, told, recalled=text, data=data)
 
     def _document(self, folder: str, name: str) -> str:
         """The path of a document that is there: spelled as it is, or as SAVE_DOC would spell it."""
@@ -343,10 +343,10 @@ def _share(written: str | None) -> str | None:
 # -- what was found ---------------------------------------------------------------------------------------------------
 
 
-def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str] = ()) -> Result:
+def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str] = ()) -> CommandResult:
     data = {"hits": [hit_json(hit) for hit in hits], "notes": list(notes)}
     recalled = "\n".join(_line(hit) for hit in hits)
-    return Result(command.name, command.line, True, "; ".join([told, *notes]), recalled=recalled, data=data)
+    return CommandResult(command.name, command.line, True, "; ".join([told, *notes]), recalled=recalled, data=data)
 
 
 def _line(hit: Hit) -> str:

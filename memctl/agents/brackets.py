@@ -117,7 +117,7 @@ def read_reply(text: str) -> Reply:
     """The commands of a reply, and the reply without them. Never raises."""
     if not any(bracket in text for bracket in "[【［"):
         return Reply(text, ())
-    reader = _Reader(text)
+    reader = _ReplyReader(text)
     commands = tuple(reader.commands())
     cuts = _cuts(text, [command for command in commands if command.problem is None])
     return Reply("".join(_outside(text, cuts)), commands, reader.ignored)
@@ -150,7 +150,7 @@ def _outside(text: str, cuts: Iterable[tuple[int, int]]) -> Iterator[str]:
     yield text[at:]
 
 
-class _Reader:
+class _ReplyReader:
     """One pass over a reply."""
 
     def __init__(self, text: str) -> None:
@@ -311,41 +311,69 @@ class _Reader:
         self, name: str, key: str, left: Collection[str], at: int, limit: int
     ) -> tuple[int, int, int, bool] | None:
         """One value: where it begins and ends, where to go on, and whether the command ends there."""
-        text = self._text
-        closers = _CLOSERS.get(text[at : at + 1], "")
-        begin, depth = at + bool(closers), 0
-        whole = key == "content"
-        unbalanced = unquoted = None
-        for token in _tokens().finditer(text, begin, limit):
-            kind = token.lastgroup
-            if kind == "open":
-                depth += 1
-            elif kind == "close":
-                if not depth and not closers:
-                    return begin, token.start(), token.end(), True
-                if not depth and (unquoted is None or (whole and not self._ends_line(unquoted[2]))):
-                    unquoted = begin, token.start(), token.end(), True
-                depth = max(0, depth - 1)
-            elif kind == "quote" and token[0] in closers:
-                ending = _ending().match(text, token.end())
-                if ending and not depth:
-                    return begin, token.start(), ending.end(), True
-                if ending and (whole or unbalanced is None):
-                    unbalanced = begin, token.start(), ending.end(), True
-                following = None if ending else _known().match(text, token.end(), limit)
-                if following and _attribute_name(name, following["name"]) in left:
-                    return begin, token.start(), token.end(), False
-            elif kind == "attribute" and self._begins(name, token, left, closers, whole):
-                return begin, token.start(), token.start(), False
-            elif kind == "blank" and not whole:
+        value = _LooseValue(self._text, name, key == "content", left, at, limit)
+        for token in _tokens().finditer(self._text, value.begin, limit):
+            if token.lastgroup == "blank" and not value.is_document:
                 break
-        return unbalanced or unquoted
+            found = value.take(token)
+            if found:
+                return found
+        return value.unbalanced or value.unquoted
 
-    def _begins(self, name: str, token: re.Match[str], left: Collection[str], closers: str, whole: bool) -> bool:
+
+class _LooseValue:
+    """A value that is not quoted as it should be, while it is read: what else may have ended it."""
+
+    def __init__(self, text: str, command: str, is_document: bool, left: Collection[str], at: int, limit: int) -> None:
+        self._text, self._command, self._left, self._limit = text, command, left, limit
+        self._closers = _CLOSERS.get(text[at : at + 1], "")
+        self._depth = 0
+        self.begin, self.is_document = at + bool(self._closers), is_document
+        self.unbalanced: tuple[int, int, int, bool] | None = None
+        self.unquoted: tuple[int, int, int, bool] | None = None
+
+    def take(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
+        """The value, if this token ends it for certain."""
+        kind = token.lastgroup
+        if kind == "open":
+            self._depth += 1
+        elif kind == "close":
+            return self._take_bracket(token)
+        elif kind == "quote" and token[0] in self._closers:
+            return self._take_quote(token)
+        elif kind == "attribute" and self._begins_next(token):
+            return self.begin, token.start(), token.start(), False
+        return None
+
+    def _take_bracket(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
+        found = self.begin, token.start(), token.end(), True
+        if not self._depth and not self._closers:
+            return found
+        if not self._depth and (self.unquoted is None or (self.is_document and not self._ends_line(self.unquoted[2]))):
+            self.unquoted = found
+        self._depth = max(0, self._depth - 1)
+        return None
+
+    def _take_quote(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
+        ending = _ending().match(self._text, token.end())
+        if ending:
+            found = self.begin, token.start(), ending.end(), True
+            if not self._depth:
+                return found
+            if self.is_document or self.unbalanced is None:
+                self.unbalanced = found
+            return None
+        following = _known().match(self._text, token.end(), self._limit)
+        if following and _attribute_name(self._command, following["name"]) in self._left:
+            return self.begin, token.start(), token.end(), False
+        return None
+
+    def _begins_next(self, token: re.Match[str]) -> bool:
         """True where the next attribute begins, and the quotation mark before it is missing."""
-        if _attribute_name(name, token["name"]) not in left or self._text[token.start() - 1] not in " \t\n,;，；、":
+        is_left = _attribute_name(self._command, token["name"]) in self._left
+        if not is_left or self._text[token.start() - 1] not in " \t\n,;，；、":
             return False
-        return not closers or (not whole and self._text[token.end() : token.end() + 1] in _CLOSERS)
+        return not self._closers or (not self.is_document and self._text[token.end() : token.end() + 1] in _CLOSERS)
 
     def _ends_line(self, end: int) -> bool:
         return not self._text[end : end + 64].partition("\n")[0].strip()

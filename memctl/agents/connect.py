@@ -24,7 +24,7 @@ from ..notes.files import prepare_memory
 from ..notes.replace import writing_alone
 from ..notes.system import OPEN_SAFELY, copy_attributes, move_new, swap, sync_folder
 from ..notes.workspace import Workspace
-from .hosts import File, Malformed, Misfit, Piece, Put, Taken, Wish, files_of, notes_of, put, revert, take
+from .hosts import File, HostEntry, Malformed, Misfit, Put, Taken, Wish, files_of, notes_of, put, revert, take
 
 __all__ = ["Connected", "Planned", "connect", "read_held"]
 
@@ -241,7 +241,7 @@ def _entry(wish: Wish, file: File, before: str | None, new: Put, old: dict[str, 
 def _file_of(path: str, entry: dict[str, Any] | None) -> File:
     """The words that a record keeps of a file."""
     told = (entry or {})["file"]
-    pieces = tuple(Piece(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
+    pieces = tuple(HostEntry(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
     return File(**(told | {"place": path, "pieces": pieces}))
 
 

@@ -19,9 +19,9 @@ __all__ = [
     "HOSTS",
     "SCOPES",
     "File",
+    "HostEntry",
     "Malformed",
     "Misfit",
-    "Piece",
     "Put",
     "Taken",
     "Wish",
@@ -40,7 +40,7 @@ _TOML_HEAD = "# memctl: `memctl connect codex --undo` takes this table out"
 Span = tuple[int, int]
 
 
-class Piece(NamedTuple):
+class HostEntry(NamedTuple):
     """What a JSON file is to say: `value` at `path`, or with `item` as one more item of the list there.
 
     An `optional` one is left alone where the file says something else. `kin` is text that tells an item of ours that was
@@ -60,7 +60,7 @@ class File(NamedTuple):
     place: str
     form: str
     title: str
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[HostEntry, ...] = ()
     body: str = ""
 
 
@@ -157,7 +157,7 @@ def _put_json(text: str, file: File) -> Put:
     return Put(bom + body, tuple((start + shift, length) for start, length in spans), tuple(made))
 
 
-def _says(node: Any, piece: Piece) -> bool:
+def _says(node: Any, piece: HostEntry) -> bool:
     """True if the value at the path of a piece says it already. Misfit if it says something else."""
     name = ".".join(piece.path)
     if node is None:
@@ -198,7 +198,7 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> Take
 # -- TOML -------------------------------------------------------------------------------------------------------------
 
 
-def _toml_lines(pieces: Sequence[Piece]) -> list[str]:
+def _toml_lines(pieces: Sequence[HostEntry]) -> list[str]:
     """Every piece is a table."""
     lines: list[str] = []
     for piece in pieces:
@@ -230,7 +230,7 @@ def _in_toml(read: Any, path: Sequence[str]) -> Any:
     return read
 
 
-def _put_toml(text: str, pieces: Sequence[Piece]) -> Put:
+def _put_toml(text: str, pieces: Sequence[HostEntry]) -> Put:
     before = _read_toml(text)
     missing = []
     for piece in pieces:
@@ -251,7 +251,7 @@ def _put_toml(text: str, pieces: Sequence[Piece]) -> Put:
     return Put(after, ((len(text), len(after) - len(text)),))
 
 
-def _take_toml(text: str, pieces: Sequence[Piece]) -> Taken:
+def _take_toml(text: str, pieces: Sequence[HostEntry]) -> Taken:
     read = _read_toml(text)
     found = [piece for piece in pieces if _in_toml(read, piece.path) is not None]
     if not found:
@@ -378,13 +378,13 @@ def notes_of(wish: Wish) -> list[str]:
     return notes
 
 
-def _hooks(wish: Wish, names: Mapping[str, str]) -> tuple[Piece, ...]:
+def _hooks(wish: Wish, names: Mapping[str, str]) -> tuple[HostEntry, ...]:
     """The hooks of Claude Code and Codex: a list of groups for each event. A memctl that is gone never stops an agent."""
     pieces = []
     for event, name in names.items() if wish.hooks else ():
         command = f"{wish.command('hook', event)} || exit 0"
         group = {"hooks": [{"type": "command", "command": command, "timeout": _EVENTS[event]}]}
-        pieces.append(Piece(("hooks", name), group, item=True, kin=f" hook {event} -w "))
+        pieces.append(HostEntry(("hooks", name), group, item=True, kin=f" hook {event} -w "))
     return tuple(pieces)
 
 
@@ -394,7 +394,7 @@ def _claude_code(wish: Wish) -> list[File]:
     servers, settings = (folder if config else wish.home) / ".claude.json", folder / "settings.json"
     if wish.scope == "project":
         servers, settings = wish.here / ".mcp.json", wish.here / ".claude/settings.local.json"
-    entry = Piece(("mcpServers", NAME), {"type": "stdio", **wish.server(), "env": {}})
+    entry = HostEntry(("mcpServers", NAME), {"type": "stdio", **wish.server(), "env": {}})
     found = [File(str(servers), "json", "MCP server", (entry,))]
     return [*found, File(str(settings), "json", "hooks", _hooks(wish, _CLAUDE))] if wish.hooks else found
 
@@ -402,7 +402,9 @@ def _claude_code(wish: Wish) -> list[File]:
 def _codex(wish: Wish) -> list[File]:
     folder = wish.here / ".codex" if wish.scope == "project" else wish.folder("CODEX_HOME", ".codex")
     agents = wish.here if wish.scope == "project" else folder
-    found = [File(str(folder / "config.toml"), "toml", "MCP server", (Piece(("mcp_servers", NAME), wish.server()),))]
+    found = [
+        File(str(folder / "config.toml"), "toml", "MCP server", (HostEntry(("mcp_servers", NAME), wish.server()),))
+    ]
     if wish.hooks:
         found.append(File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, _CLAUDE)))
     return [*found, File(str(agents / "AGENTS.md"), "block", "instructions", body=_instructions(wish))]
@@ -410,13 +412,15 @@ def _codex(wish: Wish) -> list[File]:
 
 def _cursor(wish: Wish) -> list[File]:
     folder = (wish.here if wish.scope == "project" else wish.home) / ".cursor"
-    found = [File(str(folder / "mcp.json"), "json", "MCP server", (Piece(("mcpServers", NAME), wish.server()),))]
+    found = [File(str(folder / "mcp.json"), "json", "MCP server", (HostEntry(("mcpServers", NAME), wish.server()),))]
     if wish.hooks:
         commands = {name: f"{wish.command('hook', event)} || exit 0" for event, name in _CURSOR.items()}
         kins = {name: f" hook {event} -w " for event, name in _CURSOR.items()}
-        pieces = [Piece(("hooks", name), {"command": commands[name]}, item=True, kin=kins[name]) for name in commands]
+        pieces = [
+            HostEntry(("hooks", name), {"command": commands[name]}, item=True, kin=kins[name]) for name in commands
+        ]
         found.append(
-            File(str(folder / "hooks.json"), "json", "hooks", (Piece(("version",), 1, optional=True), *pieces))
+            File(str(folder / "hooks.json"), "json", "hooks", (HostEntry(("version",), 1, optional=True), *pieces))
         )
     if wish.scope == "project":
         front = "---\ndescription: Long-term memory of this project and its people, kept by memctl\nalwaysApply: true\n---\n"
@@ -437,7 +441,7 @@ def _openclaw(wish: Wish) -> list[File]:
     config = wish.folder("OPENCLAW_CONFIG_PATH", "") if named else state / "openclaw.json"
     # The hidden one of the two folders of a workspace, so that the skill does not come up as a page of the memory.
     skills = wish.workspace / ".agents/skills" if wish.scope == "project" else state / "skills"
-    entry = Piece(("mcp", "servers", NAME), wish.server())
+    entry = HostEntry(("mcp", "servers", NAME), wish.server())
     skill = File(str(skills / "memctl/SKILL.md"), "whole", "skill", body=_skill(wish))
     return [File(str(config), "json5", "MCP server", (entry,)), skill]
 

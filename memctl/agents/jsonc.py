@@ -42,42 +42,42 @@ class Malformed(ValueError):
         super().__init__(f"line {self.line}, column {self.column}: {what}")
 
 
-class Node:
+class JsonNode:
     """One value: its span in the text, its meaning, and the elements of an object or an array, read when asked for."""
 
     __slots__ = ("_elements", "_read", "end", "start", "value")
 
     def __init__(
-        self, start: int, end: int, value: Any, read: Callable[[int], tuple[Element, ...]] | None = None
+        self, start: int, end: int, value: Any, read: Callable[[int], tuple[JsonElement, ...]] | None = None
     ) -> None:
         self.start, self.end, self.value = start, end, value
         self._read = read
-        self._elements: tuple[Element, ...] | None = None if read else ()
+        self._elements: tuple[JsonElement, ...] | None = None if read else ()
 
     @property
-    def elements(self) -> tuple[Element, ...]:
+    def elements(self) -> tuple[JsonElement, ...]:
         """The members of an object or items of an array in order; nothing for other values."""
         if self._elements is None:
             self._elements = self._read(self.start) if self._read else ()
         return self._elements
 
-    def child(self, key: str) -> Node | None:
+    def child(self, key: str) -> JsonNode | None:
         """What an object says for `key`; the last one, where it says so twice."""
         return next((element.node for element in reversed(self.elements) if element.key == key), None)
 
 
-class Element(NamedTuple):
+class JsonElement(NamedTuple):
     """One member of an object (with its key) or item of an array; `comma` is where the comma after it stands."""
 
     key: str | None
     start: int
-    node: Node
+    node: JsonNode
     comma: int | None
 
 
-def parse(text: str, json5: bool = False) -> Node:
+def parse(text: str, json5: bool = False) -> JsonNode:
     """The document with the place of every value; Malformed with line and column where it is none."""
-    reader = _Reader(text, json5)
+    reader = _JsonReader(text, json5)
     at = reader.space(0)
     node = reader.value(at, 0)
     at = reader.space(node.end)
@@ -95,7 +95,7 @@ def _shown(text: str, at: int) -> str:
     return repr(text[at]) if at < len(text) else "the end of the file"
 
 
-class _Reader:
+class _JsonReader:
     """Reads values at positions of one text."""
 
     def __init__(self, text: str, json5: bool) -> None:
@@ -109,7 +109,7 @@ class _Reader:
             raise Malformed(self.text, end, "a comment that is not closed")
         return end
 
-    def value(self, at: int, depth: int) -> Node:
+    def value(self, at: int, depth: int) -> JsonNode:
         if depth > _DEPTH:
             raise Malformed(self.text, at, f"nested over {_DEPTH} deep")
         first = self.text[at : at + 1]
@@ -119,30 +119,30 @@ class _Reader:
             return self.string(at)
         number = (_NUMBER5 if self.json5 else _NUMBER).match(self.text, at)
         if number:
-            return Node(at, number.end(), _number(number[0]))
+            return JsonNode(at, number.end(), _number(number[0]))
         word = _WORD.match(self.text, at)
         if word and word[0] in _WORDS:
-            return Node(at, word.end(), _WORDS[word[0]])
+            return JsonNode(at, word.end(), _WORDS[word[0]])
         raise Malformed(self.text, at, f"{_shown(self.text, at)} where a value should stand")
 
-    def string(self, at: int) -> Node:
+    def string(self, at: int) -> JsonNode:
         match = (_STRING5 if self.json5 else _STRING).match(self.text, at)
         if not match:
             raise Malformed(self.text, at, "a string that is not closed, or holds what it may not")
-        return Node(at, match.end(), _unescaped(match[2]) if self.json5 else json.loads(match[0]))
+        return JsonNode(at, match.end(), _unescaped(match[2]) if self.json5 else json.loads(match[0]))
 
-    def plain(self, at: int) -> Node | None:
+    def plain(self, at: int) -> JsonNode | None:
         """An object or an array without comments and such, as Python's parser reads it, 20 times as fast."""
         try:
             value, end = _PLAIN.raw_decode(self.text, at)
         except (ValueError, RecursionError):
             return None
-        return Node(at, end, value, lambda start: self.container(start, 0).elements)
+        return JsonNode(at, end, value, lambda start: self.container(start, 0).elements)
 
-    def container(self, at: int, depth: int) -> Node:
+    def container(self, at: int, depth: int) -> JsonNode:
         """An object or an array with the places of what is in it. A comma may follow the last element."""
         closing = "}" if self.text[at] == "{" else "]"
-        elements: list[Element] = []
+        elements: list[JsonElement] = []
         start, at = at, self.space(at + 1)
         while not self.text.startswith(closing, at):
             if elements and elements[-1].comma is None:
@@ -153,12 +153,12 @@ class _Reader:
             node = self.value(at, depth + 1)
             at = self.space(node.end)
             comma = at if self.text.startswith(",", at) else None
-            elements.append(Element(key, begin, node, comma))
+            elements.append(JsonElement(key, begin, node, comma))
             at = at if comma is None else self.space(at + 1)
         found = tuple(elements)
         values = [element.node.value for element in found]
         value = dict(zip((e.key for e in found), values, strict=True)) if closing == "}" else values
-        return Node(start, at + 1, value, lambda _: found)
+        return JsonNode(start, at + 1, value, lambda _: found)
 
     def key(self, at: int) -> tuple[str, int]:
         """The key at `at`, and where its value begins."""
@@ -214,9 +214,9 @@ class Insertion(NamedTuple):
     text: str
 
 
-def where(root: Node, path: Sequence[str]) -> Node | None:
+def where(root: JsonNode, path: Sequence[str]) -> JsonNode | None:
     """The value at the end of a path of keys, None where there is none; Misfit where a step is no object."""
-    node: Node | None = root
+    node: JsonNode | None = root
     for depth, key in enumerate(path):
         if node is None:
             return None
@@ -247,7 +247,7 @@ def insert(text: str, path: Sequence[str], value: Any, *, item: bool = False, js
     return _into(text, node, None, value)
 
 
-def _into(text: str, container: Node, key: str | None, value: Any) -> list[Insertion]:
+def _into(text: str, container: JsonNode, key: str | None, value: Any) -> list[Insertion]:
     """An element more at the end of a container, in its style."""
     newline = "\r\n" if "\r\n" in text else "\n"
     inner, outer = _indents(text, container)
@@ -272,7 +272,7 @@ def _into(text: str, container: Node, key: str | None, value: Any) -> list[Inser
     return [Insertion(after, f",{made}")] if line_end == after else [Insertion(after, ","), Insertion(line_end, made)]
 
 
-def _indents(text: str, container: Node) -> tuple[str, str]:
+def _indents(text: str, container: JsonNode) -> tuple[str, str]:
     """The indentation of the elements of a container, and that of the line on which it begins."""
     outer = _indent_at(text, container.start)
     if container.elements and "\n" in text[container.start : container.elements[0].start]:
@@ -320,7 +320,7 @@ def remove(
     return result
 
 
-def _without(text: str, holder: Node, number: int, json5: bool) -> str:
+def _without(text: str, holder: JsonNode, number: int, json5: bool) -> str:
     """The text without one element and the blank before it; with it where a comment needs the line end."""
     element = holder.elements[number]
     expected = list(holder.elements)
@@ -343,7 +343,7 @@ def _without(text: str, holder: Node, number: int, json5: bool) -> str:
     raise Misfit("it cannot be taken out without touching what stands around it")
 
 
-def _says(text: str, start: int, expected: Sequence[Element], json5: bool) -> bool:
+def _says(text: str, start: int, expected: Sequence[JsonElement], json5: bool) -> bool:
     """True if the container at `start` holds just these elements."""
     try:
         found = _container_at(parse(text, json5), start)
@@ -353,7 +353,7 @@ def _says(text: str, start: int, expected: Sequence[Element], json5: bool) -> bo
     return found is not None and same([(e.key, e.node.value) for e in found.elements], pairs)
 
 
-def _container_at(node: Node, start: int) -> Node | None:
+def _container_at(node: JsonNode, start: int) -> JsonNode | None:
     while node.start != start:
         inner = next((e.node for e in node.elements if e.node.start <= start < e.node.end), None)
         if inner is None:

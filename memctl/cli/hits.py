@@ -31,23 +31,30 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
     if format == "json":
         call.out.raw_json(answer_json(answer, explain))
         return 0 if answer.hits else 1
-    for warning in (*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty):
-        call.out.note(warning)
-    is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
-    if answer.vectors and answer.vectors.missing and not is_told:
-        lines = many(answer.vectors.missing, "line is", "lines are")
-        call.out.note(f"{lines} found by words only until `memctl index` has embedded them")
+    for note in _notes(answer):
+        call.out.note(note)
+    related = answer.related or ()
     _print_hits(call, answer.hits, format, explain)
-    if answer.related and format in ("text", "md"):
+    if related and format in ("text", "md"):
         heading = "related, by the names that lines share:"
         call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
     if answer.hits and answer.related == () and not answer.crowded:
         call.out.note("nothing else is related to these by a name")
-    _print_hits(call, answer.related or (), format, explain)
+    _print_hits(call, related, format, explain)
     if format == "paths":
-        for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *(answer.related or ()))):
+        for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *related)):
             call.out.line(path)
     return 0 if answer.hits else 1
+
+
+def _notes(answer: Answer) -> list[str]:
+    """Why the answer may lack something, or is empty."""
+    notes = [*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty]
+    is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
+    if answer.vectors and answer.vectors.missing and not is_told:
+        lines = many(answer.vectors.missing, "line is", "lines are")
+        notes.append(f"{lines} found by words only until `memctl index` has embedded them")
+    return notes
 
 
 def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool) -> None:

@@ -104,12 +104,12 @@ def mcp(
 def _log_to(note: Callable[[str], None]) -> None:
     """What the SDK logs goes to stderr, a line each and never a traceback."""
 
-    class Notes(logging.Handler):
+    class NoteHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             error = record.exc_info[1] if record.exc_info else None
             note(one_line(f"{record.getMessage()}{f' ({type(error).__name__}: {error})' if error else ''}")[:500])
 
-    logging.basicConfig(level=logging.WARNING, handlers=[Notes()], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[NoteHandler()], force=True)
 
 
 # -- watch ------------------------------------------------------------------------------------------------------------

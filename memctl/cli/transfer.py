@@ -242,21 +242,11 @@ def export(
     public: bool = flag("--public", "Without private facts."),
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
-    if what not in ("facts", "beliefs"):
-        raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
-    if form not in ("jsonl", "csv", "sqlite"):
-        raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
-    if what == "beliefs" and form != "sqlite" and (kinds or since or until or len(about or ()) > 1):
-        raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
-    if form == "sqlite" and output is None:
-        raise Usage("a SQLite file needs a name", "--output memory.db")
-    target = None if output is None else call.memory.export_target(output)
-    tables = {
-        name: call.memory.export(
-            name, public=public, about=about or (), kinds=kinds or (), since=since, until=until, as_of=as_of
-        )
-        for name in (("facts", "beliefs") if form == "sqlite" else (what,))
-    }
+    _check_export(what, form, output, bool(kinds or since or until or len(about or ()) > 1))
+    memory, names = call.memory, ("facts", "beliefs") if form == "sqlite" else (what,)
+    target = None if output is None else memory.export_target(output)
+    filters = {"about": about or (), "kinds": kinds or (), "since": since, "until": until, "as_of": as_of}
+    tables = {name: memory.export(name, public=public, **filters) for name in names}
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
@@ -265,9 +255,21 @@ def export(
         for piece in content:
             call.out.line(piece.rstrip("\r\n"))
         return 0
-    call.memory.write_export(target, tables if form == "sqlite" else content)
+    memory.write_export(target, tables if form == "sqlite" else content)
     call.out.note(f"{many(count, 'row')} in {output}")
     return 0
+
+
+def _check_export(what: str, form: str, output: Path | None, is_filtered: bool) -> None:
+    """Usage for what cannot be exported so."""
+    if what not in ("facts", "beliefs"):
+        raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
+    if form not in ("jsonl", "csv", "sqlite"):
+        raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
+    if what == "beliefs" and form != "sqlite" and is_filtered:
+        raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
+    if form == "sqlite" and output is None:
+        raise Usage("a SQLite file needs a name", "--output memory.db")
 
 
 def _jsonl(table: "Exported") -> Iterator[str]:

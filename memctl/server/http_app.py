@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import MemctlError, PortBusy, Usage
-from .http_gate import LARGEST, Gate, Refusal, read_json, refusal_of, too_large
+from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
 __all__ = ["Listening", "Verbs", "application", "listen", "run"]
@@ -60,7 +60,7 @@ def _answer(value: Any, status: int = 200, **headers: str) -> Response:
     return Response(body, status, headers=_ALWAYS | headers, media_type="application/json")
 
 
-def _refuse(refusal: Refusal) -> Response:
+def _refuse(refusal: HttpRefusal) -> Response:
     return _answer(refusal.as_json(), refusal.status, **dict(refusal.headers))
 
 
@@ -70,15 +70,15 @@ async def _no_route(request: Request, error: Exception) -> Response:
     allowed = tuple((error.headers or {}).items())
     if error.status_code == 405:
         return _refuse(
-            Refusal(405, f"{request.scope['path']} does not take {request.method}", "see Allow", headers=allowed)
+            HttpRefusal(405, f"{request.scope['path']} does not take {request.method}", "see Allow", headers=allowed)
         )
-    return _refuse(Refusal(error.status_code, "there is no such route", "GET /openapi.json lists them"))
+    return _refuse(HttpRefusal(error.status_code, "there is no such route", "GET /openapi.json lists them"))
 
 
 async def _broken(request: Request, error: Exception) -> Response:
     """A bug: said in a line, without what was asked or where it happened."""
     what = f"unexpected {type(error).__name__}"
-    return _refuse(Refusal(500, what, "please report this with the output of the same command and --debug", 70))
+    return _refuse(HttpRefusal(500, what, "please report this with the output of the same command and --debug", 70))
 
 
 # -- requests ---------------------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     return found
 
 
-async def _read(request: Request) -> bytes | Refusal:
+async def _read(request: Request) -> bytes | HttpRefusal:
     """The body, counted while it comes."""
     body = bytearray()
     try:
@@ -158,7 +158,7 @@ async def _read(request: Request) -> bytes | Refusal:
                 if len(body) > LARGEST:
                     return too_large()
     except TimeoutError:
-        return Refusal(408, "the body did not come in time", "send it at once", headers=(("Connection", "close"),))
+        return HttpRefusal(408, "the body did not come in time", "send it at once", headers=(("Connection", "close"),))
     return bytes(body)
 
 
@@ -171,9 +171,11 @@ class Verbs:
         self._running = 0
 
     async def run(self, writes: bool, job: Callable[[], Any]) -> Any:
-        """What a job gives; a Refusal where too many are waiting."""
+        """What a job gives; a HttpRefusal where too many are waiting."""
         if self._running >= _WAITING:
-            return Refusal(503, "too many requests at once", "try again in a moment", headers=(("Retry-After", "1"),))
+            return HttpRefusal(
+                503, "too many requests at once", "try again in a moment", headers=(("Retry-After", "1"),)
+            )
         self._running += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._writing if writes else self._reading, job)
@@ -195,20 +197,20 @@ def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callabl
         if route.takes:
             sent = gate.check_body(_headers(request.scope)) or await _read(request)
             start = time.perf_counter()
-            body = sent if isinstance(sent, Refusal) else read_json(sent)
-            if isinstance(body, Refusal):
+            body = sent if isinstance(sent, HttpRefusal) else read_json(sent)
+            if isinstance(body, HttpRefusal):
                 return _refuse(body)
         try:
             asked = route.read(body)
         except Usage as error:
-            return _refuse(Refusal(422, error.what, error.cure))
+            return _refuse(HttpRefusal(422, error.what, error.cure))
         if route.writes and served.read_only:
-            return _refuse(Refusal(403, "this server was started with --read-only", "start it without, to write"))
+            return _refuse(HttpRefusal(403, "this server was started with --read-only", "start it without, to write"))
         try:
             made = await verbs.run(route.writes, partial(served.answer, route, asked))
         except MemctlError as error:
             return _refuse(refusal_of(error))
-        if isinstance(made, Refusal):
+        if isinstance(made, HttpRefusal):
             return _refuse(made)
         answer = _answer(made)
         answer.headers["Server-Timing"] = f"handler;dur={(time.perf_counter() - start) * 1000:.3f}"
@@ -273,7 +275,9 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        body = json.dumps(Refusal(400, "that is no HTTP request", "see GET /openapi.json").as_json()).encode("ascii")
+        body = json.dumps(HttpRefusal(400, "that is no HTTP request", "see GET /openapi.json").as_json()).encode(
+            "ascii"
+        )
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         self.transport.write(head.encode("ascii") + body)
         self.transport.close()

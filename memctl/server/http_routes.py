@@ -26,8 +26,8 @@ from .requests import (
     ExchangeRequest,
     IngestRequest,
     MessageRequest,
+    Parameters,
     RecallRequest,
-    Request,
     RetainRequest,
     Schema,
     ShowRequest,
@@ -66,7 +66,7 @@ class Route(NamedTuple):
     summary: str
     answers: Schema
     run: Callable[[Served, Body], dict[str, Any]]
-    takes: type[Request] | None = None
+    takes: type[Parameters] | None = None
     example: Body | None = None
     writes: bool = False
 

@@ -25,9 +25,9 @@ from .requests import (
     ANSWER,
     ContextTool,
     ForgetTool,
+    Parameters,
     RecallTool,
     ReflectTool,
-    Request,
     RetainTool,
     Schema,
     ShowTool,
@@ -317,7 +317,7 @@ TEMPLATES = (
 )
 
 
-class Listed(NamedTuple):
+class Resource(NamedTuple):
     """One resource: where it is, what it is called, what it is."""
 
     uri: str
@@ -325,12 +325,12 @@ class Listed(NamedTuple):
     description: str
 
 
-def listed(session: Session, start: int = 0) -> tuple[list[Listed], int | None]:
+def listed(session: Session, start: int = 0) -> tuple[list[Resource], int | None]:
     """The resources from number `start` on, and with which number the next page of the list begins."""
     found = session.memory.public_pages()
     end = start + RESOURCES_OF_A_PAGE
     shown = [
-        Listed(
+        Resource(
             f"memctl://{page.kind}/{quote(page.name, safe='' if page.kind == 'entity' else '/')}",
             page.name,
             page.description,
@@ -357,7 +357,7 @@ class Tool(NamedTuple):
     name: str
     title: str
     description: str
-    takes: type[Request]
+    takes: type[Parameters]
     answers: Schema
     run: Callable[..., Told]
     writes: bool = False
@@ -406,7 +406,7 @@ TOOLS = (
     Tool(
         "status", "State of memory",
         "How much is remembered, of which days, and whether the index is fresh.",
-        Request,
+        Parameters,
         answer_schema(
             schema=_ONE, kinds="object", pages="integer", first_day="string?", last_day="string?", entities="integer",
             beliefs="integer", fresh="boolean", stale="string?", search="string", allow_write="boolean",

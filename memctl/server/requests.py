@@ -15,9 +15,29 @@ from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
 from ..markdown.escape import one_line, printable
 
 __all__ = [
-    "ANSWER", "ERROR", "PACK", "PASSAGES", "ContextRequest", "ContextTool", "ExchangeRequest", "ForgetTool", "IngestRequest",
-    "MessageRequest", "RecallRequest", "RecallTool", "ReflectTool", "Request", "RetainRequest", "RetainTool", "Schema",
-    "ShowRequest", "ShowTool", "StoreRequest", "answer_schema", "read_request", "schema_of",
+    "ANSWER",
+    "ERROR",
+    "PACK",
+    "PASSAGES",
+    "ContextRequest",
+    "ContextTool",
+    "ExchangeRequest",
+    "ForgetTool",
+    "IngestRequest",
+    "MessageRequest",
+    "Parameters",
+    "RecallRequest",
+    "RecallTool",
+    "ReflectTool",
+    "RetainRequest",
+    "RetainTool",
+    "Schema",
+    "ShowRequest",
+    "ShowTool",
+    "StoreRequest",
+    "answer_schema",
+    "read_request",
+    "schema_of",
 ]  # fmt: skip
 
 Schema = Mapping[str, Any]
@@ -49,7 +69,7 @@ def _optional(description: str | None = None, **bounds: Any) -> Any:
 # -- what is taken ----------------------------------------------------------------------------------------------------
 
 
-class Request(BaseModel):
+class Parameters(BaseModel):
     """Parameters of a call; unknown ones are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -59,7 +79,7 @@ class Request(BaseModel):
         return self.model_dump(exclude_unset=True)
 
 
-class _Recall(Request):
+class _Recall(Parameters):
     query: Annotated[str, Field(max_length=32_000)] = _optional("Question or words, any language")
     since: Text = _optional(_WHEN)
     until: Text = _optional()
@@ -90,28 +110,28 @@ class RecallRequest(_Recall):
     explain: bool = _optional("How each score came about.")
 
 
-class ShowTool(Request):
+class ShowTool(Parameters):
     """The parameters of the tool show."""
 
     ref: Text
     context: Whole = _optional(ge=0, le=50)
 
 
-class ShowRequest(Request):
+class ShowRequest(Parameters):
     """The body of /v1/show."""
 
     ref: Annotated[Text, Field(min_length=1)] = Field(description="path#L12, an id, an entity or a page.")
     context: Whole = _optional("Lines around it [3].", ge=0, le=1000)
 
 
-class ContextTool(Request):
+class ContextTool(Parameters):
     """The parameters of the tool context."""
 
     message: Message = _optional("The user's message")
     budget: Whole = _optional("Most tokens [4000]", ge=256, le=50_000)
 
 
-class ContextRequest(Request):
+class ContextRequest(Parameters):
     """The body of /v1/context."""
 
     message: Message = _optional("The newest message.")
@@ -120,13 +140,13 @@ class ContextRequest(Request):
     since: Text = _optional(_WHEN)
 
 
-class MessageRequest(Request):
+class MessageRequest(Parameters):
     """The body of /recall."""
 
     text: Message = Field(description="A message, as it was said.")
 
 
-class ExchangeRequest(Request):
+class ExchangeRequest(Parameters):
     """The body of /ingest."""
 
     user_msg: Annotated[str, Field(max_length=1_000_000)] = Field(description="Plain text.")
@@ -139,14 +159,14 @@ class IngestRequest(ExchangeRequest):
     dry_run: bool = _optional()
 
 
-class ReflectTool(Request):
+class ReflectTool(Parameters):
     """The parameters of the tool reflect."""
 
     since: Text = _optional(_WHEN)
     dry_run: bool = _optional()
 
 
-class ForgetTool(Request):
+class ForgetTool(Parameters):
     """The parameters of the tool forget."""
 
     ids: Texts = _optional()
@@ -158,14 +178,14 @@ class ForgetTool(Request):
     confirm: Text = _optional()
 
 
-class StoreRequest(Request):
+class StoreRequest(Parameters):
     """The body of /store."""
 
     text: Line = Field(description="A full grammar line, or plain text.")
     source: Text = _optional("user, agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
 
 
-class _Retain(Request):
+class _Retain(Parameters):
     text: Annotated[str, Field(max_length=8000)] = Field(
         description="Plain, or a grammar line: O(c=0.9) @Peter: Prefers short replies"
     )
@@ -204,7 +224,7 @@ RetainRequest = create_model("RetainRequest", __base__=_Retain, **_BODY)
 """The body of /v1/retain."""
 
 
-def read_request(model: type[Request], given: Mapping[str, Any], cure: str) -> dict[str, Any]:
+def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -> dict[str, Any]:
     """The parameters of a call; Usage for the first that is unknown, missing or out of bounds."""
     try:
         return model.model_validate(given).given()
@@ -220,7 +240,7 @@ def read_request(model: type[Request], given: Mapping[str, Any], cure: str) -> d
 _LENGTHS = ("maxLength", "minLength", "maxItems")  # bounds that are not worth a model's tokens
 
 
-def schema_of(model: type[Request], brief: bool = False) -> dict[str, Any]:
+def schema_of(model: type[Parameters], brief: bool = False) -> dict[str, Any]:
     """The JSON Schema of a request, without titles and null defaults; `brief` without the bounds of lengths too."""
     left_out = {"title", "default", *(_LENGTHS if brief else ())}
     made = model.model_json_schema()

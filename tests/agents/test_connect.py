@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from face_helpers import Done, call, write_pages
 
-from memctl.agents import host_files
+from memctl.agents import connect
 from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
 from memctl.notes.workspace import Workspace
@@ -407,13 +407,13 @@ def test_a_save_in_the_same_moment_is_not_overwritten(place: Place, monkeypatch:
     """The host writes between our look and our write: its text stays, and the answer says so."""
     path = place.home / ".claude.json"
     path.write_text("{}", "utf-8")
-    real = host_files.copy_attributes
+    real = connect.copy_attributes
 
     def save(*given: object) -> None:
         path.write_text('{"saved": true}', "utf-8")
         real(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(host_files, "copy_attributes", save)
+    monkeypatch.setattr(connect, "copy_attributes", save)
     done = place.connect("claude-code", "--write")
     assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
     assert sorted(p.name for p in place.home.iterdir()) == [".claude.json"]
@@ -423,7 +423,7 @@ def test_a_swap_gives_back_what_was_saved_at_the_last_moment(place: Place, monke
     """Between the last look and the swap of the names."""
     path = place.home / ".claude.json"
     path.write_text("{}", "utf-8")
-    real, calls = host_files.swap, []
+    real, calls = connect.swap, []
 
     def late(one: Path, other: Path) -> bool:
         if other == path and not calls:
@@ -431,7 +431,7 @@ def test_a_swap_gives_back_what_was_saved_at_the_last_moment(place: Place, monke
             other.write_text('{"saved": true}', "utf-8")
         return real(one, other)
 
-    monkeypatch.setattr(host_files, "swap", late)
+    monkeypatch.setattr(connect, "swap", late)
     done = place.connect("claude-code", "--write")
     if calls and os.name == "posix":
         assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
@@ -446,7 +446,7 @@ def test_a_full_disk_leaves_the_file_and_no_scraps(place: Place, monkeypatch: py
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(host_files, "copy_attributes", full)
+    monkeypatch.setattr(connect, "copy_attributes", full)
     done = place.connect("claude-code", "--write")
     assert done.code == 13 and "No space left" in done.err
     assert files(place.home) == {".claude.json": b"{}"}
@@ -459,11 +459,11 @@ def test_scraps_of_a_killed_process_are_removed(place: Place) -> None:
     ours, other = (place.home / f"..claude.json.memctl-{digit * 12}.tmp" for digit in "ab")
     ours.write_text("{}", "utf-8")
     other.write_text("somebody's", "utf-8")
-    host_files._STALE_SECONDS, kept = 0.0, host_files._STALE_SECONDS
+    connect._STALE_SECONDS, kept = 0.0, connect._STALE_SECONDS
     try:
         assert place.connect("claude-code", "--write").code == 0
     finally:
-        host_files._STALE_SECONDS = kept
+        connect._STALE_SECONDS = kept
     assert not ours.exists() and other.exists()
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.agents.hosts import File, Piece, put, revert, take
+from memctl.agents.hosts import File, HostEntry, put, revert, take
 from memctl.agents.jsonc import Malformed, Misfit, insert, parse, remove, same, where
 
 KEYS = st.sampled_from(["a", "mcp", "mcpServers", "hooks", "memctl", "é", 'q"uote', "ключ", "键", ""])
@@ -99,15 +99,15 @@ def test_adding_and_taking_out_again(document: tuple[str, Any], path: tuple[str,
 
 PIECES = st.lists(
     st.one_of(
-        st.builds(lambda path: Piece(path, VALUE), PATHS),
-        st.builds(lambda path, n: Piece(path, {"n": n}, item=True), PATHS, st.integers(0, 3)),
+        st.builds(lambda path: HostEntry(path, VALUE), PATHS),
+        st.builds(lambda path, n: HostEntry(path, {"n": n}, item=True), PATHS, st.integers(0, 3)),
     ),
     min_size=1, max_size=4,
 )  # fmt: skip
 
 
 @given(documents(), PIECES, st.sampled_from(["json", "json5"]))
-def test_a_whole_file(document: tuple[str, Any], pieces: list[Piece], form: str) -> None:
+def test_a_whole_file(document: tuple[str, Any], pieces: list[HostEntry], form: str) -> None:
     """All pieces of a file: what was inserted is known to the byte, twice is as once, and it comes out again."""
     text, root = document
     file = File("x", form, "", tuple(pieces))
@@ -181,11 +181,11 @@ def test_what_is_json5_only_or_nothing_is_refused(text: str) -> None:
 )
 def test_the_style_of_the_document_is_kept(text: str, after: str) -> None:
     """Indentation, line ends, one line, trailing commas, comments behind a value."""
-    made = put(text, File("x", "json", "", (Piece(("m",), {"x": 1}),)))
+    made = put(text, File("x", "json", "", (HostEntry(("m",), {"x": 1}),)))
     assert made.text == after and revert(made.text, made.spans) == text
 
 
 def test_the_last_of_two_equal_keys_counts() -> None:
     """As JavaScript reads it."""
     text = '{"m": 1, "m": {"a": 1}}'
-    assert put(text, File("x", "json", "", (Piece(("m", "b"), 2),))).text == '{"m": 1, "m": {"a": 1, "b": 2}}'
+    assert put(text, File("x", "json", "", (HostEntry(("m", "b"), 2),))).text == '{"m": 1, "m": {"a": 1, "b": 2}}'

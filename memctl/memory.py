@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from .beliefs.view import BeliefView as BeliefView
     from .beliefs.view import Reasons as Reasons
     from .conflicts.listing import Conflict as Conflict
-    from .context.assembly import Pack as Pack
     from .context.chat import Prepared as Prepared
-    from .context.memories import Memories as Memories
+    from .context.context import Memories as Memories
+    from .context.pack import Pack as Pack
     from .context.public_pages import PublicPage as PublicPage
     from .entities.rename import Named as Named
     from .evaluation.evaluate import Evaluation as Evaluation
@@ -276,45 +276,48 @@ class Memory(OpenMemory):
 
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
         """
-        from .context.context import context
+        from .context.context import ContextOptions, context
         from .context.counters import counter_of
 
         return context(
-            self.workspace, message, today=self.today, budget=budget, about=about, since=since, private=private,
-            count=counter_of(self.workspace, counter), through=self.resident,
-        )  # fmt: skip
+            self, message, ContextOptions(budget, about, since, private, counter_of(self.workspace, counter))
+        )
 
     def session_start(self, budget: int) -> Pack:
         """What every session is given, within `budget` tokens: core, lessons, recent lines."""
-        from .context.context import session_start
+        from .context.context import ContextOptions, session_start
 
-        return session_start(self.workspace, today=self.today, budget=budget)
+        return session_start(self, ContextOptions(budget))
 
     def beside_prompt(self, prompt: str, budget: int, most: int) -> str:
         """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""
         from .context.context import beside_prompt
 
-        return beside_prompt(self.workspace, prompt, today=self.today, budget=budget, most=most)
+        return beside_prompt(self, prompt, budget=budget, most=most)
 
     def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, source: str = "the chat", counter: str | None = None,
-        **options: Any,
+        core: bool = True, name: str = "chat", **options: Any,
     ) -> Prepared:  # fmt: skip
-        """The messages to send for a chat (a list, or JSON), within a budget; context/chat.py `prepare` has the options."""
+        """The messages to send for a chat (a list, or JSON), within a budget; `options` as for `context`.
+
+        Without `core`, core and lessons are not in it. Messages that are not sent are cited as `name#M12`.
+        """
         from .context.chat import prepare
         from .context.chat_messages import read_chat
+        from .context.context import ContextOptions
         from .context.counters import counter_of
 
-        count = counter_of(self.workspace, counter)
         given = read_chat(messages, source) if isinstance(messages, str) else messages
-        return prepare(self.workspace, given, today=self.today, through=self.resident, count=count, **options)
+        made = ContextOptions(count=counter_of(self.workspace, counter), **options)
+        return prepare(self, given, made, core=core, name=name)
 
     def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
-        from .context.memories import memories
+        from .context.context import memories
 
         most = k or self.workspace.settings.k
-        return memories(self.workspace, message, today=self.today, k=most, budget=budget, through=self.resident)
+        return memories(self, message, k=most, budget=budget)
 
     def ingest(
         self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..language.tokens import Counter
-from ..notes.workspace import Workspace
-from ..recall.query import read_query
-from .assembly import SHARES, Item, fitting, recalled_block, repeats, stable_part, words_of
 from .chat_messages import (
     Message,
     checked,
@@ -25,14 +20,9 @@ from .chat_messages import (
     without_thinking,
 )
 from .chat_window import Cut, cut, originals, question_of, recall_room
-from .context import core_of, room_beside, run, standing
-from .counters import counter_of
+from .context import ContextOptions, core_of, room_beside, staleness
 from .layers import Layers
-
-if TYPE_CHECKING:
-    from ..index.resident import Resident
-
-__all__ = ["Prepared", "prepare"]
+from .pack import SHARES, Item, fitting, recalled_block, repeats, stable_part, words_of
 
 _SAME = 0.7  # share of its words from which an older message says what a line of the workspace says
 _MARKS = 60  # tokens of the marks and the head of a block
@@ -56,34 +46,30 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    workspace: Workspace, messages: Sequence[Any], *, today: date, budget: int | None = None, about: Sequence[str] = (),
-    since: str | None = None, private: bool = False, core: bool = True, count: Counter | None = None, name: str = "chat",
-    through: Resident | None = None,
-) -> Prepared:  # fmt: skip
-    """The messages to send for a chat, within `budget` tokens.
+    memory: OpenMemory, messages: Sequence[Any], options: ContextOptions, *, core: bool = True, name: str = "chat"
+) -> Prepared:
+    """The messages to send for a chat, within the budget.
 
-    System messages stay whole, with the core and the lessons behind the first of them; the last 5 to 10 exchanges stay
-    (more, where there is room); thinking of past exchanges goes; what belongs to the newest message is recalled behind
-    it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing that is given is
-    changed. Usage for what is no chat, OverBudget where system and the newest message do not fit.
+    System messages stay whole, with the core and the lessons behind the first of them (without `core`: neither); the last
+    5 to 10 exchanges stay (more, where there is room); thinking of past exchanges goes; what belongs to the newest message
+    is recalled behind it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing
+    that is given is changed. Usage for what is not a chat, OverBudget where system and the newest message do not fit.
     """
     given = checked(messages)
-    most = workspace.settings.budget if budget is None else budget
-    counted = count or counter_of(workspace)
-    filters = replace(read_query("", today, about=about, since=since), public=not private)
+    budget, count, filters = options.settled(memory)
 
-    def job(index: Index) -> Prepared:
-        made = _Chat(given, most, counted, name)
-        text, warnings = core_of(workspace, private, index) if core else ("", [])
-        warnings += standing(workspace, index, through)
-        layers = Layers(workspace, index, today, counted, filters, text)
-        lessons = layers.lessons(int(room_beside(text, most, counted) * SHARES["lessons"])) if core else []
+    def job(opened: OpenMemory) -> Prepared:
+        made = _Chat(given, budget, count, name)
+        text, warnings = core_of(opened, options.private) if core else ("", [])
+        warnings += staleness(opened)
+        layers = Layers(opened, count, filters, text)
+        lessons = layers.lessons(int(room_beside(text, budget, count) * SHARES["lessons"])) if core else []
         made.begin(stable_part(text, lessons, ()))
         items = made.recall(layers, lessons)
         told = dict.fromkeys([*made.warnings, *warnings, *layers.warnings])
-        return Prepared(made.messages, made.used, most, tuple(told), (*lessons, *items), len(made.cut.gone))
+        return Prepared(made.messages, made.used, budget, tuple(told), (*lessons, *items), len(made.cut.gone))
 
-    return run(workspace, through, job)
+    return memory.run(job)
 
 
 class _Chat:

@@ -14,9 +14,9 @@ from typing import NamedTuple
 from ..errors import OverBudget
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
-from .assembly import Item, words_of
 from .chat_messages import Message, cost_of, is_system, is_turn, text_of, without_thinking
 from .fence import tamed
+from .pack import Item, words_of
 
 __all__ = ["FEWEST", "Cut", "cut", "originals", "question_of", "recall_room"]
 

@@ -3,105 +3,82 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from datetime import date
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
-from ..index.heal import with_index
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..language.tokens import Counter
+from ..index.queries.entries import Query
+from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
-from ..notes.workspace import Workspace
 from ..recall.query import read_query
 from ..recall.question import SHORT, clean_question
-from .assembly import SHARES, Item, Pack, made_pack, recalled_block, stable_part
+from ..recall.recall import recall
 from .counters import counter_of
-from .layers import CORE_PAGE, Layers, core_page
-from .relevance import belonging
-
-if TYPE_CHECKING:
-    from ..index.resident import Resident
-
-__all__ = [
-    "PROMPT_BUDGET",
-    "beside_prompt",
-    "context",
-    "core_of",
-    "for_prompt",
-    "room_beside",
-    "run",
-    "session_start",
-    "standing",
-]
+from .layers import CORE_PAGE, WEAK, Layers, core_page, query_of
+from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
 
 PROMPT_BUDGET = 2000
 """Tokens that `for_prompt` may take where nobody says."""
 
-T = TypeVar("T")
 
+@dataclass(frozen=True, slots=True)
+class ContextOptions:
+    """What a context may hold: `budget` in tokens (None: that of the settings), lines `about` somebody and `since` a day.
 
-def context(
-    workspace: Workspace, message: str = "", *, today: date, budget: int | None = None, about: Sequence[str] = (),
-    since: str | None = None, private: bool = False, count: Counter | None = None, through: Resident | None = None,
-) -> Pack:  # fmt: skip
-    """The four layers for a message, within `budget` tokens by `count`.
-
-    Untrusted lines never enter it, private ones only with `private`, for a model on this machine. OverBudget where the
-    core alone is more than the budget: it is never cut.
+    Untrusted lines never enter a context, private ones only with `private`, for a model on this machine. `count` counts
+    tokens; None is the counter of the settings.
     """
-    return _packed(workspace, message, today, budget, about, since, private, count, through, stable=True, recalled=True)
+
+    budget: int | None = None
+    about: Sequence[str] = ()
+    since: str | None = None
+    private: bool = False
+    count: Counter | None = None
+
+    def settled(self, memory: OpenMemory) -> tuple[int, Counter, Query]:
+        """Budget, counter and filters, with the settings for what is not given."""
+        workspace = memory.workspace
+        filters = replace(read_query("", memory.today, about=self.about, since=self.since), public=not self.private)
+        budget = workspace.settings.budget if self.budget is None else self.budget
+        return budget, self.count or counter_of(workspace), filters
 
 
-def session_start(
-    workspace: Workspace, *, today: date, budget: int | None = None, private: bool = False, count: Counter | None = None,
-    through: Resident | None = None,
-) -> Pack:  # fmt: skip
+def context(memory: OpenMemory, message: str, options: ContextOptions) -> Pack:
+    """The four layers for a message. OverBudget where the core alone is more than the budget: it is never cut."""
+    return _packed(memory, message, options, stable=True, recalled=True)
+
+
+def session_start(memory: OpenMemory, options: ContextOptions) -> Pack:
     """What a session begins with: core, lessons and recent lines, nothing that depends on a message."""
-    return _packed(workspace, "", today, budget, (), None, private, count, through, stable=True, recalled=False)
+    return _packed(memory, "", options, stable=True, recalled=False)
 
 
-def for_prompt(
-    workspace: Workspace, message: str, *, today: date, budget: int = PROMPT_BUDGET, private: bool = False,
-    count: Counter | None = None, through: Resident | None = None,
-) -> Pack:  # fmt: skip
+def for_prompt(memory: OpenMemory, message: str, options: ContextOptions) -> Pack:
     """What belongs to one message and does not stand in the core; empty where nothing does."""
-    return _packed(workspace, message, today, budget, (), None, private, count, through, stable=False, recalled=True)
+    return _packed(memory, message, options, stable=False, recalled=True)
 
 
-def beside_prompt(workspace: Workspace, prompt: str, *, today: date, budget: int, most: int) -> str:
-    """The fenced block of at most `most` lines that belong to a prompt by its words; mostly empty."""
-    pack = for_prompt(workspace, prompt, today=today, budget=budget)
-    if not pack.items:
-        return ""
-    words = clean_question(prompt) if len(prompt) > SHORT else prompt
-    names = with_index(workspace, lambda index: KnownNames(index).in_text(words))
-    return recalled_block(belonging(pack.items, words, names, most))
+def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable: bool, recalled: bool) -> Pack:
+    budget, count, filters = options.settled(memory)
 
-
-def _packed(
-    workspace: Workspace, message: str, today: date, budget: int | None, about: Sequence[str], since: str | None,
-    private: bool, count: Counter | None, through: Resident | None, *, stable: bool, recalled: bool,
-) -> Pack:  # fmt: skip
-    most = workspace.settings.budget if budget is None else budget
-    counted = count or counter_of(workspace)
-    filters = replace(read_query("", today, about=about, since=since), public=not private)
-
-    def job(index: Index) -> Pack:
-        core, warnings = core_of(workspace, private, index)
-        warnings += standing(workspace, index, through)
+    def job(opened: OpenMemory) -> Pack:
+        core, warnings = core_of(opened, options.private)
+        warnings += staleness(opened)
         shown = core if stable else ""
-        left = room_beside(shown, most, counted)
-        layers = Layers(workspace, index, today, counted, filters, core)
+        left = room_beside(shown, budget, count)
+        layers = Layers(opened, count, filters, core)
         lessons, recent = _stable(layers, left) if stable else ([], [])
-        left -= sum(counted(item.line) + 1 for item in (*lessons, *recent)) + 2 * _MARKS * stable
+        left -= sum(count(item.line) + 1 for item in (*lessons, *recent)) + 2 * _MARKS * stable
         found = layers.recalled(message, left, (*lessons, *recent)) if recalled else []
-        return made_pack(shown, lessons, recent, found, most, counted, [*warnings, *layers.warnings])
+        chosen = {"recalled": found, "recent": recent, "lessons": lessons}
+        return made_pack(shown, chosen, budget, count, [*warnings, *layers.warnings])
 
-    return run(workspace, through, job)
+    return memory.run(job)
 
 
 _MARKS = 50  # tokens of the marks and the head of one block
@@ -127,22 +104,79 @@ def room_beside(core: str, budget: int, count: Counter) -> int:
     return budget - needed
 
 
-def run(workspace: Workspace, through: Resident | None, job: Callable[[Index], T]) -> T:
-    """What `job` makes of the index: through one that is held open, if there is one."""
-    return through.run(job) if through else with_index(workspace, job)
-
-
-def standing(workspace: Workspace, index: Index, through: Resident | None) -> list[str]:
+def staleness(memory: OpenMemory) -> list[str]:
     """Bring the index up to date, where something changed; why it may lag, if it does."""
-    report = OpenMemory(workspace, resident=through).bound(index).synced()
+    report = memory.synced()
     return [report.stale] if report.stale else []
+
+
+# -- for one message ----------------------------------------------------------------------------------------------------
+
+
+class Memories(NamedTuple):
+    """A fenced block of cited lines, and how many; empty and 0 where nothing belongs to the message."""
+
+    text: str
+    lines: int
+
+
+def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 2000) -> Memories:
+    """The best `k` lines for a message that fit into `budget` tokens, the untrusted ones marked, without private ones.
+
+    Lines far weaker than the best belong to another question. What looks like a filter in a message is only words.
+    """
+    query = query_of(message, Query(public=True), memory.today)
+    if not query_terms(query.words):
+        return Memories("", 0)
+    hits = recall(memory, query, k=k).hits
+    least = WEAK * max((hit.score for hit in hits), default=0.0)
+    kept = [hit for hit in hits if hit.score >= least and not hit.retracted]
+    items = fitting([item_of(hit, "recalled") for hit in kept], budget, estimate)
+    return Memories(recalled_block(items), len(items))
+
+
+def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) -> str:
+    """The fenced block of at most `most` lines that belong to a prompt by its words; mostly empty.
+
+    Recall ranks; it does not say that nothing fits. A prompt such as "run the tests again" finds some line with a test in
+    it, and a hook should be silent by default.
+    """
+    pack = for_prompt(memory, prompt, ContextOptions(budget))
+    if not pack.items:
+        return ""
+    words = clean_question(prompt) if len(prompt) > SHORT else prompt
+    names = memory.run(lambda opened: KnownNames(opened.index).in_text(words))
+    return recalled_block(relevant(pack.items, words, names, most))
+
+
+_WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
+_SHARE = 0.3  # of the prompt's words
+
+
+def relevant(items: Iterable[Item], words: str, names: Collection[str], most: int) -> list[Item]:
+    """The first `most` of the items that share with a prompt a name that is known, an identifier, or enough of its words.
+
+    Items that were found by meaning alone, in other words or in another language, do not pass unless a name is in both.
+    """
+    wanted = [term for term in query_terms(words) if len(term) > 1]  # single characters of Chinese stand in many words
+    known = [frozenset(terms(name)) for name in names]
+    return [item for item in items if _is_relevant(item, wanted, known)][:most]
+
+
+def _is_relevant(item: Item, wanted: Sequence[str], known: Iterable[frozenset[str]]) -> bool:
+    said = frozenset(terms(item.line.partition("]")[2]))
+    shared = [term for term in wanted if term in said]
+    if any(name and name <= said for name in known) or any(map(is_identifier, shared)):
+        return True
+    return len(shared) >= max(_WORDS, _SHARE * len(wanted))
 
 
 # -- core -------------------------------------------------------------------------------------------------------------
 
 
-def core_of(workspace: Workspace, private: bool, index: Index) -> tuple[str, list[str]]:
+def core_of(memory: OpenMemory, private: bool) -> tuple[str, list[str]]:
     """memory.md and the pinned pages, whole but for lines that are untrusted or private; and what could not be read."""
+    workspace, index = memory.workspace, memory.index
     parts: list[str] = []
     warnings: list[str] = []
     for path in dict.fromkeys((core_page(workspace), *workspace.settings.pinned)):

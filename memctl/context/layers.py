@@ -12,7 +12,6 @@ from itertools import islice
 from ..entities.names_of_lines import KnownNames
 from ..facts import Kind
 from ..hits import Hit
-from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks
@@ -25,9 +24,7 @@ from ..recall.entry_hits import hits_of
 from ..recall.lookup import current_slots
 from ..recall.recall import recall_in
 from ..reflect.lessons import Outcome, lessons
-from .assembly import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
-
-__all__ = ["CORE_PAGE", "Layers", "asked", "core_page"]
+from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -41,7 +38,7 @@ def core_page(workspace: Workspace) -> str:
 _RECENT = 80  # newest lines that are looked at
 _RECALLED = 30
 _MOST = 2000  # lines looked at where most are untrusted
-_WEAK = 0.4  # of the best score: what is below that belongs to another question
+WEAK = 0.4  # of the best score: what is below that belongs to another question
 _BELIEFS, _NAMED, _SLOTS = 5, 3, 6
 _TASKS = 30  # whose outcomes were told last: each is read from disk
 _TAUGHT = 4
@@ -53,13 +50,10 @@ _LABELS = ("reliable", "recurring failure", "tentative")
 class Layers:
     """What may be told, one call long. `filters` holds for every layer; `warnings` gathers what recall had to say."""
 
-    def __init__(
-        self, workspace: Workspace, index: Index, today: date, count: Counter, filters: Query, core: str
-    ) -> None:
-        self._workspace, self._index, self._today, self._count = workspace, index, today, count
-        self._memory = OpenMemory(workspace).on(today).bound(index)
+    def __init__(self, memory: OpenMemory, count: Counter, filters: Query, core: str) -> None:
+        self._memory, self._index, self._today, self._count = memory, memory.index, memory.today, count
         self._filters = filters
-        self._core_pages = frozenset((core_page(workspace), *workspace.settings.pinned))
+        self._core_pages = frozenset((core_page(memory.workspace), *memory.workspace.settings.pinned))
         self._core = [words_of(line) for line in core.split("\n") if line.strip()]
         self.warnings: list[str] = []
 
@@ -129,7 +123,7 @@ class Layers:
 
     def recalled(self, message: str, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """What belongs to a message and does not stand in `before` or the core, best first within `room`."""
-        query = asked(message, self._filters, self._today)
+        query = query_of(message, self._filters, self._today)
         if not query_terms(query.words):
             return []
         hits = self._relevant(self._open(query, _RECALLED), query.words)
@@ -142,7 +136,7 @@ class Layers:
         """The hits that are not far weaker than the best. A question for reasons lifts lines that give one, replaced or not."""
         if not hits:
             return []
-        least = _WEAK * max(hit.score for hit in hits)
+        least = WEAK * max(hit.score for hit in hits)
         kept = [hit for hit in hits if hit.score >= least]
         if _why().search(words):
             kept.sort(key=lambda hit: not _because().search(hit.content))
@@ -164,7 +158,7 @@ class Layers:
 
     def _beliefs(self, query: Query, hits: Sequence[Hit]) -> Iterator[Item]:
         """Opinions with their confidence of today, if they belong to the question as much as what was found."""
-        least = _WEAK * max((hit.score for hit in hits), default=0.0)
+        least = WEAK * max((hit.score for hit in hits), default=0.0)
         for hit in self._open(replace(query, kinds=(Kind.OPINION,)), _BELIEFS):
             if hit.score >= least and not hit.superseded_by:
                 yield item_of(hit, "recalled", "beliefs")
@@ -199,7 +193,7 @@ class Layers:
         return [item for item in items if not repeats(item.text, self._core)]
 
 
-def asked(message: str, filters: Query, today: date) -> Query:
+def query_of(message: str, filters: Query, today: date) -> Query:
     """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
     from ..language.dates import find_times
     from ..recall.question import SHORT, clean_question

@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, time
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from ..index.open_memory import OpenMemory
 from ..index.resident import Resident
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace, find_workspace
 from .chat import Prepared, prepare
 from .chat_messages import Message, checked
+from .context import ContextOptions
 from .counters import counter_of
-
-__all__ = ["Window"]
 
 _COUNTED = 8192  # texts whose count is kept: a chat is counted from its beginning, every turn
 
@@ -47,8 +47,8 @@ class Window:
         self.budget, self.private, self.core = budget, private, core
         # Each call counts the whole chat, of which one message is new.
         self.count: Counter = lru_cache(_COUNTED)(counter if callable(counter) else counter_of(found, counter))
-        self._today = today
-        self._resident = Resident(found)
+        clock = datetime.now if today is None else lambda: datetime.combine(today, time())
+        self._memory = OpenMemory(found, clock, resident=Resident(found))
         self._lock = threading.RLock()
         self._chat: list[Message] = []
         self.last: Prepared | None = None
@@ -57,7 +57,7 @@ class Window:
     @property
     def workspace(self) -> Workspace:
         """The workspace, with its settings as they are now."""
-        return self._resident.workspace
+        return self._memory.workspace
 
     def add(self, role: str, content: str | list[Any] | None = None, **more: Any) -> None:
         """Add a message to the chat: `more` are its other fields, such as `tool_calls` or `tool_call_id`."""
@@ -80,15 +80,15 @@ class Window:
         OverBudget where the system messages and the newest one do not fit; nothing of those is ever cut.
         """
         with self._lock:
-            self.last = prepare(
-                self.workspace, self._chat if chat is None else list(chat), today=self._today or date.today(),
-                budget=self.budget, private=self.private, core=self.core, count=self.count, through=self._resident,
-            )  # fmt: skip
+            options = ContextOptions(self.budget, private=self.private, count=self.count)
+            given = self._chat if chat is None else list(chat)
+            self.last = prepare(self._memory, given, options, core=self.core)
             return self.last.messages
 
     def close(self) -> None:
         """Let go of the index; the chat stays."""
-        self._resident.close()
+        if self._memory.resident:
+            self._memory.resident.close()
 
     def __enter__(self) -> Window:
         return self

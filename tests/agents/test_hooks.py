@@ -63,6 +63,7 @@ def claude(prompt: str = "", name: str = "UserPromptSubmit", **more: Any) -> dic
 def test_a_session_begins_with_core_lessons_and_what_is_recent(tmp_path: Path) -> None:
     """In the words of Claude Code and Codex; within what a host shows; the same bytes as long as nothing changes."""
     root = fixture_copy(tmp_path)
+    call(["index"], root)  # whole, however slow the machine is
     done = hook("session-start", claude(name="SessionStart", source="startup"), root)
     text = said(done)
     assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "SessionStart"

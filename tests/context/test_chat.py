@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import TODAY, call, fixture_copy, write_pages
+from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +17,7 @@ import memctl
 from memctl.context.chat import Prepared, prepare
 from memctl.context.chat_messages import cleaned, cost_of, paired, read_chat, text_of, without_thinking
 from memctl.context.chat_window import cut, originals
+from memctl.context.context import ContextOptions
 from memctl.context.fence import fenced_blocks, without_fenced
 from memctl.errors import OverBudget, Usage
 from memctl.index.resident import Resident
@@ -50,8 +51,11 @@ def resident(workspace: Workspace) -> Iterator[Resident]:
         yield held
 
 
-def sent(workspace: Workspace, chat: list[Message], budget: int = 2000, **more: Any) -> Prepared:
-    return prepare(workspace, chat, today=TODAY, budget=budget, **more)
+def sent(
+    workspace: Workspace, chat: list[Message], budget: int = 2000, through: Resident | None = None, **more: Any
+) -> Prepared:
+    own = {name: more.pop(name) for name in ("core", "name") if name in more}
+    return prepare(memory_on(workspace, resident=through), chat, ContextOptions(budget, **more), **own)
 
 
 def total(messages: list[Message]) -> int:

@@ -7,24 +7,29 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from face_helpers import TODAY, call, fixture_copy, write_pages
+from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import fact_texts
 from torture import poison
 
-from memctl.context.assembly import Item, Pack, fitting, newest_days
-from memctl.context.context import context, for_prompt, session_start
+from memctl.context.context import PROMPT_BUDGET, ContextOptions, context, for_prompt, session_start
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
+from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
 from memctl.language.tokens import estimate
 from memctl.notes.workspace import Workspace
 
 
-def pack(workspace: Workspace, message: str = "", **more: object) -> Pack:
-    return context(workspace, message, today=TODAY, **more)  # type: ignore[arg-type]
+def pack(workspace: Workspace, message: str = "", **more: Any) -> Pack:
+    return context(memory_on(workspace), message, ContextOptions(**more))
+
+
+def prompted(workspace: Workspace, message: str) -> Pack:
+    return for_prompt(memory_on(workspace), message, ContextOptions(PROMPT_BUDGET))
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +117,7 @@ def test_lessons_come_with_their_counts(station: Workspace) -> None:
     assert any("A backup is a rumour" in line for line in lessons)
     assert any("lesson, reliable: unstick the gateway, losing nothing: Replayed the queue" in line for line in lessons)
     assert any("Power-cycled the gateway (2 failed; failed because" in line for line in lessons)
-    later = for_prompt(station, "how do we restore a backup on a clean machine?", today=TODAY)
+    later = prompted(station, "how do we restore a backup on a clean machine?")
     assert any(i.kind == "lesson" and "Restored Monday's dump" in i.text and "(1 ok)" in i.line for i in later.items)
 
 
@@ -143,8 +148,8 @@ def test_chatter_recalls_nothing(tmp_path: Path) -> None:
     """No words to look for: nothing rather than the newest."""
     workspace = pages(tmp_path, "- W @Peter: Lives in Lisbon\n")
     for message in ("", "...", "the", "и", "?!"):
-        assert for_prompt(workspace, message, today=TODAY).text == ""
-    assert "Lisbon" in for_prompt(workspace, "where does Peter live?", today=TODAY).text
+        assert prompted(workspace, message).text == ""
+    assert "Lisbon" in prompted(workspace, "where does Peter live?").text
 
 
 def test_about_and_since_hold_for_every_layer(station: Workspace) -> None:
@@ -157,7 +162,7 @@ def test_about_and_since_hold_for_every_layer(station: Workspace) -> None:
 def test_a_sign_in_a_message_is_no_filter(tmp_path: Path) -> None:
     """`@Peter` or `kind:` in what somebody says are words, not flags."""
     workspace = pages(tmp_path, "- W @Atlas: Listens on port 8080, told by mail\n")
-    assert "8080" in for_prompt(workspace, "@Peter asks kind:opinion which port Atlas listens on", today=TODAY).text
+    assert "8080" in prompted(workspace, "@Peter asks kind:opinion which port Atlas listens on").text
 
 
 # -- the same beginning -----------------------------------------------------------------------------------------------
@@ -166,7 +171,7 @@ def test_a_sign_in_a_message_is_no_filter(tmp_path: Path) -> None:
 def test_the_stable_part_does_not_depend_on_the_message(station: Workspace) -> None:
     """Byte for byte."""
     made = {pack(station, message).stable for message in ("", "why PostgreSQL?", "饺子在哪里？", "restore a backup")}
-    assert len(made) == 1 and session_start(station, today=TODAY).text in made
+    assert len(made) == 1 and session_start(memory_on(station), ContextOptions()).text in made
 
 
 def test_a_new_line_is_added_at_the_end_of_the_stable_part(tmp_path: Path) -> None:
@@ -447,5 +452,7 @@ def test_an_empty_workspace_has_an_empty_context(tmp_path: Path) -> None:
 def test_a_day_ends_what_ended(tmp_path: Path) -> None:
     """What holds until a day says so afterwards."""
     workspace = pages(tmp_path, "- W(t=2025-11-01..2025-11-20) @Atlas: Atlas stands in the cellar\n")
-    before = context(workspace, "where does Atlas stand?", today=TODAY - timedelta(days=15)).recalled
+    before = context(
+        memory_on(workspace, TODAY - timedelta(days=15)), "where does Atlas stand?", ContextOptions()
+    ).recalled
     assert "until" not in before and "(until 2025-11-20)" in pack(workspace, "where does Atlas stand?").text

@@ -315,7 +315,7 @@ def test_a_bug_is_one_line(server: Running, monkeypatch: pytest.MonkeyPatch, cap
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("zanzibarite")
 
-    monkeypatch.setattr("memctl.context.memories.memories", broken)
+    monkeypatch.setattr("memctl.context.context.memories", broken)
     reply = server.post("/recall", {"text": "database"})
     assert (reply.status, reply.json["error"], reply.json["code"]) == (500, "unexpected RuntimeError", 70)
     assert server.get("/v1/health").status == 200

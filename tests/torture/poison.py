@@ -15,11 +15,10 @@ from pathlib import Path
 
 from face_helpers import TODAY, fixture_copy, memory_on
 
-from memctl.context.assembly import Pack
-from memctl.context.chat import prepare
 from memctl.context.chat_messages import text_of
-from memctl.context.context import context, for_prompt, session_start
+from memctl.context.context import ContextOptions, for_prompt
 from memctl.context.fence import fence, fenced_blocks
+from memctl.context.pack import Pack
 from memctl.index.resident import Resident
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
@@ -142,7 +141,7 @@ def _told(workspace: Workspace) -> list[str]:
     with Resident(workspace) as held:
         packs = [pack.text for question in QUESTIONS for pack in _packs(workspace, question, held)]
         chats = [
-            json.dumps(prepare(workspace, [{"role": "user", "content": q or "hi"}], today=TODAY, through=held).messages)
+            json.dumps(memory_on(workspace, resident=held).chat([{"role": "user", "content": q or "hi"}]).messages)
             for q in QUESTIONS
             if q != CANARY
         ]
@@ -150,9 +149,10 @@ def _told(workspace: Workspace) -> list[str]:
 
 
 def _packs(workspace: Workspace, question: str, held: Resident) -> Iterator[Pack]:
-    yield context(workspace, question, today=TODAY, budget=20_000, through=held)
-    yield for_prompt(workspace, question, today=TODAY, budget=8000, through=held)
-    yield session_start(workspace, today=TODAY, budget=20_000, through=held)
+    memory = memory_on(workspace, resident=held)
+    yield memory.context(question, budget=20_000)
+    yield for_prompt(memory, question, ContextOptions(8000))
+    yield memory.session_start(20_000)
 
 
 def from_the_agent(count: int) -> tuple[int, int, int, int]:
@@ -171,7 +171,7 @@ def from_the_agent(count: int) -> tuple[int, int, int, int]:
                     seen |= set(re.findall(CANARY + r"\d+", pack.text))
                     proven += sum(_holds(root, item.source, item.text) for item in pack.items if item.kind != "lesson")
                     proven += sum(_holds(root, item.source, "") for item in pack.items if item.kind == "lesson")
-                made = prepare(workspace, [{"role": "user", "content": question or "hi"}], today=TODAY, through=held)
+                made = memory_on(workspace, resident=held).chat([{"role": "user", "content": question or "hi"}])
                 last = text_of(made.messages[-1])
                 broken += len(fenced_blocks(last)) > 1 or bool(_SPECIAL.search(last))
     return broken, items, proven, len(seen)

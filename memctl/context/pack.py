@@ -10,7 +10,7 @@ Core, lessons and recent do not depend on the message: as long as their sources 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from itertools import groupby
 from typing import Any, NamedTuple
 
@@ -19,26 +19,7 @@ from ..hits import Hit
 from ..language.names import entity_key
 from ..language.tokens import Counter
 from ..reflect.lessons import Strategy, Task
-from .fence import CORE, MEMORY, fence, tamed, without_fenced
-
-__all__ = [
-    "CITED",
-    "SHARES",
-    "Item",
-    "Pack",
-    "fence",
-    "fitting",
-    "is_open",
-    "item_of",
-    "lesson_item",
-    "made_pack",
-    "newest_days",
-    "recalled_block",
-    "repeats",
-    "stable_part",
-    "without_fenced",
-    "words_of",
-]
+from .fence import CORE, MEMORY, fence, tamed
 
 SHARES = {"lessons": 0.15, "recent": 0.25}
 """What part of the budget that the core leaves a layer may take; what it does not take flows on to the layers behind it."""
@@ -273,11 +254,12 @@ def _block(title: str, items: Sequence[Item]) -> str:
 
 
 def made_pack(
-    core: str, lessons: Sequence[Item], recent: Sequence[Item], recalled: Sequence[Item], budget: int, count: Counter,
-    warnings: Sequence[str] = (),
-) -> Pack:  # fmt: skip
-    """The pack of what was chosen. Where a counter makes more of the whole than of its parts, the last items go."""
-    chosen = {"recalled": list(recalled), "recent": list(recent), "lessons": list(lessons)}
+    core: str, chosen: Mapping[str, list[Item]], budget: int, count: Counter, warnings: Sequence[str] = ()
+) -> Pack:
+    """The pack of what was `chosen` by layer: recalled, recent, lessons.
+
+    Where a counter makes more of the whole than of its parts, the last items go, those of the first layer first.
+    """
     while True:
         stable = stable_part(core, chosen["lessons"], chosen["recent"])
         tail = recalled_block(chosen["recalled"])

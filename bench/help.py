@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memctl.markdown.attributes import ATTRIBUTES
-from memctl.notes.settings import Settings
-from memctl.notes.settings_keys import KEYS
+from memctl.notes.settings import KEYS, Settings
 
 DOCS = Path(__file__).parents[1] / "docs"
 HEAD = "# Commands\n\nWhat `memctl COMMAND --help` says; `make docs` writes this page.\n"

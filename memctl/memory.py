@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from .forget.forget import Forgetting as Forgetting
     from .forget.forget import ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
-    from .index.maintain import Verified as Verified
     from .index.queries.entries import Query as Query
     from .index.sync import SyncReport as SyncReport
+    from .index.sync import Verified as Verified
     from .ingest.ingest import Ingested as Ingested
     from .ingest.ingest import Proposed as Proposed
     from .maintenance.check import Finding as Finding
@@ -388,13 +388,13 @@ class Memory(OpenMemory):
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the index up to date with the files, or make it again from them."""
-        from .index.maintain import index
+        from .index.sync import build_index
 
-        return index(self.workspace, rebuild=rebuild, progress=self.progress)
+        return build_index(self.workspace, rebuild=rebuild, progress=self.progress)
 
     def verify(self) -> Verified:
         """Compare the index, row by row, with one made again from the files."""
-        from .index.maintain import verify
+        from .index.sync import verify
 
         return verify(self.workspace)
 

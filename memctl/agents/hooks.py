@@ -1,6 +1,6 @@
 """What a host's hooks do: memory into a session and beside a prompt, and out of a transcript before it is shortened.
 
-A hook must not stop an agent: its time is bounded, and whatever goes wrong is an empty answer and a line in
+A hook must not stop an agent: its time is run_with_timeout, and whatever goes wrong is an empty answer and a line in
 `.memory/hooks.log`. Private lines never go out: the model that reads them may be anywhere.
 """
 
@@ -19,8 +19,7 @@ from typing import Any, TextIO
 from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget, PageUnreadable
 from ..memory import Memory
 from ..notes.files import prepare_memory
-from ..notes.system import OPEN_SAFELY
-from ..notes.timeouts import bounded
+from ..notes.system import OPEN_SAFELY, run_with_timeout
 from ..notes.workspace import SETTINGS, Workspace, current_folder, find_workspace
 
 __all__ = ["EVENTS", "answer_hook", "log_hook", "run_hook"]
@@ -46,7 +45,7 @@ class _Silent(MemctlError):
 
 
 def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dict[str, Any] | None:
-    """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in bounded time."""
+    """What to print for an event whose JSON stands on stdin: None is nothing. Never raises, and returns in run_with_timeout time."""
     start = time.monotonic()
     if event not in EVENTS:
         _log(named, now, event, f"no such event; {', '.join(EVENTS)}")
@@ -59,7 +58,7 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
             _log(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
         return json.dumps(done).encode()
 
-    outcome = bounded(job, _SECONDS[event], finish=_FINISH if keeps else 0.0)
+    outcome = run_with_timeout(job, _SECONDS[event], finish=_FINISH if keeps else 0.0)
     said: Any = json.loads(outcome.answer) if outcome.answer is not None else {"log": outcome.trouble}
     if said.get("log"):
         _log(named or said.get("root"), now, event, f"{said['log']} ({time.monotonic() - start:.1f} s)")

@@ -12,7 +12,6 @@ from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import placed
 from ..index.reread import reread
-from ..index.sync import freshen
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet
 from ..notes.files import read_page
@@ -55,7 +54,7 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
     """Every belief on bank/opinions.md, the firmest first; those about one name only, with `about`."""
 
     def job(memory: OpenMemory) -> tuple[BeliefView, ...]:
-        freshen(memory.workspace, memory.index, memory.tell)
+        memory.sync_for_read()
         found = _views(memory, as_of)
         if about is not None:
             known = KnownNames(memory.index)
@@ -126,7 +125,7 @@ def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Rea
 
     def job(memory: OpenMemory) -> Reasons:
         index, day = memory.index, as_of or memory.today
-        freshen(memory.workspace, index, memory.tell)
+        memory.sync_for_read()
         speaks = tuple(
             view for view in _views(memory, as_of) if view.ref == bare or any(b.ref == bare for b in view.evidence)
         )

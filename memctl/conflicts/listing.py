@@ -27,7 +27,6 @@ from ..index.queries.entries import by_ids, slot_ids
 from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.row import Row
-from ..index.sync import freshen
 from ..language.analyzer import terms
 from ..language.names import entity_key
 from ..recall.entry_hits import hits_of, text_of
@@ -65,7 +64,7 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
     """
 
     def job(memory: OpenMemory) -> tuple[Conflict, ...]:
-        freshen(memory.workspace, memory.index, memory.tell)
+        memory.sync_for_read()
         with memory.index.reading():
             return conflicts_in(memory, about)
 

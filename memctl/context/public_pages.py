@@ -9,7 +9,6 @@ from ..errors import NothingFound, Usage
 from ..index.open_memory import OpenMemory
 from ..index.public import private_entries, without_private_lines
 from ..index.queries.names import all_entities, resolve
-from ..index.sync import freshen
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 
@@ -32,7 +31,7 @@ class PublicPage(NamedTuple):
 def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
     """All of them: core pages, logs from the newest on, entities by name."""
     workspace = memory.workspace
-    freshen(workspace, memory.index, memory.tell)
+    memory.sync_for_read()
     entities = sorted(all_entities(memory.index), key=lambda entity: entity.name)
     return (
         *(PublicPage("page", path, "Always in context") for path in _core(workspace)),
@@ -75,7 +74,7 @@ def _logs(workspace: Workspace) -> list[str]:
 
 
 def _entity_page(memory: OpenMemory, name: str) -> str:
-    freshen(memory.workspace, memory.index, memory.tell)
+    memory.sync_for_read()
     found = [entity for entity in resolve(memory.index, name) if entity.path]
     if len(found) > 1:
         raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")

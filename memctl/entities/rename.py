@@ -104,7 +104,7 @@ def _run(memory: OpenMemory, plan: Callable[[_EntityFiles], _Planned], dry_run: 
     """Plan on a fresh index, then write page by page; what was cut off half-way is completed by the same call."""
 
     def job(at: OpenMemory) -> _Planned:
-        at.up_to_date()
+        at.sync_for_write()
         return plan(_EntityFiles(at))
 
     with nullcontext() if dry_run else writing_alone(memory.workspace, "reflect"):

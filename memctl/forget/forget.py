@@ -153,7 +153,7 @@ def _check(selectors: Selectors) -> None:
 def _freshen(memory: OpenMemory) -> None:
     """Bring the index up to date: what is not in it could not be chosen. One that cannot be written stays as it is."""
     if not memory.index.frozen:
-        memory.up_to_date(parallel=True)
+        memory.sync_for_write(parallel=True)
 
 
 # -- apply ------------------------------------------------------------------------------------------------------------

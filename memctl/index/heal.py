@@ -17,8 +17,8 @@ from ..ids import hashed
 from ..notes.files import prepare_memory
 from ..notes.system import OPEN_SAFELY, locked
 from ..notes.workspace import Workspace
-from .derived_rows import SELECT_ABOUT, SELECT_NAMES, derived, page_sum
 from .index import SELECT_ROW, Index, code
+from .row import SELECT_ABOUT, SELECT_NAMES, derived, page_sum
 
 __all__ = [
     "DAMAGE",
@@ -36,7 +36,7 @@ _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
-    "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/derived_rows.py", "index/lexical.py", "ids.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
+    "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/lexical.py", "ids.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
     "language/dates_lexer.py", "language/dates_meanings.py", "markdown/front_matter.py", "markdown/grammar.py", "markdown/lines.py",
     "language/modality.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/detect.py",
 )  # fmt: skip

@@ -14,9 +14,8 @@ from typing import Any, NamedTuple, TypeVar
 from ..errors import CannotWrite, LockBusy
 from ..ids import page_id
 from ..language.names import entity_key, stem_head, stem_key
-from .derived_rows import page_sum, slots, turned
 from .lexical import ORDINAL_BITS
-from .row import PageRows, Row
+from .row import PageRows, Row, page_sum, slots, turned
 
 __all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code"]
 

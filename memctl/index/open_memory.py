@@ -102,7 +102,7 @@ class OpenMemory:
             self.resident.settle(look, report)
         return report
 
-    def up_to_date(self, *, parallel: bool = False) -> None:
+    def sync_for_write(self, *, parallel: bool = False) -> None:
         """Bring the open index up to date. What keeps it from that is an error: for writers, who must not miss a line.
 
         `parallel` lets other processes read the pages.
@@ -113,7 +113,7 @@ class OpenMemory:
         if report.stale:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
-    def freshen(self) -> None:
+    def sync_for_read(self) -> None:
         """`synced`; `tell` hears why the index lags behind the files, if it does."""
         if stale := self.synced().stale:
             self.tell(f"stale: {stale}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,17 +16,76 @@ from ..notes.settings import read_settings
 from ..notes.workspace import SETTINGS, Workspace
 from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
 from .index import Index
-from .inotify import Inotify
 
-__all__ = ["Look", "Resident"]
+__all__ = ["FolderWatch", "Look", "Resident"]
+
+_MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _GONE, _MOVED = 2, 4, 64, 128, 256, 512, 1024, 2048
+_ONLY_FOLDERS, _NO_LINKS = 0x01000000, 0x02000000
+_WANTED = _MODIFY | _ATTRIB | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _GONE | _MOVED | _ONLY_FOLDERS | _NO_LINKS
+_PIECE = 1 << 16
+
+
+class FolderWatch:
+    """Watches the folders of a workspace. Not for files on a network, nor for writes through a memory map or another hard
+    link: whoever asks has to look for himself now and then."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._fd = -1
+        self._add = None
+        if sys.platform == "linux":
+            with suppress(OSError, AttributeError):
+                import ctypes
+
+                system = ctypes.CDLL(None, use_errno=True)
+                self._add = system.inotify_add_watch
+                self._fd = system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._armed = False
+
+    def has_changed(self) -> bool:
+        """True when something changed since the last call, or may have; folders that are new are watched from now on."""
+        if self._fd < 0:
+            return True
+        changed = not self._armed
+        try:
+            while os.read(self._fd, _PIECE):
+                changed = True
+        except BlockingIOError:
+            pass
+        except OSError:
+            changed, self._armed = True, False
+        if changed:
+            self._armed = self._watch()
+        return changed
+
+    def _watch(self) -> bool:
+        """Watch every folder that may hold pages; False where the system lets us watch no more.
+
+        Each is watched before it is listed, so that a folder made meanwhile rings.
+        """
+        whole = self._add_folder(os.fsencode(self._workspace.root))
+        for folder, names, _ in os.walk(self._workspace.root):
+            names[:] = [name for name in names if not name.startswith(".") and name not in self._workspace.skipped]
+            whole = all([whole, *(self._add_folder(os.fsencode(os.path.join(folder, name))) for name in names)])
+        return whole
+
+    def _add_folder(self, folder: bytes) -> bool:
+        return bool(self._add and self._add(self._fd, folder, _WANTED) >= 0)
+
+    def close(self) -> None:
+        """Stop watching."""
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
+
 
 T = TypeVar("T")
 _MOST_IDLE = 4
-_TRUSTED = 1.0  # seconds for which silence is believed: some changes ring no bell
+_TRUSTED = 1.0  # seconds for which the watch is believed without a look: some changes raise no event
 
 
 class Look(NamedTuple):
-    """A look at the bell. `known` is what `settle` was last told, if nothing has changed since; `turn` goes to `settle`."""
+    """Whether a sync is needed. `known` is what `settle` was last told, if nothing has changed since; `turn` goes to `settle`."""
 
     known: Any
     turn: int
@@ -43,7 +103,7 @@ class Resident:
         self._read_at = _state_of(workspace)
         self._lock = threading.Lock()
         self._idle: list[Index] = []
-        self._bell: Inotify | None = None
+        self._watch: FolderWatch | None = None
         self._turn = 0
         self._settled: tuple[float, Any] | None = None
 
@@ -62,7 +122,7 @@ class Resident:
         return self._workspace
 
     def run(self, job: Callable[[Index], T]) -> T:
-        """What `job` makes of the index, as `with_index` would have it: one that is damaged is made anew, and so is the job."""
+        """What `job` makes of the index, as `with_index` would have it: one that is damaged is made again, and so is the job."""
         index = self._take()
         damaged = False
         try:
@@ -100,8 +160,8 @@ class Resident:
     def look(self) -> Look:
         """Whether a sync is needed: not if nothing changed since the one that was settled last."""
         with self._lock:
-            self._bell = self._bell or Inotify(self.workspace)
-            if self._bell.rang():
+            self._watch = self._watch or FolderWatch(self.workspace)
+            if self._watch.has_changed():
                 self._turn += 1
                 self._settled = None
             if self._settled and time.monotonic() - self._settled[0] > _TRUSTED:
@@ -122,12 +182,12 @@ class Resident:
     def close(self) -> None:
         """Let go of what is held open; `run` afterwards opens it again."""
         with self._lock:
-            idle, self._idle, bell, self._bell = self._idle, [], self._bell, None
+            idle, self._idle, watch, self._watch = self._idle, [], self._watch, None
             self._settled = None
         for index in idle:
             close_index(index)
-        if bell:
-            bell.close()
+        if watch:
+            watch.close()
 
     def __enter__(self) -> Resident:
         return self

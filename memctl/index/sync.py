@@ -1,26 +1,172 @@
-"""Sync: make the index hold what the Markdown says, reading only what changed."""
+"""Sync: make the index hold what the Markdown says, reading only what changed; build it again; verify it."""
 
 from __future__ import annotations
 
+import gc
+import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import partial
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
 from ..notes.files import read_page
 from ..notes.workspace import Found, Workspace
-from .changes import Change, merge
+from .heal import open_scratch, with_index
 from .index import Index, Known
-from .reading import MANY, Read, Wanted, read_pages
+from .queries.entries import dump
 
-__all__ = ["Progress", "SyncReport", "freshen", "silent", "sync"]
+if TYPE_CHECKING:
+    from .row import PageRows
+
+__all__ = [
+    "MANY",
+    "RACY_NS",
+    "Change",
+    "Progress",
+    "Read",
+    "SyncReport",
+    "Verified",
+    "Wanted",
+    "build_index",
+    "merge",
+    "read_pages",
+    "sync",
+    "verify",
+]
+
+RACY_NS = 2_000_000_000
+"""A file changed within 2 s of our look may change again without a new mtime (git's racy rule)."""
+
+
+class Change(Enum):
+    """What to do with a page."""
+
+    READ = "read"  # new, or not surely the same: read it and compare its hash
+    REPORT = "report"  # no page can be had there: keep the reason
+    DROP = "drop"  # gone from disk
+
+
+Step = tuple[Change, Found | None, Known | None]
+"""What to do with a page, the page on disk, and what the index knows of it."""
+
+
+def merge(found: Sequence[Found], known: Sequence[Known]) -> Iterator[Step]:
+    """One step per page that needs work, by path. Both sequences are sorted by path, with every path once."""
+    here, there = iter(found), iter(known)
+    disk, row = next(here, None), next(there, None)
+    while disk or row:
+        if disk is None or (row is not None and row.path < disk.path):
+            yield Change.DROP, None, row
+            row = next(there, None)
+        elif row is None or disk.path < row.path:
+            yield (Change.READ if disk.status else Change.REPORT), disk, None
+            disk = next(here, None)
+        else:
+            change = _compare(disk, row)
+            if change:
+                yield change, disk, row
+            disk, row = next(here, None), next(there, None)
+
+
+def _compare(disk: Found, row: Known) -> Change | None:
+    status = disk.status
+    if status is None:
+        return None if disk.problem == row.problem and not row.sha256 else Change.REPORT
+    same = (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
+    settled = status.st_mtime_ns < row.looked_ns - RACY_NS
+    return None if same and settled and row.sha256 else Change.READ
+
+
+MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
+_LARGE_PAGE = 1 << 12  # bytes of a page from which it pays to ask the index for what it holds of its lines
+_TOGETHER = 20  # pages that one of them is given at a time
+
+
+class Wanted(NamedTuple):
+    """A page to read, and the hash under which the index knows it (empty: not at all)."""
+
+    path: str
+    sha256: bytes
+
+
+class Read(NamedTuple):
+    """A page as read. Without rows it is the same as before, or has a `problem`; `warning` is what was odd about it."""
+
+    path: str
+    rows: PageRows | None = None
+    status: os.stat_result | None = None
+    sha256: bytes = b""
+    looked_ns: int = 0
+    warning: str | None = None
+    problem: str | None = None
+
+
+HeldTerms = Callable[[str], Mapping[tuple[str, int], str]]
+
+
+def read_pages(
+    workspace: Workspace, wanted: Sequence[Wanted], parallel: bool, held: HeldTerms
+) -> Generator[Read, None, None]:
+    """Each wanted page, in order. `held` gives the search terms that an index holds of a page (`rows_of`)."""
+    workers = _processors() if parallel else 1
+    if workers == 1:
+        return (_read(workspace, page, held) for page in wanted)
+    return _read_in_parallel(workspace, wanted, workers)
+
+
+def _processors() -> int:
+    available = getattr(os, "sched_getaffinity", None)
+    return min(4, len(available(0)) if available else os.cpu_count() or 1)
+
+
+def _read(workspace: Workspace, wanted: Wanted, held: HeldTerms | None = None) -> Read:
+    from .rows import rows_of  # with the parser, which a fresh index never needs
+
+    try:
+        page = read_page(workspace, wanted.path)
+    except (PageUnreadable, OutsideWorkspace) as error:
+        return Read(wanted.path, problem=getattr(error, "reason", error.what))
+    sha256 = page.sha256
+    rows = None
+    if sha256 != wanted.sha256:
+        known = held(wanted.path) if held and wanted.sha256 and len(page.text) >= _LARGE_PAGE else None
+        rows = rows_of(wanted.path, page.text, known)
+    return Read(wanted.path, rows, page.status, sha256, page.looked_ns, page.warning)
+
+
+def _read_some(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Read]:
+    return [_read(workspace, page) for page in wanted]
+
+
+def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: int) -> Generator[Read, None, None]:
+    """The same in several processes, a few pieces ahead of who takes them, so that memory stays small."""
+    from concurrent.futures import Future, ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # Not forked: a copy of an open SQLite connection must never come into being.
+    with ProcessPoolExecutor(workers, get_context("spawn"), gc.set_threshold, (200_000,)) as pool:
+        ahead: deque[Future[list[Read]]] = deque()
+        try:
+            for start in range(0, len(wanted), _TOGETHER):
+                ahead.append(pool.submit(_read_some, workspace, wanted[start : start + _TOGETHER]))
+                if len(ahead) >= 4 * workers:
+                    yield from ahead.popleft().result()
+            while ahead:
+                yield from ahead.popleft().result()
+        finally:
+            for piece in ahead:
+                piece.cancel()
+
 
 Progress = Callable[[int, int], None]
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
 BULK_SECONDS = 1.0
-_Step = tuple[Change, Found | None, Known | None]
 
 
 @dataclass(slots=True)
@@ -77,31 +223,20 @@ def sync(
             if change is Change.READ and disk
         ]
         many = parallel and len(wanted) >= MANY
-        with closing(read_pages(workspace, wanted, many, partial(_held, index))) as reads:
+        with closing(read_pages(workspace, wanted, many, partial(_terms_held, index))) as reads:
             _work(index, steps, reads, report, wait, deadline, progress or (lambda done, total: None), many)
     return report
 
 
-def _held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
+def _terms_held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
     from .queries.beliefs import terms_held
 
     return terms_held(index, path)
 
 
-def silent(text: str) -> None:
-    """Tell nobody."""
-
-
-def freshen(workspace: Workspace, index: Index, tell: Callable[[str], None]) -> None:
-    """Sync before a read: within the time of the settings, without waiting; `tell` hears it if that was not enough."""
-    report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
-    if report.stale:
-        tell(f"stale: {report.stale}")
-
-
 def _work(
     index: Index,
-    steps: list[_Step],
+    steps: list[Step],
     reads: Iterator[Read],
     report: SyncReport,
     wait: float,
@@ -136,14 +271,14 @@ def _work(
         report.obstacle = error
 
 
-def _until(steps: Iterator[_Step], end: float) -> Iterator[_Step]:
+def _until(steps: Iterator[Step], end: float) -> Iterator[Step]:
     for step in steps:
         yield step
         if time.monotonic() > end:
             return
 
 
-def _take(index: Index, step: _Step, reads: Iterator[Read], report: SyncReport) -> None:
+def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -> None:
     change, disk, row = step
     if change is Change.DROP and row:
         index.drop(row.path)
@@ -155,7 +290,7 @@ def _take(index: Index, step: _Step, reads: Iterator[Read], report: SyncReport) 
         _keep(index, disk, row, next(reads), report)
 
 
-def _is_young(step: _Step) -> bool:
+def _is_young(step: Step) -> bool:
     """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
     change, disk, row = step
     if change is not Change.READ or disk is None or disk.status is None or row is None:
@@ -197,3 +332,57 @@ def _keep(index: Index, disk: Found, row: Known | None, read: Read, report: Sync
         if read.warning:
             report.problems[disk.path] = read.warning
         report.read += 1
+
+
+_SHOWN = 20  # differences that are worth reading
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """How many rows were compared, and the first differences."""
+
+    rows: int
+    differences: tuple[str, ...]
+
+
+def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
+    """Bring the index up to date, or with `rebuild` start from an empty one.
+
+    LockBusy if another writer does not end, CannotWrite where the disk is full or read-only.
+    """
+
+    def job(index: Index) -> SyncReport:
+        if rebuild:
+            index.clear()
+        report = sync(workspace, index, progress=progress, parallel=True)
+        if report.obstacle:
+            raise report.obstacle
+        if index.instead or (index.frozen and report.stale):
+            raise CannotWrite(str(workspace.memory / "index.sqlite"), index.instead or index.frozen or "")
+        return report
+
+    return with_index(workspace, job)
+
+
+def verify(workspace: Workspace) -> Verified:
+    """Compare the index as it stands, row by row, with one made anew from the Markdown."""
+    return with_index(workspace, lambda kept: _verified(workspace, kept))
+
+
+def _verified(workspace: Workspace, kept: Index) -> Verified:
+    if kept.instead:
+        raise PageUnreadable(str(workspace.memory / "index.sqlite"), kept.instead)
+    with open_scratch() as fresh, kept.reading():
+        sync(workspace, fresh, parallel=True)
+        rows, differences = 0, []
+        for old, new in zip_longest(dump(kept), dump(fresh)):
+            rows += 1
+            if old != new:
+                differences.append(_difference(old, new))
+                if len(differences) == _SHOWN:
+                    break
+    return Verified(rows, tuple(differences))
+
+
+def _difference(old: tuple[object, ...] | None, new: tuple[object, ...] | None) -> str:
+    return f"kept {old!r} but a rebuild gives {new!r}"[:400]

@@ -1,4 +1,4 @@
-"""What differs between operating systems: locks, durable folders, safe opening."""
+"""What differs between operating systems: locks, durable folders, safe opening, renames in one step, jobs with a time limit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy
 
-__all__ = ["OPEN_SAFELY", "OPEN_TO_SYNC", "copy_attributes", "has_writer", "locked", "move_new", "swap", "sync_folder"]
+__all__ = [
+    "OPEN_SAFELY",
+    "OPEN_TO_SYNC",
+    "Outcome",
+    "copy_attributes",
+    "has_writer",
+    "locked",
+    "move_new",
+    "run_with_timeout",
+    "swap",
+    "sync_folder",
+]
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
@@ -194,3 +205,116 @@ def copy_attributes(source: Path, status: os.stat_result, fd: int) -> None:
     except OSError as error:
         if error.errno not in _LACKING:  # a disk without modes
             raise
+
+
+_MOST = 1024 * 1024  # bytes that a piece of work may answer
+
+
+class Outcome(NamedTuple):
+    """What came of it: the answer; or None, and `trouble` in a word or two (late, goes on, the name of an exception)."""
+
+    answer: bytes | None
+    trouble: str = ""
+
+
+def run_with_timeout(job: Callable[[], bytes], seconds: float, *, finish: float = 0.0) -> Outcome:
+    """The answer of `job`, after at most `seconds`; one that takes longer is ended, or has `finish` seconds more on its own."""
+    import signal
+    import threading
+
+    if not hasattr(os, "fork") or threading.active_count() > 1:
+        return _in_thread(job, seconds)
+    reader, writer = os.pipe()
+    try:
+        child = os.fork()
+    except OSError as error:  # no process to be had
+        os.close(reader)
+        os.close(writer)
+        return Outcome(None, f"OSError: {error.strerror}")
+    if child == 0:
+        os.close(reader)
+        _work(job, writer, seconds + max(finish, 1.0))
+    os.close(writer)
+    data, is_done = _read(reader, time.monotonic() + seconds)
+    os.close(reader)
+    if is_done:
+        with suppress(ChildProcessError):
+            os.waitpid(child, 0)
+    elif not finish:
+        os.kill(child, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            os.waitpid(child, os.WNOHANG)
+    if not is_done:
+        return Outcome(None, "goes on" if finish else "late")
+    if data[:1] == b"=":
+        return Outcome(data[1:])
+    return Outcome(None, data[1:].decode("utf-8", "replace") if data else "ended by a signal")
+
+
+def _work(job: Callable[[], bytes], writer: int, seconds: float) -> None:
+    """What the child does. It never returns; whatever is raised in it is told to the parent by name and place."""
+    import signal
+
+    told = b"!"
+    try:
+        os.setsid()  # a host that ends its hooks does not end this
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(int(seconds) + 1)
+        void = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(void, 1)
+        os.dup2(void, 2)
+        told = b"=" + job()[:_MOST]
+    finally:
+        kind, _, trace = sys.exc_info()
+        if kind is not None:
+            while trace is not None and trace.tb_next:
+                trace = trace.tb_next
+            place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
+            told = f"!{kind.__name__}{place}".encode()
+        _tell(writer, told)
+        os._exit(0)
+
+
+def _tell(writer: int, told: bytes) -> None:
+    import signal
+
+    with suppress(OSError):  # the parent has left
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+        while told:
+            told = told[os.write(writer, told) :]
+
+
+def _read(reader: int, deadline: float) -> tuple[bytes, bool]:
+    """All that the child says until it ends; False if it has not ended by then."""
+    import select
+
+    data = b""
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([reader], [], [], left)[0]:
+            break
+        piece = os.read(reader, 65536)
+        if not piece:
+            return data, True
+        data += piece
+    return b"", False
+
+
+def _in_thread(job: Callable[[], bytes], seconds: float) -> Outcome:
+    """Where there is no fork: a thread, which ends with the process."""
+    import threading
+
+    done: list[bytes] = []
+    trouble: list[str] = []
+
+    def work() -> None:
+        done.append(job())
+
+    def note(args: threading.ExceptHookArgs) -> None:
+        trouble.append(args.exc_type.__name__)
+
+    before, threading.excepthook = threading.excepthook, note
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    threading.excepthook = before
+    return Outcome(done[0]) if done else Outcome(None, trouble[0] if trouble else "late")

@@ -59,7 +59,7 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
         return (_Pages(memory.workspace).at(citation, context),)
 
     def job(bound: OpenMemory) -> tuple[Passage, ...]:
-        bound.freshen()
+        bound.sync_for_read()
         pages = _PublicPages(bound) if public else _Pages(bound.workspace)
         if citation and not where:
             return (pages.at(citation, context),)
@@ -175,7 +175,7 @@ def list_entities(memory: OpenMemory) -> tuple[EntityLine, ...]:
     """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first."""
 
     def job(bound: OpenMemory) -> tuple[EntityLine, ...]:
-        bound.freshen()
+        bound.sync_for_read()
         lines = _entity_lines(bound.index)
         spelled = _spellings(bound, [line.name for line in lines if line.path is None])
         named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
@@ -212,7 +212,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     """One entity as of today; NothingFound for an unknown name, Usage for one that several have."""
 
     def job(bound: OpenMemory) -> EntityView:
-        bound.freshen()
+        bound.sync_for_read()
         found = resolve(bound.index, name)
         if len(found) > 1:
             raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")
@@ -267,7 +267,7 @@ def _current(found: Iterable[_SlotVersion], today: date) -> tuple[Hit, ...]:
 
 
 def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[_SlotVersion]:
-    memory.freshen()
+    memory.sync_for_read()
     names = None if about is None else keys_of(memory.index, about.removeprefix("@"))
     found = _slot_versions(memory, key, names, as_of)
     if not found:

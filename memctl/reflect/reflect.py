@@ -40,8 +40,7 @@ from ..markdown.blocks import (
 )
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_names
-from ..notes.edits import Edit, apply, read_for_edit
-from ..notes.git_merge import sides_of_merge
+from ..notes.edits import Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from .entity_pages import BeliefLine, entity_body, experience_body, heading, lessons_body, world_body
@@ -115,7 +114,7 @@ def reflect(
     since = None if _in_conflict(workspace) else since  # what the other machine wrote may be older than the window
 
     def job(at: OpenMemory) -> Plan:
-        at.up_to_date()
+        at.sync_for_write()
         with at.index.reading():
             planner = Planner(at, since, new, names, tasks)
             replay = planner.beliefs()

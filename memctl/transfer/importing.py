@@ -15,7 +15,7 @@ from ..facts import Fact
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
-from ..index.sync import freshen, sync
+from ..index.sync import sync
 from ..ingest.decode import decoded
 from ..ingest.formats import conversation_turns, is_conversation
 from ..ingest.json_stream import Item, Text, json_items
@@ -356,7 +356,7 @@ class _Import:
 
 
 def _names_here(memory: OpenMemory) -> Mapping[str, str]:
-    freshen(memory.workspace, memory.index, memory.tell)
+    memory.sync_for_read()
     return paths_by_name(memory.index)
 
 

@@ -15,12 +15,11 @@ from datetime import time as time_of_day
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, NoWorkspace
-from ..index.changes import merge
 from ..index.heal import with_index
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
-from ..index.sync import SyncReport, sync
+from ..index.sync import SyncReport, merge, sync
 from ..markdown.escape import many
 from ..notes.workspace import SETTINGS, Workspace
 from .watcher import Bell

@@ -19,7 +19,7 @@ from face_helpers import FIXTURES, call, fixture_copy, write_pages
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
-from memctl.notes.timeouts import Outcome, bounded
+from memctl.notes.system import Outcome, run_with_timeout
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
@@ -279,7 +279,7 @@ def test_an_agent_is_not_kept_waiting(tmp_path: Path) -> None:
     assert "prompt: late (2." in log_of(root)[0]
 
 
-# -- bounded work -----------------------------------------------------------------------------------------------------
+# -- run_with_timeout work -----------------------------------------------------------------------------------------------------
 
 
 def _fails() -> bytes:
@@ -295,12 +295,12 @@ def _spins() -> bytes:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_bounded_work() -> None:
     """Its answer; the name of what it raised, and where, without its words; nothing from one that takes too long."""
-    assert bounded(lambda: b"\x00answer" * 50_000, 20) == Outcome(b"\x00answer" * 50_000)
-    failed = bounded(_fails, 20)
+    assert run_with_timeout(lambda: b"\x00answer" * 50_000, 20) == Outcome(b"\x00answer" * 50_000)
+    failed = run_with_timeout(_fails, 20)
     assert failed.answer is None and re.fullmatch(r"KeyError at test_hooks\.py:\d+", failed.trouble)
-    assert bounded(_spins, 0.3) == Outcome(None, "late")
-    assert bounded(lambda: os.kill(os.getpid(), 9) or b"", 20) == Outcome(None, "ended by a signal")  # type: ignore[func-returns-value]
-    assert bounded(lambda: sys.exit(3), 20).trouble.startswith("SystemExit")
+    assert run_with_timeout(_spins, 0.3) == Outcome(None, "late")
+    assert run_with_timeout(lambda: os.kill(os.getpid(), 9) or b"", 20) == Outcome(None, "ended by a signal")  # type: ignore[func-returns-value]
+    assert run_with_timeout(lambda: sys.exit(3), 20).trouble.startswith("SystemExit")
 
 
 @posix
@@ -313,7 +313,7 @@ def test_what_is_worth_finishing_goes_on(tmp_path: Path) -> None:
         (tmp_path / "done").write_text("yes")
         return b"x"
 
-    assert bounded(slow, 0.1, finish=20) == Outcome(None, "goes on")
+    assert run_with_timeout(slow, 0.1, finish=20) == Outcome(None, "goes on")
     deadline = time.monotonic() + 20
     while not (tmp_path / "done").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -323,9 +323,9 @@ def test_what_is_worth_finishing_goes_on(tmp_path: Path) -> None:
 def test_bounded_work_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     """As on Windows: a thread that ends with the process."""
     monkeypatch.delattr(os, "fork", raising=False)
-    assert bounded(lambda: b"answer", 20) == Outcome(b"answer")
-    assert bounded(_fails, 20) == Outcome(None, "KeyError")
-    assert bounded(lambda: time.sleep(1) or b"", 0.05) == Outcome(None, "late")  # type: ignore[func-returns-value]
+    assert run_with_timeout(lambda: b"answer", 20) == Outcome(b"answer")
+    assert run_with_timeout(_fails, 20) == Outcome(None, "KeyError")
+    assert run_with_timeout(lambda: time.sleep(1) or b"", 0.05) == Outcome(None, "late")  # type: ignore[func-returns-value]
 
 
 def test_the_log_is_turned_over(tmp_path: Path) -> None:

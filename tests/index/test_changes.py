@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.index.changes import RACY_NS, Change, merge
+from memctl.index.sync import RACY_NS, Change, merge
 
 LOOKED = 10 * RACY_NS
 OLD = LOOKED - RACY_NS - 1

@@ -21,8 +21,8 @@ from memctl.errors import CannotWrite, PageUnreadable
 from memctl.index import heal
 from memctl.index.heal import is_intact, open_index, schema_version, with_index
 from memctl.index.index import Index
-from memctl.index.maintain import index as index_verb
-from memctl.index.maintain import verify
+from memctl.index.sync import build_index as index_verb
+from memctl.index.sync import verify
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall

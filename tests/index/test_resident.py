@@ -19,8 +19,7 @@ from store_helpers import LOG, make_workspace
 from memctl.errors import NothingFound
 from memctl.hits import answer_json
 from memctl.index import reread
-from memctl.index.inotify import Inotify
-from memctl.index.resident import Resident
+from memctl.index.resident import FolderWatch, Resident
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
@@ -177,7 +176,7 @@ def test_an_error_of_the_job_leaves_it_usable(tmp_path: Path) -> None:
 
 def test_without_a_bell_it_looks_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not Linux, or no watches left."""
-    monkeypatch.setattr(Inotify, "rang", lambda self: True)
+    monkeypatch.setattr(FolderWatch, "has_changed", lambda self: True)
     workspace = make_workspace(tmp_path)
     with Resident(workspace) as resident:
         for change in CHANGES:
@@ -214,11 +213,11 @@ def test_a_folder_made_while_folders_are_listed_is_heard(tmp_path: Path, monkeyp
             yield found
 
     monkeypatch.setattr(os, "walk", walk)
-    bell = Inotify(workspace)
-    assert [bell.rang(), bell.rang(), bell.rang()] == [True, True, False]
+    watch = FolderWatch(workspace)
+    assert [watch.has_changed(), watch.has_changed(), watch.has_changed()] == [True, True, False]
     (tmp_path / "bank/迟到/note.md").write_text("# Поздно\n", "utf-8")
-    assert bell.rang()
-    bell.close()
+    assert watch.has_changed()
+    watch.close()
 
 
 def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

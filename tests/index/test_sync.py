@@ -12,11 +12,10 @@ from store_helpers import LOG, PAGES, make_workspace, rebuilt, rows, synced
 from torture import same_tick, states
 
 from memctl.errors import CannotWrite
-from memctl.index import reading
-from memctl.index.changes import RACY_NS
+from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
-from memctl.index.maintain import index
-from memctl.index.sync import SyncReport, sync
+from memctl.index.sync import RACY_NS, SyncReport, sync
+from memctl.index.sync import build_index as index
 from memctl.notes.workspace import Workspace
 
 
@@ -53,8 +52,8 @@ def test_the_first_sync_reads_all_and_the_second_nothing(tmp_path: Path) -> None
 
 def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
-    real = reading.read_page
-    monkeypatch.setattr(reading, "read_page", lambda w, path: opened.append(path) or real(w, path))
+    real = sync_module.read_page
+    monkeypatch.setattr(sync_module, "read_page", lambda w, path: opened.append(path) or real(w, path))
     (workspace.root / LOG).write_text("- changed\n")
     (workspace.root / "memory.md").unlink()
     report = synced(workspace)

@@ -11,7 +11,7 @@ import pytest
 from store_helpers import make_workspace
 
 from memctl.markdown.blocks import edited, resolve_conflict, splice
-from memctl.notes.git_merge import sides_of_merge
+from memctl.notes.edits import sides_of_merge
 from memctl.notes.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -13,8 +13,8 @@ from hash_embedder import HashEmbedder, hashed, use
 
 from memctl.errors import ExtraBroken
 from memctl.hits import Vectored, answer_json
-from memctl.index.maintain import index
 from memctl.index.open_memory import OpenMemory
+from memctl.index.sync import build_index as index
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
 from memctl.recall import search_vectors as meaning

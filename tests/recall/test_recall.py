@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from memctl.facts import Citation
 from memctl.hits import Answer, answer_json
-from memctl.index.maintain import index
 from memctl.index.queries.entries import Query
 from memctl.index.sync import SyncReport
+from memctl.index.sync import build_index as index
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Settings, Workspace
 from memctl.recall import recall as recall_module

@@ -7,12 +7,11 @@ from unittest.mock import patch
 
 from face_helpers import TODAY, fixture_copy, memory_on, write_pages
 
-from memctl.index import reading
+from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
-from memctl.index.maintain import verify
 from memctl.index.queries.beliefs import terms_held
 from memctl.index.rows import rows_of
-from memctl.index.sync import sync
+from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
 
@@ -52,11 +51,14 @@ def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: P
     held = with_index(workspace, lambda index: terms_held(index, PATH))
     assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
-    with patch.object(reading, "_LARGE", 1), patch("memctl.index.rows.terms", side_effect=lambda _: ["new"]) as made:
+    with (
+        patch.object(sync_module, "_LARGE_PAGE", 1),
+        patch("memctl.index.rows.terms", side_effect=lambda _: ["new"]) as made,
+    ):
         with_index(workspace, lambda index: sync(workspace, index))
     assert made.call_count == 1
     (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- an old line\n", 1), "utf-8")
-    with patch.object(reading, "_LARGE", 1):
+    with patch.object(sync_module, "_LARGE_PAGE", 1):
         with_index(workspace, lambda index: sync(workspace, index))
     assert not verify(workspace).differences
 

@@ -17,7 +17,8 @@ from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
-from memctl.index.maintain import index, verify
+from memctl.index.sync import build_index as index
+from memctl.index.sync import verify
 from memctl.markdown.blocks import is_marker, splice
 from memctl.notes import replace as replacing
 from memctl.notes.replace import replace

@@ -12,8 +12,8 @@ from hash_embedder import HashEmbedder, packs
 from store_helpers import make_workspace, memctl, rebuilt, rows, strays
 from torture.kill_points import HAS_STRACE, NotReached, Point, Scene, run, stop_at
 
-from memctl.index.maintain import index
 from memctl.index.open_memory import OpenMemory
+from memctl.index.sync import build_index as index
 from memctl.notes.workspace import Workspace
 from memctl.vectors.embed import EmbedReport, embed
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from face_helpers import memory_on
 from store_helpers import DAY, LOG, environment, make_workspace, memctl, rebuilt, rows, strays, synced
 
-from memctl.index.maintain import verify
+from memctl.index.sync import verify
 from memctl.notes import replace as replacing
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.reflect.reflect import reflect

@@ -13,7 +13,8 @@ from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
-from memctl.index.maintain import index, verify
+from memctl.index.sync import build_index as index
+from memctl.index.sync import verify
 from memctl.maintenance.status import status
 from memctl.markdown.blocks import body_of, live_blocks, splice
 from memctl.notes.replace import replace

@@ -17,7 +17,7 @@ from store_helpers import DAY, PAGES, make_workspace, rebuilt, rows
 from torture.damage import ON_FILE
 
 from memctl.errors import MemctlError
-from memctl.index.maintain import verify
+from memctl.index.sync import verify
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
 

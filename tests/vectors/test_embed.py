@@ -26,10 +26,10 @@ from memctl.forget.forget import forget
 from memctl.forget.select import Selectors
 from memctl.index.heal import with_index
 from memctl.index.lexical import ORDINAL_BITS
-from memctl.index.maintain import index
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.forget import is_unclean
+from memctl.index.sync import build_index as index
 from memctl.maintenance.status import status
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain

@@ -25,7 +25,7 @@ from store_helpers import LOG, environment, make_workspace, memctl
 
 from memctl.errors import ExtraMissing
 from memctl.index.heal import with_index
-from memctl.index.maintain import verify
+from memctl.index.sync import verify
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.watch import watch as watching
 from memctl.watch import watcher as bells

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from ..facts import Fact, Kind, Period
 from ..language.analyzer import terms
-from ..language.modality import is_change, is_past
 from ..language.names import is_han
 from ..language.relations import Relation, relation
+from ..language.sentences import is_change, is_past
 from ..language.words import languages, lines, words
 from ..stance.lexicon import shipped, tokens
 from ..stance.reading import analyse

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from ..facts import Fact
 from ..language.analyzer import query_terms, stop_terms, terms
-from ..language.modality import is_change
 from ..language.names import is_han
 from ..language.relations import relation
+from ..language.sentences import is_change
 from ..stance.lexicon import Role, shipped, tokens
 from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
 

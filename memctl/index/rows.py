@@ -13,9 +13,9 @@ from ..facts import Fact, Kind, Period, is_trusted
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import query_terms, terms
 from ..language.dates import valid_from_text
-from ..language.modality import is_correction, is_plan
 from ..language.names import entity_key, mentions, slug
 from ..language.relations import DATED, Relation, slot_of
+from ..language.sentences import is_correction, is_plan
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, split_block_id

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from ..language.sentences import is_machine_line, opens_fence
 from .patterns import any_language, fold, language_of, rx, starts, vocabulary
 
 __all__ = ["Sentence", "recalled_lines", "sentences"]
@@ -69,21 +70,10 @@ def sentences(text: str) -> Iterator[Sentence]:
 # -- what of a message is its author's --------------------------------------------------------------------------------
 
 
-_FENCE = re.compile(r"\s{0,3}(```+|~~~+)")
 _TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
 _CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
 _FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
 _FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
-# A line that no person types as prose: code, logs, shells, stack traces, tables.
-_MACHINE = re.compile(
-    r"\s*(?:\$ \S|>>> |# |#!|//|/\*|\*/|at [\w$.<>/]+\(|File \"|Traceback|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
-    r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
-    r"|(?:ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]"
-    r"|npm ERR!|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
-    r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
-    r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b))"
-)
-_MACHINE_INSIDE = re.compile(r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b")
 # Who speaks in a chat that was copied: "[10:02] Tom: …".
 _SPEAKER = re.compile(
     r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
@@ -94,10 +84,6 @@ _ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 def _is_recalled(line: str) -> bool:
     """A line of memory: the grammar, a citation, or a fact's id."""
     return ".md#L" in line or bool(_FACT_LINE.match(line) or ("^" in line and _FACT_ID.search(line)))
-
-
-def _is_machine(line: str) -> bool:
-    return bool(_MACHINE.match(line) or _MACHINE_INSIDE.search(line))
 
 
 def _own_blocks(text: str) -> Iterator[str]:
@@ -112,8 +98,8 @@ def _own_blocks(text: str) -> Iterator[str]:
             elif tag and f"/{tag}" in line.casefold():
                 tag = ""
             continue
-        opened, named = _FENCE.match(line), _TAG.match(line)
-        fence = opened[1] if opened else ""
+        named = _TAG.match(line)
+        fence = opens_fence(line)
         if named and closes.get(named[1].casefold(), -1) > number:
             tag = named[1].casefold()
         if fence or tag or not line.strip():
@@ -190,7 +176,11 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
         return
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
-    if len(own) > _MOST_LINES or _is_chat(own) or any(_is_machine(line[:500]) for line in own):
+    if (
+        len(own) > _MOST_LINES
+        or _is_chat(own)
+        or any((line.startswith("# ") or is_machine_line(line)) for line in own)
+    ):
         return
     block = ""
     for line in own:

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ..language.analyzer import is_identifier, query_terms
 from ..language.names import is_han
+from ..language.sentences import is_machine_line, opens_fence, split_sentences
 from ..language.words import languages, lines
 
 __all__ = ["SHORT", "clean_question"]
@@ -207,16 +207,13 @@ def _last_turn(text: str) -> str | None:
 
 
 @cache
-def _machine() -> re.Pattern[str]:
-    """A line that a machine wrote or that quotes somebody: logs, frames of a stack, code, tables, mail."""
+def _not_prose() -> re.Pattern[str]:
+    """A line of a quotation, a mail's head, a list of fields or code that `is_machine_line` leaves open."""
     return re.compile(
-        r"^\s*(?:>|\||[-=_*#~]{3,}\s*$|\$\s|at\s+[\w.$<>/]+\s?\(|File \"|Traceback|Caused by:|\.\.\. \d+ more"
-        r"|\[?\d{4}[-/]\d\d[-/]\d\d[T ,]|\[?\d\d:\d\d:\d\d|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b"
-        rf"|[\w.]*(?:Error|Exception)\b[:(]|(?:{'|'.join(_all('mail header'))})[ ]?[:：]"
+        r"^\s*(?:>|\||[-=_*#~]{3,}\s*$|\$\s|\[?\d{4}[-/]\d\d[-/]\d\d[T ,]|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL|CRITICAL)\b"
+        rf"|[\w.]*(?:Error|Exception)\b\(|(?:{'|'.join(_all('mail header'))})[ ]?[:：]"
         r"|(?:def|class|import|from|return|const|let|var|function|public|private|SELECT|INSERT)\s.*[;:({)=]\s*$"
-        r"|\[.*\]\s*$|\"[^\"]+\"\s*:|[\]\[{}();,]+\s*$|<[/?!\w][^>]*>\s*$"
-        rf"|(?:{'|'.join(_all('wrote'))})[:：]\s*$|--\s*$)"
-        r"|^(?: {4}|\t)\S|[;{}]\s*$"
+        rf"|\[.*\]\s*$|\"[^\"]+\"\s*:|[\]\[{{}}();,]+\s*$|(?:{'|'.join(_all('wrote'))})[:：]\s*$|--\s*$)|^(?: {{4}}|\t)\S"
     )
 
 
@@ -230,14 +227,18 @@ def _speaker() -> re.Pattern[str]:
 
 
 _LISTED = re.compile(r"^\s*(?:[-*•‣–]\s|\d{1,2}[.)、]\s|[(（]\d{1,2}[)）]|#{1,6}\s)")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _STRING = re.compile(r"[.?!:;。？！：；…]['\"»”’)\]*_]*\s*$")
 
 
 def _prose(text: str) -> tuple[list[str], bool]:
     """The lines in which a person writes to us, others empty; and whether any was left out."""
     lines = _outside_fences(text.split("\n"))
-    kept = ["" if line and (_machine().search(line) or _is_noise(line) or _is_title(line)) else line for line in lines]
+    kept = [
+        ""
+        if line and (_not_prose().search(line) or is_machine_line(line) or _is_noise(line) or _is_title(line))
+        else line
+        for line in lines
+    ]
     said = [number for number, line in enumerate(kept) if _speaker().match(line)]
     if len(said) >= _SPEAKERS and not _are_fields(kept, said):
         between = range(said[0], said[-1] + 1)
@@ -256,11 +257,11 @@ def _are_fields(lines: Sequence[str], said: Sequence[int]) -> bool:
 
 
 def _outside_fences(lines: Sequence[str]) -> list[str]:
-    fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
+    fences = [number for number, line in enumerate(lines) if opens_fence(line)]
     inside: set[int] = set()
     for first, last in zip(fences[::2], fences[1::2], strict=False):
         inside |= set(range(first, last + 1))
-    return ["" if number in inside or _FENCE.match(line) else line for number, line in enumerate(lines)]
+    return ["" if number in inside or opens_fence(line) else line for number, line in enumerate(lines)]
 
 
 def _is_title(line: str) -> bool:
@@ -288,19 +289,11 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
         else:
             after = line
         if gathered:
-            yield _Part(tuple(_sentences(" ".join(gathered))))
+            yield _Part(tuple(split_sentences(" ".join(gathered))))
         gathered = [after.strip()] if after.strip() else []
 
 
-_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
-
-
-def _sentences(text: str) -> list[str]:
-    """Sentences; what is quoted inside one ends none."""
-    masked = _QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
-    ends = [0, *(mark.end() for mark in _END.finditer(masked)), len(text)]
-    return [text[first:last].strip() for first, last in pairwise(ends) if text[first:last].strip()]
 
 
 def _joined(sentences: Sequence[str]) -> str:

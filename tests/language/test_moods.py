@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memctl.index.rows import rows_of
-from memctl.language.modality import is_change, is_correction, is_past, is_plan
+from memctl.language.sentences import is_change, is_correction, is_past, is_plan
 
 CORRECTIONS = [
     "Actually, she lives in Lisbon.", "Correction: the tag weighs 9.5 g, not 5.9 g.", "Not Bob but Carol owns it.",

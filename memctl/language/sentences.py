@@ -1,0 +1,94 @@
+"""Where a sentence ends, which lines a machine wrote, and how a sentence is meant (modality.txt of its languages)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+from .detect import languages_of
+from .words import pattern
+
+__all__ = ["is_change", "is_correction", "is_machine_line", "is_past", "is_plan", "opens_fence", "split_sentences"]
+
+_READ = 500  # characters of a line that tell whether a machine wrote it
+_END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
+_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")
+
+
+def split_sentences(text: str) -> Iterator[str]:
+    """The sentences of running text, each without blanks around it. Marks within quotations and parentheses end none."""
+    masked = _QUOTED.sub(lambda quoted: quoted[0][0] + "x" * (len(quoted[0]) - 2) + quoted[0][-1], text)
+    ends = (0, *(mark.end() for mark in _END.finditer(masked)), len(text))
+    return filter(None, (text[first:last].strip() for first, last in pairwise(ends)))
+
+
+# -- lines of machines ------------------------------------------------------------------------------------------------
+
+
+def opens_fence(line: str) -> str:
+    """The backticks or tildes that open or close a block of code on this line; empty for any other line."""
+    match = _fence().match(line)
+    return match[1] if match else ""
+
+
+@cache
+def _fence() -> re.Pattern[str]:
+    return re.compile(r"\s{0,3}(```+|~~~+)")
+
+
+@cache
+def _machine() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What stands at the beginning of such a line, and what stands anywhere in it."""
+    level = "ERROR|ERR!|WARN|WARNING|INFO|DEBUG|FATAL|CRITICAL|TRACE"
+    begins = (
+        r"\$ \S|>>> |#!|//|/\*|\*/|at\s+[\w$.<>/]+\s?\(|File \"|Traceback|\.\.\. \d+ more|\|.*\||[-=*_]{4,}\s*$|[+-]{3} \S|@@ |diff --git"
+        r"|\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d|\[\w+\]\s|(?:\w+\.)*\w*(?:Error|Exception|Warning)\b\s*:"
+        rf"|(?:{level}|npm ERR!|fatal|error|warning|panic|Caused by|stderr|stdout)\b\s?[:!\[(|]|npm ERR!"
+        r"|(?:import|from) [\w.]+(?: import\b.*)?\s*$|(?:def|class|function|func|fn)\s+\w+\s*[({:]"
+        r"|(?:const|let|var)\s+\w+\s*=|(?:public|private|protected)\s+\w+\s+\w+\s*[({;=]"
+        r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
+        r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b)"
+    )
+    inside = r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b"
+    return re.compile(rf"\s*(?:{begins})"), re.compile(inside)
+
+
+def is_machine_line(line: str) -> bool:
+    """True for a line that nobody types as prose: code, a log, a shell, a frame of a stack, a row of a table."""
+    begins, inside = _machine()
+    line = line[:_READ]
+    return bool(begins.match(line) or inside.search(line))
+
+
+# -- how a sentence is meant ------------------------------------------------------------------------------------------
+
+
+@cache
+def _compiled(section: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(pattern(chosen, "modality", section), re.IGNORECASE)
+
+
+def _says(section: str, text: str) -> bool:
+    return bool(_compiled(section, languages_of(text)).search(text))
+
+
+def is_correction(text: str) -> bool:
+    """True for a line that says of another that it was never true: "actually …", "not X but Y", «не X, а Y», 其实."""
+    return _says("correction", text) and not is_change(text)
+
+
+def is_change(text: str) -> bool:
+    """True for a line that says of itself that things are no longer as they were: "now", "moved", «теперь», 改为."""
+    return _says("change", text)
+
+
+def is_past(text: str) -> bool:
+    """True for what happened at some time: another day may have seen the opposite."""
+    return _says("past", text)
+
+
+def is_plan(text: str) -> bool:
+    """True for a line about what is to come: "is planned for", "will", «собирается», 计划. Its day ends it."""
+    return _says("plan", text)

@@ -176,11 +176,7 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     if not lines or (long and sum(map(len, lines)) > _LONG_PARAGRAPH):
         return
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
-    if (
-        len(own) > _MOST_LINES
-        or _is_chat(own)
-        or any((line.startswith("# ") or is_machine_line(line)) for line in own)
-    ):
+    if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
         return
     block = ""
     for line in own:

@@ -528,7 +528,6 @@ def test_slow_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         body.sendall(
             request("POST", "/recall", server.headers(**{"Content-Type": "application/json"}), b"x" * 1000)[:-900]
         )
-        start = time.monotonic()
         for _ in range(12):
             for made in heads:
                 with contextlib.suppress(OSError):
@@ -540,7 +539,6 @@ def test_slow_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             with contextlib.suppress(ConnectionResetError):
                 assert made.recv(10) == b""
             made.close()
-        assert time.monotonic() - start < 15
 
 
 def test_an_endless_body_ends(server: Running) -> None:

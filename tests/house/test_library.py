@@ -1,0 +1,52 @@
+"""The public library: its names, the example in its docstring, and every method of Memory."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from face_helpers import fixture_copy
+
+import memctl
+from memctl.memory import init_workspace
+
+NAMES = {
+    "Answer", "Citation", "Fact", "Hit", "Kind", "MemctlError", "Memory", "Period", "Window", "__version__", "open",
+}  # fmt: skip
+
+
+def test_the_names_are_there_and_documented() -> None:
+    """What `__all__` lists is the library; each has a docstring, and so has every method of Memory."""
+    assert set(memctl.__all__) == NAMES
+    for name in NAMES - {"__version__"}:
+        assert inspect.getdoc(getattr(memctl, name)), name
+    methods = inspect.getmembers(memctl.Memory, inspect.isfunction)
+    assert not [name for name, method in methods if not name.startswith("_") and not inspect.getdoc(method)]
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = memctl.nothing
+    assert re.fullmatch(r"\d+\.\d+\.\d+", memctl.__version__)
+
+
+def test_the_example_runs(tmp_path: Path) -> None:
+    """The four lines of the docstring, on a workspace."""
+    root = init_workspace(tmp_path).root
+    example = (memctl.__doc__ or "").partition("\n\n")[2].replace("~/notes", str(root))
+    found: dict[str, list[memctl.Hit]] = {}
+    exec(compile(example, "memctl/__init__.py", "exec"), found)
+    assert found["hits"][0].content == "Prefers concise replies" and found["hits"][0].entities == ("Peter",)
+
+
+def test_values_and_errors(tmp_path: Path) -> None:
+    """Facts go in as text or as Fact, and come out as Hit with Citation and Period; what cannot be done is a MemctlError."""
+    with memctl.open(fixture_copy(tmp_path)) as memory:
+        kept = memory.retain(memctl.Fact(memctl.Kind.WORLD, "Живёт в Лиссабоне", ("Пётр",)), dry_run=True).kept
+        assert isinstance(kept[0].citation, memctl.Citation) and not kept[0].already
+        answer = memory.recall("gateway", k=2, vectors=False)
+        assert isinstance(answer, memctl.Answer) and isinstance(answer.hits[0].valid, memctl.Period)
+        with pytest.raises(memctl.MemctlError, match="no attribute is named 'colour'"):
+            memory.retain("W: x", colour="red")
+        with pytest.raises(memctl.MemctlError) as error:
+            memory.recall("x", since="the 40th of Brumaire")
+        assert error.value.exit_code == 2 and error.value.cure

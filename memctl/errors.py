@@ -73,7 +73,7 @@ class BadSettings(Usage):
     """memctl.toml cannot be followed."""
 
     def __init__(self, path: Path, reason: str) -> None:
-        super().__init__(f"{path}: {reason}", "mend that line; the settings are listed in the README")
+        super().__init__(f"{path}: {reason}", "correct that line; docs/settings.md lists the settings")
 
 
 class OverBudget(Usage):
@@ -109,7 +109,9 @@ class PageChanged(MemctlError):
     exit_code = 12
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} changed while memctl was at it; nothing was overwritten", "run the command again")
+        super().__init__(
+            f"{path} changed while memctl was working on it; nothing was overwritten", "run the command again"
+        )
 
 
 class PageUnreadable(MemctlError):
@@ -118,7 +120,7 @@ class PageUnreadable(MemctlError):
     exit_code = 13
 
     def __init__(
-        self, path: str, reason: str, cure: str = "mend or move that file; `memctl check` lists all such"
+        self, path: str, reason: str, cure: str = "correct or move that file; `memctl check` lists all of them"
     ) -> None:
         super().__init__(f"{path}: {reason}", cure)
         self.reason = reason
@@ -129,7 +131,9 @@ class CannotWrite(PageUnreadable):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(
-            path, f"cannot write: {reason}; nothing was kept", "free space or mend the permissions, then run it again"
+            path,
+            f"cannot write: {reason}; nothing was kept",
+            "free space or correct the permissions, then run it again",
         )
         self.cause = reason
 

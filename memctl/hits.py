@@ -67,7 +67,7 @@ class Vectored(NamedTuple):
 class Answer(NamedTuple):
     """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
 
-    `related` are lines that belong to the hits by the names they share; None where nobody asked for them, and where the
+    `related` are lines that belong to the hits by the names they share; None where they were not asked for, and where the
     budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part.
     """
 

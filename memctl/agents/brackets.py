@@ -35,7 +35,7 @@ _ALIASES = {each.name: each.long for each in _ATTRIBUTES} | {
 _TEXT = {"SAVE_FACT": "value", "SEARCH_MEMORY": "query", "SAVE_DOC": "content", "GET_FACT": "key", "READ_DOC": "name"}
 _MOST_LETTERS = 64 * 1024  # of a command without a document; a longer one was not closed
 _MOST_ATTRIBUTES = 16
-_MOST_COMMANDS = 1000  # of a reply; what comes after them is no reply any more
+_MOST_COMMANDS = 1000  # of a reply; more is not a reply any more
 
 _DOUBLE, _SINGLE = '"”“„‟＂″', "'’‘‚‛´`"
 _CLOSERS = {
@@ -163,7 +163,7 @@ class _ReplyReader:
         self.ignored = 0
 
     def _before(self, start: int) -> str:
-        """The last character before `start` that is no white space, if it is near."""
+        """The last character before `start` that is not white space, if it is near."""
         return self._text[max(0, start - 64) : start].rstrip()[-1:]
 
     def commands(self) -> Iterator[Command]:

@@ -144,7 +144,9 @@ def _to_put(wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
     except Misfit as error:
         return _refused(held, file, [str(error)])
     except Malformed as error:
-        raise PageUnreadable(str(held.path), str(error), "mend that line of the file; nothing was written") from error
+        raise PageUnreadable(
+            str(held.path), str(error), "correct that line of the file; nothing was written"
+        ) from error
     after = _bytes(new.text)
     kept = _entry(wish, file, base.text, new, entry or {})
     state = "new" if held.data is None else "changed"
@@ -170,7 +172,9 @@ def _to_take(file: File, entry: dict[str, Any] | None) -> Planned:
     except Misfit as error:
         return _refused(held, file, [str(error)])
     except Malformed as error:
-        raise PageUnreadable(str(held.path), str(error), "mend that line of the file; nothing was written") from error
+        raise PageUnreadable(
+            str(held.path), str(error), "correct that line of the file; nothing was written"
+        ) from error
     if left.problems:
         return _refused(held, file, left.problems)
     if left.text is None:
@@ -182,7 +186,7 @@ def _to_take(file: File, entry: dict[str, Any] | None) -> Planned:
 
 
 def _without(held: Held, file: File, entry: dict[str, Any] | None) -> Taken:
-    """The text of a file without ours: to the byte if nobody touched it since, else by what it says. None: no file."""
+    """The text of a file without ours: to the byte if it is unchanged since, else by what it says. None: no file."""
     text = _text(held.data) or ""
     if entry and entry["after"] == _sha(held.data):
         if entry["before"] is None:
@@ -262,7 +266,7 @@ def _bytes(text: str) -> bytes:
 _MOST = 8 * 1024 * 1024
 _STALE_SECONDS = 60.0
 _KEYS = {"host", "scope", "before", "after", "spans", "made", "file"}
-_CURE = "mend or move that file; nothing was written"
+_CURE = "correct or move that file; nothing was written"
 
 
 class Held(NamedTuple):
@@ -279,7 +283,7 @@ class Held(NamedTuple):
 
 
 def read_held(path: Path) -> Held:
-    """A host's file as it is. PageUnreadable for what is no regular file, too long, or cannot be read."""
+    """A host's file as it is. PageUnreadable for what is not a regular file, is too long, or cannot be read."""
     try:
         target = path.resolve()
         fd = os.open(target, os.O_RDONLY | OPEN_SAFELY)
@@ -387,7 +391,7 @@ def read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
 
 
 def write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
-    """Write the record anew, durably."""
+    """Write the whole record durably."""
     held = Held(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
     old = read_held(held.path)
     if files:

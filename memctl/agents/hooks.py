@@ -102,9 +102,9 @@ def _read(stdin: TextIO) -> Mapping[str, Any]:
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
         given = json.loads(text) if text.strip() else {}
     except (ValueError, OSError, RecursionError) as error:
-        raise _Silent(f"what stands on stdin is not JSON ({type(error).__name__})") from error
+        raise _Silent(f"stdin is not JSON ({type(error).__name__})") from error
     if not isinstance(given, dict):
-        raise _Silent("what stands on stdin is no object")
+        raise _Silent("stdin is not a JSON object")
     return given
 
 
@@ -166,7 +166,7 @@ _MOST = 256 * 1024
 
 
 def log_hook(root: Path, line: str) -> None:
-    """Add a line; the log starts anew at 256 KiB, and one older is kept. Silent where it cannot be written."""
+    """Add a line; a new log starts at 256 KiB, and one older is kept. Silent where it cannot be written."""
     path = root / ".memory" / "hooks.log"
     with suppress(OSError, MemctlError):
         if (root / SETTINGS).exists() or (root / "memory").is_dir():

@@ -34,7 +34,7 @@ __all__ = [
 
 BLOCK = "memctl"
 """The name of the managed block in Markdown files."""
-# One line above: Codex writes its tables anew without their comments, and a line below ours would come to stand elsewhere.
+# One line above: Codex rewrites its tables without their comments, and a line below ours would come to stand elsewhere.
 _TOML_HEAD = "# memctl: `memctl connect codex --undo` takes this table out"
 
 Span = tuple[int, int]
@@ -190,7 +190,7 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> Take
         else:
             body = body if left is None else left
     options = {piece.path[0]: piece.value for piece in file.pieces if piece.optional and piece.path in made}
-    if options and same(parse(body, json5).value, options):  # nobody else's entries need them
+    if options and same(parse(body, json5).value, options):  # no other entries need them
         body = "{}\n"
     return Taken(bom + body, tuple(problems))
 
@@ -223,7 +223,7 @@ def _read_toml(text: str) -> dict[str, Any]:
 def _in_toml(read: Any, path: Sequence[str]) -> Any:
     for key in path:
         if not isinstance(read, dict):
-            raise Misfit(f"{'.'.join(path)} cannot stand there: {key} belongs to something that is no table")
+            raise Misfit(f"{'.'.join(path)} cannot stand there: {key} belongs to something that is not a table")
         read = read.get(key)
         if read is None:
             return None

@@ -215,7 +215,7 @@ class Insertion(NamedTuple):
 
 
 def where(root: JsonNode, path: Sequence[str]) -> JsonNode | None:
-    """The value at the end of a path of keys, None where there is none; Misfit where a step is no object."""
+    """The value at the end of a path of keys, None where there is none; Misfit where a step is not an object."""
     node: JsonNode | None = root
     for depth, key in enumerate(path):
         if node is None:

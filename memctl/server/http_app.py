@@ -275,7 +275,7 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        body = json.dumps(HttpRefusal(400, "that is no HTTP request", "see GET /openapi.json").as_json()).encode(
+        body = json.dumps(HttpRefusal(400, "that is not an HTTP request", "see GET /openapi.json").as_json()).encode(
             "ascii"
         )
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"

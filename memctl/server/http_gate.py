@@ -69,7 +69,7 @@ class Gate(NamedTuple):
             )
         host = headers.get("host", ())
         if len(host) != 1 or host[0].lower() not in self.hosts:
-            return HttpRefusal(421, "this server does not go by that name", f"ask http://127.0.0.1:{self.port}")
+            return HttpRefusal(421, "the Host is not a name of this server", f"ask http://127.0.0.1:{self.port}")
         origin = headers.get("origin", ())
         if origin and (len(origin) != 1 or origin[0] != f"http://{host[0].lower()}"):
             return HttpRefusal(403, "requests of other pages are refused", "send no Origin, as programs do")
@@ -115,9 +115,9 @@ def read_json(body: bytes) -> dict[str, Any] | HttpRefusal:
         if b"\\u" in body:
             json.dumps(read, ensure_ascii=False).encode("utf-8")  # raises for half a surrogate pair
     except (ValueError, RecursionError):
-        return HttpRefusal(400, "the body is no JSON in UTF-8", "send one JSON object")
+        return HttpRefusal(400, "the body is not JSON in UTF-8", "send one JSON object")
     if not isinstance(read, dict):
-        return HttpRefusal(422, "the body is JSON and no object", "send one JSON object")
+        return HttpRefusal(422, "the body is JSON, but not an object", "send one JSON object")
     return read
 
 

@@ -222,7 +222,7 @@ ROUTES = (
 # -- the documents ----------------------------------------------------------------------------------------------------
 
 _REFUSALS = {
-    "400": "The body is no JSON in UTF-8",
+    "400": "The body is not JSON in UTF-8",
     "401": "The token is missing or wrong",
     "403": "A request of another page, or a server that was started with --read-only",
     "404": "Nothing is found there",

@@ -68,7 +68,7 @@ async def wire() -> AsyncIterator[Streams]:
 
 
 def _complaint(error: Exception) -> tuple[int, str]:
-    """Why something is no message."""
+    """Why a line is not a message."""
     if isinstance(error, ValidationError) and error.errors(include_url=False)[0]["type"] == "json_invalid":
         return PARSE_ERROR, "not JSON: one message a line"
     return INVALID_REQUEST, "neither a request, a notification nor a response of JSON-RPC 2.0; batches are not served"
@@ -107,7 +107,7 @@ class _TooLong(Exception):
 
 
 class _Lines:
-    """The lines of a stream, as the SDK's transport wants them: each read in a thread that nobody has to wait for."""
+    """The lines of a stream, as the SDK's transport wants them: each read in a thread that may be abandoned."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

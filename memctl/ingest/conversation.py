@@ -189,7 +189,7 @@ def answered(number: int, sentence: Sentence, before: Before) -> Found | None:
     if asked.has("either_or") and body.casefold() in asked.plain.casefold():
         said = f"{part.said.strip(' .!。！')} — {asked.said}"
         return Found("decision", Kind.EXPERIENCE, said, f"chosen when asked in turn {number - 1}", 0.6, told=said)
-    exact = value_kinds(" " + plain).keys() - {"number"} or any(map(str.isdigit, plain)) or len(plain.split()) <= 3
+    exact = _values(plain).keys() - {"number"} or any(map(str.isdigit, plain)) or len(plain.split()) <= 3
     if exact and asked.has("asked"):
         said = f"{asked.said} — {part.said}"
         return Found("fact", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5, told=said)
@@ -201,35 +201,47 @@ def answered(number: int, sentence: Sentence, before: Before) -> Found | None:
 
 def corrected(number: int, whole: Sentence, before: Before) -> Found | None:
     """A correction; in the words of what it corrects, where it has too few of its own."""
-    strong = bool(whole.has("correct_strong"))
-    rest = whole.without_leads("correct_start", most=4)
-    lead = whole.opens("correct_start") if rest is not whole else None
-    first = lead[0].strip() if lead else ""
-    part = own_part(rest)
+    part, first = _without_denial(whole)
     pair = part.has("correct_pair")
     new, old = _side(pair, "new"), _side(pair, "old")
-    if not (strong or first or (pair and value_kinds(" " + new).keys() & value_kinds(" " + old).keys())):
-        return None
-    if len(part.plain) < 4 or _states_nothing(part, bool(pair)):
+    strong = bool(whole.has("correct_strong"))
+    if not (strong or first or _values(new).keys() & _values(old).keys()) or _states_nothing(part, bool(pair)):
         return None
     earlier = before.corrected(number, old or None, part.plain)
-    if not strong and not pair:  # "no, …" alone may deny anything
-        says_value = earlier and value_kinds(" " + part.plain)
-        denies = starts(part.language, "deny_start").match(first)
-        if not says_value or not (denies or part.opens("pronoun_start")):
-            return None
-    told, which = None, ""
+    if not strong and not pair and not (earlier and _denies(part, first)):
+        return None
     short = bool(part.opens("pronoun_start")) or len(part.plain) < 14
-    if earlier:
-        stated, was, becomes = earlier
-        which = f", corrects turn {stated.turn}: {stated.text[:80]!r}"
-        becomes = becomes or _replacement(new, old, part.language)
-        if short and becomes and was:
-            told = stated.text.replace(was, becomes)
+    told = _corrected_text(earlier, new, old, part.language) if short and earlier else None
     if short and told is None and not old:
         return None
-    opening = first or ("not this but that" if pair else "a correction")
-    return Found("correction", Kind.WORLD, part.said, f"a correction: {opening!r}{which}", 0.8, told=told)
+    which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
+    reason = f"a correction: {first or ('not this but that' if pair else 'a correction')!r}{which}"
+    return Found("correction", Kind.WORLD, part.said, reason, 0.8, told=told)
+
+
+def _without_denial(whole: Sentence) -> tuple[Sentence, str]:
+    """What a sentence says behind "no, wait, …", and the first of these words."""
+    rest = whole.without_leads("correct_start", most=4)
+    lead = whole.opens("correct_start") if rest is not whole else None
+    return own_part(rest), lead[0].strip() if lead else ""
+
+
+def _denies(part: Sentence, first: str) -> bool:
+    """True for another value behind a "no" or of an "it": "no, …" alone may deny anything."""
+    clear = starts(part.language, "deny_start").match(first) or part.opens("pronoun_start")
+    return bool(clear and _values(part.plain))
+
+
+def _corrected_text(earlier: tuple[Statement, str, str], new: str, old: str, language: str) -> str | None:
+    """The earlier statement with the new value in the place of the old one."""
+    stated, was, becomes = earlier
+    becomes = becomes or _replacement(new, old, language)
+    return stated.text.replace(was, becomes) if becomes and was else None
+
+
+def _values(said: str) -> dict[str, str]:
+    """The values in a part of a sentence, whose first word may be a name."""
+    return value_kinds(" " + said)
 
 
 def _side(pair: re.Match[str] | None, side: str) -> str:
@@ -240,7 +252,7 @@ def _side(pair: re.Match[str] | None, side: str) -> str:
 
 def _replacement(new: str, old: str, language: str) -> str:
     """What of the new side takes the place of the old one: "it is 14 nets" for "12" is 14."""
-    becomes, was = value_kinds(" " + new), value_kinds(" " + old)
+    becomes, was = _values(new), _values(old)
     kind = next((kind for kind in was if kind in becomes), None)
     if kind and was[kind] == old:
         return becomes[kind]
@@ -249,7 +261,8 @@ def _replacement(new: str, old: str, language: str) -> str:
 
 def _states_nothing(part: Sentence, pair: bool) -> bool:
     hypothetical = not pair and part.has("hypothetical")
-    return bool(part.has("question") or part.has("local") or part.opens("request_start") or hypothetical)
+    asks = part.has("question") or part.has("local") or part.opens("request_start")
+    return len(part.plain) < 4 or bool(asks or hypothetical)
 
 
 # -- outcomes ---------------------------------------------------------------------------------------------------------
@@ -258,30 +271,43 @@ def _states_nothing(part: Sentence, pair: bool) -> bool:
 def outcome(number: int, sentence: Sentence, before: Before) -> Found | None:
     """An attempt that the user reports, with its outcome; what was tried comes from the turn before, where need be."""
     part = own_part(sentence)
-    good, bad = part.has("worked"), part.has("failed")
-    sign = bad if bad and not (good and good.start() > bad.end()) else good
-    if not sign or part.has("question") or sentence.has("outcome_not") or part.opens("request_start"):
+    found = None if sentence.has("outcome_not") else _result(part)
+    if found is None:
         return None
-    worked = sign is good
-    reason = f"an attempt that {'worked' if worked else 'did not work'}: {sign[0].strip()!r}"
-    found = Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome="ok" if worked else "fail")
     what = _tried_in(part)
     if what and rx(part.language, "outcome_person").search(what):
         return None
     proposal = before.proposed(number, 3)
-    if proposal and proposal.offer:
-        proposal = None
+    proposal = None if proposal and proposal.offer else proposal
     if what and not (proposal and _is_echo(what, part.language)):
-        problem = before.problem if before.problem and before.problem not in part.said else None
-        return found._replace(task=problem or what)
-    answers = proposal is not None and proposal.turn == number - 1 and len(part.plain) <= _SHORT
-    answers = answers and not any(map(part.has, ("person", "fact_sure", "preference")))
+        apart = before.problem and before.problem not in part.said
+        return found._replace(task=before.problem if apart else what)
     tried = (before.attempt or (proposal.clause if proposal else "")).rstrip(" .!。！")
-    if not tried or not (what or answers or part.opens("outcome_pronoun")):
+    if not tried or not (what or part.opens("outcome_pronoun") or _answers(part, proposal, number)):
         return None
+    return found._replace(task=before.problem or tried, told=f"{tried} — {_continued(part)}")
+
+
+def _continued(part: Sentence) -> str:
+    """A sentence as it goes on behind a dash: in English with a small letter."""
     lower = part.language == "en" and part.said[1:2].islower()
-    clause = part.said[0].lower() + part.said[1:] if lower else part.said
-    return found._replace(task=before.problem or tried, told=f"{tried} — {clause}")
+    return part.said[0].lower() + part.said[1:] if lower else part.said
+
+
+def _result(part: Sentence) -> Found | None:
+    """Whether a sentence says that something worked or that it did not; None where it says neither, asks or requests."""
+    good, bad = part.has("worked"), part.has("failed")
+    sign = bad if bad and not (good and good.start() > bad.end()) else good
+    if not sign or part.has("question") or part.opens("request_start"):
+        return None
+    reason = f"an attempt that {'worked' if sign is good else 'did not work'}: {sign[0].strip()!r}"
+    return Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome="ok" if sign is good else "fail")
+
+
+def _answers(part: Sentence, proposal: Proposal | None, number: int) -> bool:
+    """True for a short answer to a proposal of the turn before that states nothing of its own."""
+    near = proposal is not None and proposal.turn == number - 1 and len(part.plain) <= _SHORT
+    return near and not any(map(part.has, ("person", "fact_sure", "preference")))
 
 
 def _is_echo(what: str, language: str) -> bool:

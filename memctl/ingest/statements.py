@@ -154,20 +154,25 @@ _ABOUT = {"person": "a person", "project": "a project", "fact": "what lasts"}
 def _fact(whole: Sentence, strict: bool) -> Found | None:
     """A fact about a person, a project or what lasts; said with a doubt it is an opinion."""
     part = whole.without_leads("hedge_start", most=1)  # "I think that"
-    signs = ((name, part.opens(name) if name == "name_start" else part.has(name)) for name in _FACTS)
-    name, sign = next(((name, sign) for name, sign in signs if sign), ("", None))
+    name, sign = _fact_sign(part)
     if not sign or part.has("mine_not") or _is_mood(part):
         return None
     sure = name == "person" or bool(part.has("fact_sure"))
-    if not _is_worth_keeping(part, name, sure) or (strict and not sure):
-        return None
     hedged = bool(whole.has("hedge"))
-    if hedged and name == "fact_any" and not sure and whole is part:
+    doubtful = not sure and (strict or (hedged and name == "fact_any" and whole is part))
+    if doubtful or not _is_worth_keeping(part, name, sure):
         return None
-    kind = Kind.OPINION if hedged else Kind.EXPERIENCE if part.has("event") else Kind.WORLD
     rule = "person" if name == "person" else "project" if part.has("project") else "fact"
     reason = f"{'said with a doubt' if hedged else 'stated'} about {_ABOUT[rule]}: {sign[0].strip()[:60]!r}"
-    return Found(rule, kind, whole.said, reason, 0.5 if hedged else 0.6, 0.5 if hedged else None)
+    if hedged:
+        return Found(rule, Kind.OPINION, whole.said, reason, 0.5, 0.5)
+    return Found(rule, Kind.EXPERIENCE if part.has("event") else Kind.WORLD, whole.said, reason, 0.6)
+
+
+def _fact_sign(part: Sentence) -> tuple[str, re.Match[str] | None]:
+    """The first pattern of a fact that a sentence holds, by name."""
+    signs = ((name, part.opens(name) if name == "name_start" else part.has(name)) for name in _FACTS)
+    return next(((name, sign) for name, sign in signs if sign), ("", None))
 
 
 def _is_worth_keeping(part: Sentence, name: str, sure: bool) -> bool:

@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from memctl.ingest.extract import Candidate, candidates
+from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.turns import Turn
 from memctl.markdown.grammar import render
 
@@ -31,7 +31,7 @@ def turns_of(dialogue: dict[str, Any]) -> Iterator[Turn]:
         yield Turn(turn["role"], turn["text"], number + 1, number + 1, when, None, number)
 
 
-def matches(found: Candidate, gold: dict[str, Any]) -> bool:
+def matches(found: CandidateFact, gold: dict[str, Any]) -> bool:
     """True when a candidate says what the item asks for, in a turn where it may."""
     text = f"{found.fact.text} {found.fact.task or ''}".casefold()
     return found.turn in (gold["turn"], *gold.get("turns", ())) and all(
@@ -72,7 +72,7 @@ class Tally:
                 said = dialogue["turns"][item["turn"]]["text"]
                 self.misses.append(f"  - {name}:{item['turn']} {item['rule']} {item['must']} in {said[:140]!r}")
 
-    def _agree(self, one: Candidate, item: dict[str, Any]) -> None:
+    def _agree(self, one: CandidateFact, item: dict[str, Any]) -> None:
         has = {
             "rule": one.rule, "kind": KINDS[one.fact.kind.value], "key": one.fact.key, "outcome": one.fact.outcome,
             "about": item.get("about") if set(item.get("about", ())) <= set(one.fact.entities) else one.fact.entities,

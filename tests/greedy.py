@@ -14,7 +14,7 @@ from memctl.facts import Fact, Kind
 from memctl.ingest.turns import Turn
 
 
-class Candidate(NamedTuple):
+class CandidateFact(NamedTuple):
     """As memctl/ingest/extract.py has it."""
 
     fact: Fact
@@ -24,14 +24,14 @@ class Candidate(NamedTuple):
     quote: str
 
 
-def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[Candidate]:
+def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:
     """Every sentence of three letters and more, about the owner if there is one."""
     about = (owner,) if owner else ()
     for turn in turns:
         for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", turn.text):
             said = part.strip()
             if len(said) > 2:
-                yield Candidate(
+                yield CandidateFact(
                     Fact(Kind.WORLD, said, about, importance=0.5), turn.number, "fact", "every sentence", said
                 )
 
@@ -40,5 +40,5 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 def greedy(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ingest takes every sentence."""
     module = ModuleType("memctl.ingest.extract")
-    module.candidates, module.Candidate = candidates, Candidate  # type: ignore[attr-defined]
+    module.candidates, module.CandidateFact = candidates, CandidateFact  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "memctl.ingest.extract", module)

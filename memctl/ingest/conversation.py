@@ -13,10 +13,10 @@ from ..facts import Kind
 from ..language.analyzer import terms
 from .patterns import rx, setting, starts
 from .sentences import Sentence, recalled_lines, sentences
-from .statements import Found, own_part
+from .statements import FoundStatement, own_part
 from .wording import value_kinds
 
-__all__ = ["Before", "Proposal", "Statement", "agreed", "answered", "corrected", "outcome", "reported"]
+__all__ = ["Before", "EarlierStatement", "SpokenProposal", "agreed", "answered", "corrected", "outcome", "reported"]
 
 _STATEMENTS = 60
 _NAMES = 100
@@ -28,14 +28,14 @@ _CLAUSES = 240  # characters of several proposals together
 _SHORT = 60  # characters of a yes or an answer; a longer one says what it means itself
 
 
-class Statement(NamedTuple):
+class EarlierStatement(NamedTuple):
     """A sentence that stated something, as it will be told, and its turn."""
 
     turn: int
     text: str
 
 
-class Proposal(NamedTuple):
+class SpokenProposal(NamedTuple):
     """What the assistant proposed to do, as a clause, and its turn."""
 
     turn: int
@@ -49,7 +49,7 @@ class Before:
     """The state of a conversation, of bounded size."""
 
     def __init__(self) -> None:
-        self.statements: deque[Statement] = deque(maxlen=_STATEMENTS)
+        self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.problem: str | None = None
         self.attempt: str | None = None
@@ -58,7 +58,7 @@ class Before:
         self.last_said: tuple[int, Sentence] | None = None
         self.question: tuple[int, Sentence] | None = None
         self.fiction = 0  # further turns of a game; -1 until it is ended
-        self._proposals: deque[Proposal] = deque(maxlen=_PROPOSALS)
+        self._proposals: deque[SpokenProposal] = deque(maxlen=_PROPOSALS)
         self._recalled: deque[frozenset[str]] = deque(maxlen=_RECALLED)
         self._told: dict[str, None] = {}
 
@@ -99,7 +99,7 @@ class Before:
         if len(text) <= _ADVICE or (asked and len(found) <= _PROPOSALS):
             self._proposals.extend(found[-_PROPOSALS:])
 
-    def proposed(self, turn: int, back: int) -> Proposal | None:
+    def proposed(self, turn: int, back: int) -> SpokenProposal | None:
         """What was proposed in the newest turn that proposed anything, of the `back` turns before `turn`.
 
         Several proposals of one turn become one, with " + " between; a firm one ("I suggest") makes vague ones needless.
@@ -114,7 +114,7 @@ class Before:
         clause = " + ".join(one.clause for one in chosen)
         return chosen[-1]._replace(clause=clause if len(clause) <= _CLAUSES else chosen[-1].clause)
 
-    def corrected(self, turn: int, old: str | None, said: str) -> tuple[Statement, str, str] | None:
+    def corrected(self, turn: int, old: str | None, said: str) -> tuple[EarlierStatement, str, str] | None:
         """The newest earlier statement that a correction is about, its value, and the value that takes its place."""
         new = value_kinds(said)
         for one in reversed(self.statements):
@@ -143,7 +143,7 @@ def _is_about(correction: str, old: str, text: str) -> bool:
     return not words or bool(words & set(terms(text)))
 
 
-def _proposal(turn: int, said: Sentence) -> Proposal | None:
+def _proposal(turn: int, said: Sentence) -> SpokenProposal | None:
     if not said.has("proposal") and not said.opens("proposal_verb"):
         return None
     lead = said.opens("proposal_lead")
@@ -154,13 +154,13 @@ def _proposal(turn: int, said: Sentence) -> Proposal | None:
         return None
     firm = 2 if said.has("proposal_strong") else 1
     weight = 0 if rx(said.language, "proposal_weak").search(clause) else firm
-    return Proposal(turn, clause, said.language, bool(said.has("offer")), weight)
+    return SpokenProposal(turn, clause, said.language, bool(said.has("offer")), weight)
 
 
 # -- agreement and answers --------------------------------------------------------------------------------------------
 
 
-def agreed(number: int, sentence: Sentence, before: Before) -> Found | None:
+def agreed(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
     """The decision that a bare yes makes of the assistant's last proposal."""
     plain = sentence.plain.strip()
     lead = sentence.opens("agree_start")
@@ -173,10 +173,10 @@ def agreed(number: int, sentence: Sentence, before: Before) -> Found | None:
     clause = meant.clause if meant.language != "en" else meant.clause[0].lower() + meant.clause[1:]
     said = setting(meant.language, "agreed") + clause
     reason = f"agreed to what was proposed in turn {meant.turn}: {plain!r}"
-    return Found("decision", Kind.EXPERIENCE, said, reason, 0.7, told=said)
+    return FoundStatement("decision", Kind.EXPERIENCE, said, reason, 0.7, told=said)
 
 
-def answered(number: int, sentence: Sentence, before: Before) -> Found | None:
+def answered(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
     """A fact, or a choice, in a short answer to the assistant's question: told with the question, or it says nothing."""
     part = own_part(sentence)
     plain = part.plain.strip()
@@ -188,18 +188,22 @@ def answered(number: int, sentence: Sentence, before: Before) -> Found | None:
     body = plain.strip(" .!。！")
     if asked.has("either_or") and body.casefold() in asked.plain.casefold():
         said = f"{part.said.strip(' .!。！')} — {asked.said}"
-        return Found("decision", Kind.EXPERIENCE, said, f"chosen when asked in turn {number - 1}", 0.6, told=said)
+        return FoundStatement(
+            "decision", Kind.EXPERIENCE, said, f"chosen when asked in turn {number - 1}", 0.6, told=said
+        )
     exact = _values(plain).keys() - {"number"} or any(map(str.isdigit, plain)) or len(plain.split()) <= 3
     if exact and asked.has("asked"):
         said = f"{asked.said} — {part.said}"
-        return Found("fact", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5, told=said)
+        return FoundStatement(
+            "fact", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5, told=said
+        )
     return None
 
 
 # -- corrections ------------------------------------------------------------------------------------------------------
 
 
-def corrected(number: int, whole: Sentence, before: Before) -> Found | None:
+def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:
     """A correction; in the words of what it corrects, where it has too few of its own."""
     part, first = _without_denial(whole)
     pair = part.has("correct_pair")
@@ -216,7 +220,7 @@ def corrected(number: int, whole: Sentence, before: Before) -> Found | None:
         return None
     which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
     reason = f"a correction: {first or ('not this but that' if pair else 'a correction')!r}{which}"
-    return Found("correction", Kind.WORLD, part.said, reason, 0.8, told=told)
+    return FoundStatement("correction", Kind.WORLD, part.said, reason, 0.8, told=told)
 
 
 def _without_denial(whole: Sentence) -> tuple[Sentence, str]:
@@ -232,7 +236,7 @@ def _denies(part: Sentence, first: str) -> bool:
     return bool(clear and _values(part.plain))
 
 
-def _corrected_text(earlier: tuple[Statement, str, str], new: str, old: str, language: str) -> str | None:
+def _corrected_text(earlier: tuple[EarlierStatement, str, str], new: str, old: str, language: str) -> str | None:
     """The earlier statement with the new value in the place of the old one."""
     stated, was, becomes = earlier
     becomes = becomes or _replacement(new, old, language)
@@ -268,7 +272,7 @@ def _states_nothing(part: Sentence, pair: bool) -> bool:
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def outcome(number: int, sentence: Sentence, before: Before) -> Found | None:
+def outcome(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
     """An attempt that the user reports, with its outcome; what was tried comes from the turn before, where need be."""
     part = own_part(sentence)
     found = None if sentence.has("outcome_not") else _result(part)
@@ -294,17 +298,17 @@ def _continued(part: Sentence) -> str:
     return part.said[0].lower() + part.said[1:] if lower else part.said
 
 
-def _result(part: Sentence) -> Found | None:
+def _result(part: Sentence) -> FoundStatement | None:
     """Whether a sentence says that something worked or that it did not; None where it says neither, asks or requests."""
     good, bad = part.has("worked"), part.has("failed")
     sign = bad if bad and not (good and good.start() > bad.end()) else good
     if not sign or part.has("question") or part.opens("request_start"):
         return None
     reason = f"an attempt that {'worked' if sign is good else 'did not work'}: {sign[0].strip()!r}"
-    return Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome="ok" if sign is good else "fail")
+    return FoundStatement("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome="ok" if sign is good else "fail")
 
 
-def _answers(part: Sentence, proposal: Proposal | None, number: int) -> bool:
+def _answers(part: Sentence, proposal: SpokenProposal | None, number: int) -> bool:
     """True for a short answer to a proposal of the turn before that states nothing of its own."""
     near = proposal is not None and proposal.turn == number - 1 and len(part.plain) <= _SHORT
     return near and not any(map(part.has, ("person", "fact_sure", "preference")))
@@ -322,17 +326,17 @@ def _tried_in(part: Sentence) -> str:
     return "" if empty or len(what) < (2 if part.language == "zh" else 4) else what
 
 
-def reported(sentence: Sentence) -> Found | None:
+def reported(sentence: Sentence) -> FoundStatement | None:
     """What the assistant says that it did in the world, or promises to do; not what it wrote in its reply."""
     part = own_part(sentence)
     did = part.has("report")
     if did and not part.has("report_not") and _is_exact(part):
         came = "fail" if sentence.has("failed") else "ok"
         reason = f"the assistant reports what it did: {did[0].strip()!r}"
-        return Found("outcome", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came)
+        return FoundStatement("outcome", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came)
     promise = part.has("commitment")
     if promise and part.has("remind_need"):
-        return Found("decision", Kind.EXPERIENCE, part.said, f"the assistant promises: {promise[0]!r}", 0.5)
+        return FoundStatement("decision", Kind.EXPERIENCE, part.said, f"the assistant promises: {promise[0]!r}", 0.5)
     return None
 
 

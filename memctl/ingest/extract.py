@@ -15,21 +15,21 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
-from .conversation import Before, Statement, agreed, answered, corrected, outcome, reported
+from .conversation import Before, EarlierStatement, agreed, answered, corrected, outcome, reported
 from .patterns import fold, language_of, pairs
 from .sentences import Sentence, sentences
-from .statements import Found, own_part, statement
+from .statements import FoundStatement, own_part, statement
 from .turns import Turn
 from .wording import dated, names_in, narrated
 
-__all__ = ["Candidate", "candidates"]
+__all__ = ["CandidateFact", "candidates"]
 
 _GAME_TURNS = 1
 _CALL_OFF = 40  # characters of a turn that only ends a game
 _NEAR = 4  # turns over which a pronoun may reach back
 
 
-class Candidate(NamedTuple):
+class CandidateFact(NamedTuple):
     """A fact that a turn seems to state. `fact.source` is left to whoever knows the file.
 
     `turn` is `Turn.number`; `rule` one of decision, preference, correction, fact, person, project, remember, outcome;
@@ -43,7 +43,7 @@ class Candidate(NamedTuple):
     quote: str
 
 
-def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[Candidate]:
+def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:
     """The candidates of a conversation, in order, each once; `owner` is the name of the person who speaks as the user.
 
     Streaming: looks at a few turns before, never ahead. Never raises, whatever the text.
@@ -60,14 +60,14 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 # -- the person -------------------------------------------------------------------------------------------------------
 
 
-def _of_user(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]]:
+def _of_user(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
         return
     before.problem = before.problem if before.attempt else None
     before.attempt = None
     said = list(sentences(turn.text))
-    held: tuple[Found, Sentence] | None = None
+    held: tuple[FoundStatement, Sentence] | None = None
     for at, sentence in enumerate(said):
         found = _judged(turn.number, sentence, before, not at)
         if held and not found and not held[0].outcome:
@@ -80,14 +80,14 @@ def _of_user(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]]:
         _note(turn, sentence, before, found)
 
 
-def _both(found: Found, sentence: Sentence, after: Sentence) -> tuple[Found, Sentence]:
+def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
     """A sentence with the one that takes it back ("Actually no, 17"), which says too little alone."""
     gap = "" if sentence.language == "zh" else " "
     joined = Sentence(sentence.said + gap + after.said, sentence.plain + gap + after.plain, sentence.language)
     return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
 
 
-def _judged(number: int, sentence: Sentence, before: Before, first: bool) -> Found | None:
+def _judged(number: int, sentence: Sentence, before: Before, first: bool) -> FoundStatement | None:
     """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
     if first and (found := agreed(number, sentence, before) or answered(number, sentence, before)):
         return found
@@ -103,12 +103,12 @@ def _judged(number: int, sentence: Sentence, before: Before, first: bool) -> Fou
     return found._replace(told=f"{found.said.rstrip(' .!。！')}: {meant.clause}") if meant and not meant.offer else None
 
 
-def _pointed_back(number: int, before: Before) -> Found | None:
+def _pointed_back(number: int, before: Before) -> FoundStatement | None:
     """ "Remember that" alone: what was said just before."""
     if not before.last_said or number - before.last_said[0] > 2 or before.last_said[1].has("question"):
         return None
     said = own_part(before.last_said[1]).said
-    return Found("remember", Kind.WORLD, said, "said to be remembered, just before", 0.9)
+    return FoundStatement("remember", Kind.WORLD, said, "said to be remembered, just before", 0.9)
 
 
 def _resolved(number: int, sentence: Sentence, before: Before) -> Sentence:
@@ -121,11 +121,11 @@ def _resolved(number: int, sentence: Sentence, before: Before) -> Sentence:
     return sentence
 
 
-def _note(turn: Turn, sentence: Sentence, before: Before, found: Found | None) -> None:
+def _note(turn: Turn, sentence: Sentence, before: Before, found: FoundStatement | None) -> None:
     """Keep what the next sentences may point at."""
     before.last_said = (turn.number, sentence)
     if not found and not sentence.has("question"):
-        before.statements.append(Statement(turn.number, sentence.said))
+        before.statements.append(EarlierStatement(turn.number, sentence.said))
     if sentence.opens("attempt_start"):
         before.attempt = sentence.said
     if sentence.has("problem") and not (found and found.outcome):
@@ -151,7 +151,7 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
 # -- the assistant ----------------------------------------------------------------------------------------------------
 
 
-def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]]:
+def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     if before.fiction:
         return
     before.listen(turn.number, turn.text)
@@ -160,13 +160,15 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[Found, Sentence]
         if found:
             yield found, sentence
         elif len(sentence.said) < 200 and not sentence.has("question"):
-            before.statements.append(Statement(turn.number, sentence.said))
+            before.statements.append(EarlierStatement(turn.number, sentence.said))
 
 
 # -- from what was found to a fact ------------------------------------------------------------------------------------
 
 
-def _candidate(turn: Turn, found: Found, sentence: Sentence, before: Before, owner: str | None) -> Iterator[Candidate]:
+def _candidate(
+    turn: Turn, found: FoundStatement, sentence: Sentence, before: Before, owner: str | None
+) -> Iterator[CandidateFact]:
     """The candidate for what was found, unless it was said before or recalled from memory."""
     language, said = sentence.language, found.told or found.said
     day = turn.when.date() if turn.when else None
@@ -179,12 +181,12 @@ def _candidate(turn: Turn, found: Found, sentence: Sentence, before: Before, own
     if names:
         before.person = (turn.number, names[0])
         before.thing = before.thing if found.rule == "person" else before.person
-    before.statements.append(Statement(turn.number, text))
+    before.statements.append(EarlierStatement(turn.number, text))
     fact = Fact(
         found.kind, text, _about(names, text, owner), confidence=found.confidence, importance=found.importance, valid=period,
         outcome=found.outcome, task=_tidy(found.task or "") or None, cues=_cues(found, fold(text), language),
     )  # fmt: skip
-    yield Candidate(_with_key(fact), turn.number, found.rule, one_line(found.reason), sentence.said)
+    yield CandidateFact(_with_key(fact), turn.number, found.rule, one_line(found.reason), sentence.said)
 
 
 def _tidy(text: str) -> str:
@@ -207,7 +209,7 @@ def _with_key(fact: Fact) -> Fact:
     return replace(fact, key=key, entities=fact.entities[:1], valid=None if key in DATED else fact.valid)
 
 
-def _cues(found: Found, plain: str, language: str) -> tuple[str, ...]:
+def _cues(found: FoundStatement, plain: str, language: str) -> tuple[str, ...]:
     """One to three groups of other words that a person would ask with."""
     rule = f"outcome-{found.outcome}" if found.outcome else found.rule
     topics = [words for pattern, words in pairs(language, "cues") if re.search(pattern, plain, re.IGNORECASE)]

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from .decode import decoded
-from .json_stream import Item, Text, json_items, starts_with_json
+from .json_stream import JsonItem, Text, json_items, starts_with_json
 from .markdown_chat import markdown_turns
 from .turns import Notes, Turn, moment, numbered, role_of
 
@@ -49,7 +49,7 @@ def _json_turns(text: Text, notes: Notes) -> Iterator[Turn]:
         notes.say(0, "no message in it")
 
 
-def _turns(item: Item, notes: Notes, form: str) -> Iterator[Turn]:
+def _turns(item: JsonItem, notes: Notes, form: str) -> Iterator[Turn]:
     """The turns of a value: a message, a conversation, or a list of either; `form` is what the transcript is known to be."""
     for name, fits, turns_of in _ENVELOPES:
         if form in ("", name) and fits(item.value):
@@ -58,7 +58,7 @@ def _turns(item: Item, notes: Notes, form: str) -> Iterator[Turn]:
             return
     inner = None if is_message(item.value) else _inner(item.value)
     if form == "chatgpt":
-        notes.count(item.line, "no conversation of a ChatGPT export; left out")
+        notes.count(item.line, "not a conversation of a ChatGPT export; left out")
     elif inner is not None:
         for part in inner:
             yield from _turns(item._replace(value=part), notes, form)
@@ -93,7 +93,7 @@ def is_message(value: Any) -> bool:
     return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _SPEAKER)
 
 
-def message_turns(item: Item, notes: Notes, when: datetime | None = None) -> Iterator[Turn]:
+def message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -> Iterator[Turn]:
     """The turns of one message: what was thought, what was said, and what tools answered, each apart."""
     value, line, end_line = item.value, item.line, item.end_line
     if not isinstance(value, dict):
@@ -102,7 +102,7 @@ def message_turns(item: Item, notes: Notes, when: datetime | None = None) -> Ite
     if word is None and str(value.get("type")) in _TOOLS:
         word = "tool"
     if word is None:
-        notes.count(line, "an object that says no role; left out")
+        notes.count(line, "an object without a role; left out")
         return
     role = role_of(word, line, notes)
     when = next((found for key in _TIMES if (found := moment(value.get(key)))), when)
@@ -168,7 +168,7 @@ def _is_claude_code(value: Any) -> bool:
     return isinstance(value.get("message"), dict) or ("type" in value and "role" not in value and bool(session))
 
 
-def _claude_code_turns(item: Item, notes: Notes) -> Iterator[Turn]:
+def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     """The turns of a line of a session: no sub-agents (their `user` is a program), no summaries, no inserted text.
 
     Branches that were rewound stay: what was said there was said. A forked session repeats lines; as known they fall out.
@@ -216,7 +216,7 @@ def _is_codex(value: Any) -> bool:
     return isinstance(value.get("type"), str) and value["type"] in _CODEX_TYPES
 
 
-def _codex_turns(item: Item, notes: Notes) -> Iterator[Turn]:
+def _codex_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     """The turns of a line: what user and assistant said. Events repeat it, and the rest nobody said."""
     payload = item.value.get("payload")
     if item.value["type"] != "response_item" or not isinstance(payload, dict):
@@ -241,7 +241,7 @@ def is_conversation(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("mapping"), dict)
 
 
-def conversation_turns(item: Item, notes: Notes) -> Iterator[Turn]:
+def conversation_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     """The turns of the active branch of a conversation, first to last, each with the line of its node."""
     mapping = item.value["mapping"]
     branch = _branch(mapping, item.value.get("current_node"))
@@ -317,7 +317,7 @@ def _texts(content: dict[str, Any]) -> Iterator[str]:
             yield from (part[key] for key in ("text", "content", "result") if isinstance(part.get(key), str))
 
 
-_ENVELOPES: tuple[tuple[str, Callable[[Any], bool], Callable[[Item, Notes], Iterator[Turn]]], ...] = (
+_ENVELOPES: tuple[tuple[str, Callable[[Any], bool], Callable[[JsonItem, Notes], Iterator[Turn]]], ...] = (
     ("chatgpt", is_conversation, conversation_turns),
     ("claude-code", _is_claude_code, _claude_code_turns),
     ("codex", _is_codex, _codex_turns),

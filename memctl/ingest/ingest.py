@@ -26,11 +26,11 @@ from .decode import known_encoding
 from .dedup import Duplicates
 from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked
 from .formats import FORMS, read_transcript
-from .source import Source, open_transcript, pieces_of
+from .source import TranscriptSource, open_transcript, pieces_of
 from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
-    from .extract import Candidate
+    from .extract import CandidateFact
 
 __all__ = [
     "IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange", "read_options", "without_private",
@@ -150,13 +150,13 @@ def ingest(
     PageUnreadable for what is not a file that can be read; what is odd inside of it is a warning.
     """
     if not isinstance(transcript, Path):
-        return _ingest(memory, Source(pieces_of(transcript, "stdin"), "stdin", None), apply, options, seconds)
+        return _ingest(memory, TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None), apply, options, seconds)
     with open_transcript(memory.workspace, transcript, None if seconds is None else _NEWEST) as source:
         source = source._replace(pieces=_with_progress(memory, source))
         return _ingest(memory, source, apply, options, seconds)
 
 
-def _with_progress(memory: OpenMemory, source: Source) -> Iterator[bytes]:
+def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[bytes]:
     """The pieces of a source; `progress` is told how many of its bytes are read."""
     done = 0
     for piece in source.pieces:
@@ -165,13 +165,15 @@ def _with_progress(memory: OpenMemory, source: Source) -> Iterator[bytes]:
         memory.progress(done, max(done, source.size))
 
 
-def _ingest(memory: OpenMemory, source: Source, apply: bool, options: IngestOptions, seconds: float | None) -> Ingested:
+def _ingest(
+    memory: OpenMemory, source: TranscriptSource, apply: bool, options: IngestOptions, seconds: float | None
+) -> Ingested:
     notes = Notes()
     turns = read_transcript(
         source.pieces, notes, form=options.form, encoding=options.encoding, owner=options.owner,
         first_line=source.first_line,
     )  # fmt: skip
-    run = _Run(memory, options, source, seconds, notes)
+    run = _IngestRun(memory, options, source, seconds, notes)
     if source.first_line > 1:
         run.complete = False
         run.warnings.append(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
@@ -186,7 +188,7 @@ def ingest_exchange(
     now = memory.now
     notes = Notes("openai", "utf-8")
     said = [Turn("user", user_msg, 1, 1, now), Turn("assistant", assistant_msg, 1, 1, now)]
-    run = _Run(memory, options, Source([], "", now.date()), seconds, notes)
+    run = _IngestRun(memory, options, TranscriptSource([], "", now.date()), seconds, notes)
     return run.finish(run.candidates(numbered(said, notes)), apply)
 
 
@@ -204,11 +206,11 @@ def without_private(memory: OpenMemory, done: Ingested) -> Ingested:
     return replace(done, candidates=public, refused=tuple(refused))
 
 
-class _Run:
+class _IngestRun:
     """One transcript on its way into the logs."""
 
     def __init__(
-        self, memory: OpenMemory, options: IngestOptions, source: Source, seconds: float | None, notes: Notes
+        self, memory: OpenMemory, options: IngestOptions, source: TranscriptSource, seconds: float | None, notes: Notes
     ) -> None:
         self.memory, self.options, self.source, self.seconds, self.notes = memory, options, source, seconds, notes
         self.today = memory.today
@@ -274,7 +276,7 @@ class _Run:
                 self._model_room += len(self._for_model.popleft().text)
         return turn
 
-    def _take(self, candidate: Candidate) -> None:
+    def _take(self, candidate: CandidateFact) -> None:
         turn = self._recent.get(candidate.turn)
         if turn is None:
             return
@@ -321,7 +323,7 @@ class _Run:
             if _LONG_AGO <= said <= self.today + timedelta(days=1):
                 self._said_on = said
                 return said
-            self.notes.count(turn.line, "a time that lies in the future or long ago; not believed")
+            self.notes.count(turn.line, "a time that lies in the future or long ago; ignored")
         if self._said_on is not None:  # a message without a time was said no earlier than the one before it
             return self._said_on
         return self.options.day or min(self.source.day or self.today, self.today)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .turns import Notes
 
-__all__ = ["Item", "Text", "json_items", "starts_with_json"]
+__all__ = ["JsonItem", "Text", "json_items", "starts_with_json"]
 
 _MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
 _GROWTH = 1 << 16
@@ -28,7 +28,7 @@ _LISTS = {"messages", "conversations", "chat_messages", "history", "turns", "ite
 _STARTS = re.compile(r"[\ufeff\x1e\x00\s]*(?:\[\s*(?:[\[{\]]|\"|$)|\{\s*(?:[\"}]|$))")
 
 
-class Item(NamedTuple):
+class JsonItem(NamedTuple):
     """A value, the lines on which it begins and ends, and its text as it stands."""
 
     value: Any
@@ -37,7 +37,7 @@ class Item(NamedTuple):
     raw: str
 
 
-class _Cut(Exception):
+class _TextEnded(Exception):
     """Nothing can be read from here on: by default because the text ended inside a value."""
 
     def __init__(self, told: str = "cut off here; what is whole before it was read") -> None:
@@ -100,7 +100,7 @@ class Text:
                 return self.data[self.at : self.at + 1]
 
     def value(self) -> str | None:
-        """The text of the value that begins here, and go past it. None for one that is too long; _Cut where it never ends."""
+        """The text of the value that begins here, and go past it. None for one that is too long; _TextEnded where it never ends."""
         depth, here, dropped = 0, self.at, False
         first = self.data[self.at]
         if first not in '{["':
@@ -131,7 +131,7 @@ class Text:
             if not ended:
                 offset = here - self.at
                 if not self.more():
-                    raise _Cut
+                    raise _TextEnded
                 here = self.at + offset
 
     def _scalar(self) -> str:
@@ -168,7 +168,7 @@ def starts_with_json(text: Text) -> bool:
     return bool(_STARTS.match(text.peek(4096))) or _is_lines(text)
 
 
-def json_items(text: Text, notes: Notes) -> Iterator[Item]:
+def json_items(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """Every value of JSON lines, or every member of the lists of a JSON document, one after another."""
     yield from _json_lines(text, notes) if _is_lines(text) else _document(text, notes)
 
@@ -197,22 +197,22 @@ def _is_object(line: str) -> bool:
         return False
 
 
-def _json_lines(text: Text, notes: Notes) -> Iterator[Item]:
+def _json_lines(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """The value of each line; a line that is not JSON is told and left out."""
     bad: tuple[int, str] | None = None
     for line, raw, whole in text.lines(_MAX_VALUE):
         if bad:
-            notes.say(bad[0], f"no whole JSON value ({bad[1]}); left out")
+            notes.say(bad[0], f"not a whole JSON value ({bad[1]}); left out")
             bad = None
         if not whole:
             notes.say(line, f"over {_MAX_VALUE:,} characters in one line; left out")
         elif raw.strip(_BETWEEN):
             try:
-                yield Item(_loads(raw), line, line, raw)
+                yield JsonItem(_loads(raw), line, line, raw)
             except ValueError as error:
                 bad = line, _told(error)
     if bad:
-        notes.say(bad[0], f"no whole JSON value ({bad[1]}; cut off here); left out")
+        notes.say(bad[0], f"not a whole JSON value ({bad[1]}; cut off here); left out")
 
 
 def _told(error: ValueError) -> str:
@@ -222,7 +222,7 @@ def _told(error: ValueError) -> str:
 # -- one document -----------------------------------------------------------------------------------------------------
 
 
-def _document(text: Text, notes: Notes) -> Iterator[Item]:
+def _document(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """The messages or conversations of a document: the members of its lists, or the object that it is."""
     try:
         while first := text.skip_blank():
@@ -232,16 +232,16 @@ def _document(text: Text, notes: Notes) -> Iterator[Item]:
                 yield from _object(text, notes)
             else:
                 text.value()
-    except _Cut as cut:
+    except _TextEnded as cut:
         notes.say(text.line, str(cut))
 
 
-def _members(text: Text, notes: Notes) -> Iterator[Item]:
+def _members(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """What stands in a list, each by itself."""
     text.forward(text.at + 1)
     while (first := text.skip_blank()) != "]":
         if not first:
-            raise _Cut
+            raise _TextEnded
         if first in ":}":  # cannot be; go on to what may be a value
             text.forward(text.at + 1)
             continue
@@ -251,20 +251,20 @@ def _members(text: Text, notes: Notes) -> Iterator[Item]:
     text.forward(text.at + 1)
 
 
-def _item(text: Text, notes: Notes) -> Item | None:
+def _item(text: Text, notes: Notes) -> JsonItem | None:
     line = text.line
     raw = text.value()
     if raw is None:
         notes.say(line, f"a value of over {_MAX_VALUE:,} characters; left out")
         return None
     try:
-        return Item(_loads(raw), line, text.line, raw)
+        return JsonItem(_loads(raw), line, text.line, raw)
     except ValueError as error:
-        notes.say(line, f"no JSON ({_told(error)}); left out")
+        notes.say(line, f"not JSON ({_told(error)}); left out")
         return None
 
 
-def _object(text: Text, notes: Notes) -> Iterator[Item]:
+def _object(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """The members of its lists of messages; the object as a whole where it has none."""
     start = below = text.line
     found: dict[str, Any] = {}
@@ -285,10 +285,10 @@ def _object(text: Text, notes: Notes) -> Iterator[Item]:
                 raws.append("\n" * (item.line - below) + f'"{key}":{item.raw}')
                 below = item.end_line
         text.forward(text.at + 1)
-    except _Cut as error:
+    except _TextEnded as error:
         cut = error
     if found and not listed:
-        yield Item(found, start, text.line, "".join(raws))
+        yield JsonItem(found, start, text.line, "".join(raws))
     if cut:
         raise cut
 
@@ -296,11 +296,11 @@ def _object(text: Text, notes: Notes) -> Iterator[Item]:
 def _key(text: Text, notes: Notes) -> str:
     """The name of a member, and go past its colon to where the value begins."""
     if not text.skip_blank():
-        raise _Cut
+        raise _TextEnded
     key = _item(text, notes) if text.peek(1) == '"' else None
     if key is None or text.skip_blank() != ":":
-        raise _Cut("no JSON; what follows was not read")
+        raise _TextEnded("not JSON; what follows was not read")
     text.forward(text.at + 1)
     if not text.skip_blank():
-        raise _Cut
+        raise _TextEnded
     return str(key.value)

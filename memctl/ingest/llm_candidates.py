@@ -19,7 +19,7 @@ from ..notes.settings import Settings
 from .turns import Turn
 
 if TYPE_CHECKING:
-    from .extract import Candidate
+    from .extract import CandidateFact
     from .llm_endpoint import Endpoint
 
 __all__ = ["llm_candidates"]
@@ -67,7 +67,7 @@ _TASK = (
 
 def llm_candidates(
     settings: Settings, turns: Sequence[Turn], taken: Collection[tuple[int, str]], seconds: float | None
-) -> tuple[list[Candidate], str | None]:
+) -> tuple[list[CandidateFact], str | None]:
     """What the model of the settings proposes, and one warning if it failed or did not get through in its time.
 
     `taken` are the sentences, by turn, that the rules found already.
@@ -75,7 +75,7 @@ def llm_candidates(
     from .llm_endpoint import NoAnswer, chat_json, endpoint
 
     deadline = time.monotonic() + min(settings.llm_seconds, float("inf") if seconds is None else seconds)
-    found: list[Candidate] = []
+    found: list[CandidateFact] = []
     pieces = list(_pieces(turns))
     done = 0
     try:
@@ -116,7 +116,7 @@ def _pieces(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
         yield piece
 
 
-class _Item(NamedTuple):
+class _ModelProposal(NamedTuple):
     """One proposal of a model, each of its fields of the right type."""
 
     message: int
@@ -128,14 +128,14 @@ class _Item(NamedTuple):
     importance: float
 
 
-def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]]) -> Iterator[Candidate]:
+def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]]) -> Iterator[CandidateFact]:
     """The proposals that hold: of the right form, and with a quote that stands in its message."""
-    from .extract import Candidate
+    from .extract import CandidateFact
     from .llm_endpoint import NoAnswer
 
     listed = answer.get("candidates") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
-        raise NoAnswer("its JSON has no list of candidates")
+        raise NoAnswer("its answer has no list of candidates")
     for value in listed[:200]:
         item = _item(value)
         turn = turns.get(item.message) if item else None
@@ -150,10 +150,10 @@ def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]
             _KINDS[item.kind], " ".join(quote.split()), about, importance=round(item.importance, 2),
             cues=tuple(filter(None, cue)),
         )  # fmt: skip
-        yield Candidate(fact, turn.number, item.rule, "chosen by the local model; the words are the user's", quote)
+        yield CandidateFact(fact, turn.number, item.rule, "chosen by the local model; the words are the user's", quote)
 
 
-def _item(value: Any) -> _Item | None:
+def _item(value: Any) -> _ModelProposal | None:
     if not isinstance(value, dict):
         return None
     number, about, importance = value.get("message"), value.get("about", []), value.get("importance", 0.5)
@@ -170,7 +170,7 @@ def _item(value: Any) -> _Item | None:
         and kind in _KINDS
         and quote.strip()
     )
-    return _Item(number, quote, wording, rule, kind, tuple(about), float(importance)) if right else None  # type: ignore[arg-type]
+    return _ModelProposal(number, quote, wording, rule, kind, tuple(about), float(importance)) if right else None  # type: ignore[arg-type]
 
 
 def _standing(quote: str, text: str) -> str | None:

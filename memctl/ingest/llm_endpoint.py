@@ -40,7 +40,7 @@ def endpoint(url: str) -> Endpoint:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 80
     except ValueError as error:
-        raise NoAnswer(f"no URL ({error})") from error
+        raise NoAnswer(f"not a URL ({error})") from error
     if parts.scheme != "http" or not host or parts.username is not None:
         raise NoAnswer("the URL is not of the form http://127.0.0.1:PORT/v1")
     if host != "localhost" and not _is_loopback(host):
@@ -142,7 +142,7 @@ def _content(body: bytes) -> str:
     try:
         content = json.loads(body)["choices"][0]["message"]["content"]
     except (ValueError, LookupError, TypeError, RecursionError) as error:
-        raise NoAnswer("it answered with something that is no chat completion") from error
+        raise NoAnswer("its answer is not a chat completion") from error
     if not isinstance(content, str):
         raise NoAnswer("it answered without text")
     return content
@@ -157,4 +157,4 @@ def _json_in(content: str) -> Any:
             return json.loads(text)
         except (ValueError, RecursionError):
             continue
-    raise NoAnswer("what it answered is no JSON")
+    raise NoAnswer("its answer is not JSON")

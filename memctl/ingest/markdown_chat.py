@@ -60,7 +60,7 @@ def label_of(line: str, owner: str | None = None) -> Label | None:
     return None
 
 
-class _Reader:
+class _TurnReader:
     """The turn that is being read, and what marks the next one."""
 
     def __init__(self) -> None:
@@ -112,7 +112,7 @@ class _Reader:
 
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
     """The turns of a dialogue. The first speaker's mark is the mark of all: another kind inside is part of a text."""
-    reader = _Reader()
+    reader = _TurnReader()
     quoted: list[str] = []
     for number, raw, _ in lines:
         line = raw.removeprefix("\ufeff") if number == 1 else raw

@@ -14,13 +14,13 @@ from typing import BinaryIO, NamedTuple
 from ..errors import PageUnreadable
 from ..notes.workspace import Workspace
 
-__all__ = ["Source", "open_transcript", "pieces_of"]
+__all__ = ["TranscriptSource", "open_transcript", "pieces_of"]
 
 _PIECE = 1 << 18
 _DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 
 
-class Source(NamedTuple):
+class TranscriptSource(NamedTuple):
     """A stream of bytes, what lines cite it as (a path in the workspace, or a file's name), the day of the file.
 
     `first_line` is the line on which it begins: more than 1 where the beginning of a file is left out. `size` is how many
@@ -35,7 +35,7 @@ class Source(NamedTuple):
 
 
 @contextmanager
-def open_transcript(workspace: Workspace, path: Path, newest: int | None = None) -> Iterator[Source]:
+def open_transcript(workspace: Workspace, path: Path, newest: int | None = None) -> Iterator[TranscriptSource]:
     """The transcript at a path, open while in use. PageUnreadable for a folder, a device, or what may not be read.
 
     A named pipe with nobody writing to it would hang for ever: it is refused; `-` reads from a pipe. With `newest`, of a
@@ -54,7 +54,9 @@ def open_transcript(workspace: Workspace, path: Path, newest: int | None = None)
         raise PageUnreadable(name, kind, "name a transcript, or - to read from stdin")
     with open(fd, "rb") as stream:
         first = _skip(stream, status.st_size - newest) if newest is not None else 1
-        yield Source(pieces_of(stream, name), _cited_as(workspace, path), _day_of(path, status), first, status.st_size)
+        yield TranscriptSource(
+            pieces_of(stream, name), _cited_as(workspace, path), _day_of(path, status), first, status.st_size
+        )
 
 
 def _skip(stream: BinaryIO, size: int) -> int:

@@ -13,13 +13,13 @@ from typing import NamedTuple
 from ..facts import Kind
 from .sentences import Sentence
 
-__all__ = ["Found", "own_part", "statement"]
+__all__ = ["FoundStatement", "own_part", "statement"]
 
 _CLAUSE = {"zh": 5}  # characters that a clause of a longer sentence needs; 9 in other languages
 _MINIMUM = {"en": 8, "ru": 7, "zh": 4}  # characters that a statement needs
 
 
-class Found(NamedTuple):
+class FoundStatement(NamedTuple):
     """A statement to keep: `said` is the part of the sentence that states it, `rule` and `reason` by what it was found.
 
     `outcome` and `task` are of an attempt. `told` is told instead of `said` where only earlier turns say what is meant.
@@ -43,7 +43,7 @@ def own_part(sentence: Sentence) -> Sentence:
     return part.cut(0, tail.start()) if tail else part
 
 
-def statement(whole: Sentence) -> Found | None:
+def statement(whole: Sentence) -> FoundStatement | None:
     """What a sentence of the user states by itself, or None."""
     kept = _remembered(whole)
     if kept:
@@ -57,7 +57,7 @@ def statement(whole: Sentence) -> Found | None:
     return _stated(part) or _in_clause(part)
 
 
-def _stated(part: Sentence, strict: bool = False) -> Found | None:
+def _stated(part: Sentence, strict: bool = False) -> FoundStatement | None:
     """What a statement states; `strict` for a clause of a sentence that is none, where only a sure sign counts."""
     if part.has("question"):
         return None
@@ -73,7 +73,7 @@ def _stated(part: Sentence, strict: bool = False) -> Found | None:
     return _decision(part) or _preference(part) or _fact(part, strict)
 
 
-def _in_clause(part: Sentence) -> Found | None:
+def _in_clause(part: Sentence) -> FoundStatement | None:
     """The first clause of a question or a request that states something: "I'm allergic to nuts, can I eat this?"."""
     gated = part.has("question") or part.has("hypothetical") or part.opens("request_start")
     if not gated or _is_reported(part):
@@ -102,7 +102,7 @@ def _is_reported(part: Sentence) -> bool:
     return bool(part.has("reported")) and not part.has("authority")
 
 
-def _remembered(whole: Sentence) -> Found | None:
+def _remembered(whole: Sentence) -> FoundStatement | None:
     """What follows "remember that", or stands before ", please remember"."""
     part = whole.without_leads("filler_start", most=4, unless="remember_start")
     if part.has("remember_not") or part.has("remember_bare"):
@@ -117,32 +117,32 @@ def _remembered(whole: Sentence) -> Found | None:
     rest = rest.strip(" ,:：，—–-")
     if len(rest) < _MINIMUM[part.language] or (lead and part.is_question and not lead[0].strip()):
         return None
-    return Found("remember", Kind.WORLD, rest, f"said to be remembered: {mark!r}", 0.9)
+    return FoundStatement("remember", Kind.WORLD, rest, f"said to be remembered: {mark!r}", 0.9)
 
 
-def _decision(part: Sentence) -> Found | None:
+def _decision(part: Sentence) -> FoundStatement | None:
     match = part.has("decision")
     if not match or part.has("decision_not") or _is_mood(part):
         return None
-    return Found("decision", Kind.EXPERIENCE, part.said, f"a decision: {match[0]!r}", 0.7)
+    return FoundStatement("decision", Kind.EXPERIENCE, part.said, f"a decision: {match[0]!r}", 0.7)
 
 
-def _standing_rule(part: Sentence) -> Found | None:
+def _standing_rule(part: Sentence) -> FoundStatement | None:
     """A rule for all times: "always …", "from now on …", "don't ever …"; spoken to the assistant."""
     sign = part.opens("rule_start")
     if not sign and (part.opens("request_start") or part.opens("rule_need")):
         sign = part.has("rule_mark")
     if not sign or not part.has("rule_need") or part.has("rule_not"):
         return None
-    return Found("preference", Kind.OPINION, part.said, f"a standing rule: {sign[0].strip()!r}", 0.8, 0.9)
+    return FoundStatement("preference", Kind.OPINION, part.said, f"a standing rule: {sign[0].strip()!r}", 0.8, 0.9)
 
 
-def _preference(part: Sentence) -> Found | None:
+def _preference(part: Sentence) -> FoundStatement | None:
     match = part.has("preference")
     if not match or part.has("preference_not") or part.has("anaphor_object"):
         return None
     sure = 0.5 if part.has("hedge") else 0.8
-    return Found("preference", Kind.OPINION, part.said, f"a preference: {match[0]!r}", 0.6, sure)
+    return FoundStatement("preference", Kind.OPINION, part.said, f"a preference: {match[0]!r}", 0.6, sure)
 
 
 # -- facts ------------------------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ _FACTS = ("person", "name_start", "fact_self", "fact_mine", "fact_the", "fact_an
 _ABOUT = {"person": "a person", "project": "a project", "fact": "what lasts"}
 
 
-def _fact(whole: Sentence, strict: bool) -> Found | None:
+def _fact(whole: Sentence, strict: bool) -> FoundStatement | None:
     """A fact about a person, a project or what lasts; said with a doubt it is an opinion."""
     part = whole.without_leads("hedge_start", most=1)  # "I think that"
     name, sign = _fact_sign(part)
@@ -165,8 +165,8 @@ def _fact(whole: Sentence, strict: bool) -> Found | None:
     rule = "person" if name == "person" else "project" if part.has("project") else "fact"
     reason = f"{'said with a doubt' if hedged else 'stated'} about {_ABOUT[rule]}: {sign[0].strip()[:60]!r}"
     if hedged:
-        return Found(rule, Kind.OPINION, whole.said, reason, 0.5, 0.5)
-    return Found(rule, Kind.EXPERIENCE if part.has("event") else Kind.WORLD, whole.said, reason, 0.6)
+        return FoundStatement(rule, Kind.OPINION, whole.said, reason, 0.5, 0.5)
+    return FoundStatement(rule, Kind.EXPERIENCE if part.has("event") else Kind.WORLD, whole.said, reason, 0.6)
 
 
 def _fact_sign(part: Sentence) -> tuple[str, re.Match[str] | None]:

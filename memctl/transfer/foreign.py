@@ -81,7 +81,7 @@ def _begins_with_a_day(stem: str) -> bool:
 def imported(kind: str, origin: str, path: str, text: str, source: str | None) -> tuple[ForeignPage, list[Left]]:
     """The page that a note becomes, and what in it means nothing here; `source` is put into its front matter.
 
-    NotAPage if its front matter is no YAML, so that the mark cannot be set.
+    NotAPage if its front matter is not YAML, so that the mark cannot be set.
     """
     left = list(_unknown(kind, origin, text))
     if kind == "basic-memory":
@@ -90,7 +90,7 @@ def imported(kind: str, origin: str, path: str, text: str, source: str | None) -
         try:
             text = with_value(text, "src", source)
         except ValueError as error:
-            raise NotAPage(f"its front matter cannot be read ({error}); mend it, or import with --trusted") from error
+            raise NotAPage(f"its front matter cannot be read ({error}); repair it, or import with --trusted") from error
     return ForeignPage(path, text, origin), left
 
 
@@ -226,7 +226,7 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
         if isinstance(item, (str, int, float)) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)):
             kept.append((f"meta-{name}", one_line(str(item))))
         else:
-            left.append(Left(place, f"metadata {str(name)[:40]!r} is no plain value"))
+            left.append(Left(place, f"metadata {str(name)[:40]!r} is not a plain value"))
     others = Counter(str(key)[:40] for key in value if key not in _KNOWN and value[key] is not None)
     if others:
         left.append(Left(place, f"keys without a place in a fact: {', '.join(sorted(others))}"))

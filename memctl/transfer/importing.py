@@ -18,7 +18,7 @@ from ..index.rows import rows_of
 from ..index.sync import sync
 from ..ingest.decode import decoded
 from ..ingest.formats import conversation_turns, is_conversation
-from ..ingest.json_stream import Item, Text, json_items
+from ..ingest.json_stream import JsonItem, Text, json_items
 from ..ingest.source import open_transcript
 from ..ingest.turns import Notes
 from ..language.names import entity_key
@@ -154,7 +154,7 @@ def _kind_of_export(path: Path) -> str | None:
     return "chatgpt" if is_conversation(value) else "mem0" if _memories(value) else None
 
 
-def _items(workspace: Workspace, path: Path, notes: Notes) -> Iterator[Item]:
+def _items(workspace: Workspace, path: Path, notes: Notes) -> Iterator[JsonItem]:
     with open_transcript(workspace, path) as opened:
         yield from json_items(Text(decoded(opened.pieces, None, notes)), notes)
 
@@ -246,7 +246,7 @@ class _Import:
         for notice in notes.all():
             self._leave(f"{self._source.name}#L{notice.line}", notice.text)
 
-    def _conversation(self, item: Item, count: int, notes: Notes) -> None:
+    def _conversation(self, item: JsonItem, count: int, notes: Notes) -> None:
         place = f"{self._source.name}#L{item.line}"
         if not is_conversation(item.value):
             self._leave(place, "not a conversation")
@@ -265,7 +265,7 @@ class _Import:
         if not self._has_secret(place, made[1]):
             self._write(ForeignPage(*made, place))
 
-    def _facts(self, item: Item) -> Iterator[tuple[date, Fact]]:
+    def _facts(self, item: JsonItem) -> Iterator[tuple[date, Fact]]:
         """The facts of an object of a mem0 export, each with its day."""
         place = f"{self._source.name}#L{item.line}"
         found = _memories(item.value)

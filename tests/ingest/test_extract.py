@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from strategies import texts
 
 from memctl.facts import Kind, Period
-from memctl.ingest.extract import Candidate, candidates
+from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.sentences import sentences
 from memctl.ingest.turns import Turn
 from memctl.ingest.wording import narrated
@@ -37,7 +37,7 @@ def corpus(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
 
 
-def talk(*said: str, owner: str | None = None, when: datetime | None = NOON) -> list[Candidate]:
+def talk(*said: str, owner: str | None = None, when: datetime | None = NOON) -> list[CandidateFact]:
     """The candidates of a conversation."""
     roles = {"A": "assistant", "T": "tool", "S": "system", "K": "thinking"}
     turns = []

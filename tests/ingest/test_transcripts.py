@@ -190,7 +190,7 @@ def test_a_file_that_was_cut_off() -> None:
     """What is whole is kept, and the line of what is not is told."""
     broken = LINES.split("\n")
     broken[1] = broken[1][:9]
-    for text, left, notice in ((LINES[:-7], TURNS[:3], "line 5: no whole JSON value"), (LINES[20:], TURNS[1:], "line 1:"),
+    for text, left, notice in ((LINES[:-7], TURNS[:3], "line 5: not a whole JSON value"), (LINES[20:], TURNS[1:], "line 1:"),
                                ("\n".join(broken), [TURNS[0], *TURNS[2:]], "line 2:")):  # fmt: skip
         turns, notes = read(text)
         assert [(turn.role, turn.text) for turn in turns] == left and notice in told(notes)

@@ -46,6 +46,11 @@ class BeliefEntry:
         """The id behind the head, None while it has none."""
         return self.fact.block_id
 
+    @property
+    def refs(self) -> set[str]:
+        """The ids of its evidence."""
+        return {bullet.ref for _, bullet in self.bullets if bullet.ref}
+
 
 def read_entries(text: str) -> tuple[list[BeliefEntry], Page]:
     """Every belief entry of the page outside managed blocks, in order, and the parsed page."""

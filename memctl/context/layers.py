@@ -23,7 +23,7 @@ from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..recall.lookup import current_slots
 from ..recall.recall import recall_in
-from ..reflect.lessons import Outcome, lessons
+from ..reflect.lessons import TaskOutcome, lessons
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
 
 CORE_PAGE = "memory.md"
@@ -96,7 +96,7 @@ class Layers:
         found.sort(key=lambda pair: (_LABELS.index(pair[1].labels[0]), -(pair[1].ok + pair[1].failed)))
         return [lesson_item(task, strategy, layer) for task, strategy in found]
 
-    def _outcomes(self, tasks: Sequence[str]) -> Iterator[Outcome]:
+    def _outcomes(self, tasks: Sequence[str]) -> Iterator[TaskOutcome]:
         """Every outcome of some tasks; those that name no task go by all the names of their entity."""
         wanted = [
             f"@{key}" if task.startswith("@") else task
@@ -107,7 +107,7 @@ class Layers:
         for hit in hits_of(self._memory, entries, whole=False).values():
             if hit.fact and hit.fact.outcome and self._may_enter(hit):
                 told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
-                yield Outcome(*told, hit.entities, hit.day, hit.source, hit.ref)
+                yield TaskOutcome(*told, hit.entities, hit.day, hit.source, hit.ref)
 
     # -- recent -------------------------------------------------------------------------------------------------------
 

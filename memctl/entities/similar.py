@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..language.names import entity_key, is_han, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 
-__all__ = ["Near", "SimilarNames", "is_slip", "maybe_same", "similarity"]
+__all__ = ["Near", "SimilarNames", "is_slip", "similarity"]
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
@@ -40,7 +40,7 @@ def _words(table: str) -> frozenset[str]:
 
 
 class Near(NamedTuple):
-    """Somebody who may be the same, by which two names, and why; `reason` is a phrase for a person."""
+    """An entity that may be the same, by which two names, and why; `reason` is a phrase for a person."""
 
     bearer: str
     name: str
@@ -58,18 +58,8 @@ class _NameForm(NamedTuple):
     marks: tuple[str, ...]
 
 
-def maybe_same(name: str, others: Iterable[str]) -> tuple[str, ...]:
-    """Those of `others` that may be other spellings of `name`, in their order. High precision: silence is no proof.
-
-    Spellings that `entity_key` makes equal are one name already and are not listed.
-    """
-    listed = list(dict.fromkeys(others))
-    near = {found.bearer for found in SimilarNames([(name, name), *((other, other) for other in listed)]).near(name)}
-    return tuple(other for other in listed if other in near)
-
-
 class SimilarNames:
-    """SimilarNames with their bearers, in blocks by form: whoever may be the same stands in one block, so 20,000 take a second."""
+    """Names with their bearers, in blocks by form. Names that may be the same stand in one block: few are compared."""
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
         """`names` are (bearer, name) pairs; a bearer, an entity's name or page, may have many names."""
@@ -94,11 +84,6 @@ class SimilarNames:
                 found.setdefault(other.bearer, Near(other.bearer, form.name, other.name, reason))
         known = {" ".join(form.words) for form in self._of.get(bearer, ())}
         return tuple(near for _, near in sorted(found.items()) if entity_key(near.other) not in known)
-
-    def pairs(self) -> Iterator[tuple[str, Near]]:
-        """Each pair of bearers that may be the same, once: the one that sorts first, and who it may be."""
-        for bearer in sorted(self._of):
-            yield from ((bearer, near) for near in self.near(bearer) if bearer < near.bearer)
 
     def _alike(self, form: _NameForm) -> Iterator[tuple[_NameForm, str]]:
         seen = {id(form)}

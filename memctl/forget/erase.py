@@ -20,7 +20,7 @@ from ..beliefs.page_read import (
     read_last_written,
 )
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import ReplayInput, replay_beliefs
+from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span
 from ..ids import digest
 from ..index.rows import FACT_PAGES, rows_of
@@ -36,7 +36,7 @@ __all__ = [
     "CleanedBeliefs",
     "Gone",
     "Redacted",
-    "Target",
+    "RedactionTarget",
     "cited",
     "redact_safely",
     "without_copies",
@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-class Target(NamedTuple):
+class RedactionTarget(NamedTuple):
     """An entry to forget: its id, the digest of its lines, and where they stood a moment ago."""
 
     ref: str
@@ -75,7 +75,7 @@ class Redacted(NamedTuple):
     stuck: tuple[Redaction, ...]
 
 
-def redact_safely(path: str, text: str, targets: Collection[Target], day: date) -> Redacted:
+def redact_safely(path: str, text: str, targets: Collection[RedactionTarget], day: date) -> Redacted:
     """The page with tombstones for `targets`. An entry stays if another one would change without it.
 
     That is rare: text right below a bullet, without a blank line, can become a heading when the bullet goes.
@@ -107,7 +107,7 @@ def _others(page: Page, without: Collection[int]) -> list[tuple[object, ...]]:
     return [(e.role, e.span, e.content, e.heading, e.fact, e.block) for e in kept]
 
 
-def _redactions(path: str, text: str, page: Page, targets: Collection[Target]) -> list[Redaction]:
+def _redactions(path: str, text: str, page: Page, targets: Collection[RedactionTarget]) -> list[Redaction]:
     """The targets where they were, or wherever they moved since: the id tells which of several equal lines is meant."""
     roles = {entry.span: entry.role for entry in page.entries if entry.block is None}
     here = [t for t in targets if t.span in roles and digest(page.lines[t.span.line - 1 : t.span.end_line]) == t.digest]
@@ -204,42 +204,48 @@ def without_evidence(
     Beliefs that were `chosen`, and those that only repeat a line that is gone (`told`, by id), go with their evidence.
     A belief that a person changed stays and is named.
     """
-    entries = [
-        entry
-        for entry in read_entries(text)[0]
-        if entry.ref in chosen or any(bullet.ref in gone.refs for _, bullet in entry.bullets)
-    ]
+    entries = [e for e in read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
     if not entries:
         return CleanedBeliefs(text)
     marks = read_last_written(text)
     copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, told)]
     made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
-    taken = {entry.ref for entry in copies}
-    kept = {ref: known for ref, known in marks.items() if ref not in taken}
+    taken = _refs(copies)
+    kept = {ref: marks[ref] for ref in marks if ref not in taken}
     if edited(text, LEDGER):
         why = f"{OPINIONS}: the block `{LEDGER}` was edited by hand; other evidence stays until reflect can write"
-        return CleanedBeliefs(made, [ref for ref in taken if ref], [why])
+        return CleanedBeliefs(made, taken, [why])
     if len(kept) < len(marks):
         made = splice(made, LEDGER, last_written_body(kept))
     standing, page = read_entries(made)
-    there = {ref: place for ref, place in places.items() if ref not in gone.refs}
-    unread = unread_heads(page, standing, kept)
-    replay = replay_beliefs(standing, kept, ReplayInput((), there, gone.refs, names_of, _never, today, unread))
+    there = {ref: places[ref] for ref in places.keys() - gone.refs}
+    given = ReplayInput((), there, gone.refs, names_of, _never, today, unread_heads(page, standing, kept))
+    replay = replay_beliefs(standing, kept, given)
+    changed = set(_refs(entries)).difference(taken)
+    return _written(made, replay, changed, kept, gone)._replace(removed=[*taken, *_refs(replay.withdrawn)])
+
+
+def _refs(entries: Iterable[BeliefEntry]) -> list[str]:
+    return [entry.ref for entry in entries if entry.ref]
+
+
+def _written(
+    text: str, replay: Replayed, changed: Collection[str], marks: Mapping[str, LastWritten], gone: Gone
+) -> CleanedBeliefs:
+    """The page with the beliefs that lost evidence written again, and those named that lost their statement."""
     withdrawn = {entry.ref for entry in replay.withdrawn}
-    changed = {entry.ref for entry in entries} - taken - withdrawn
-    beliefs = tuple(belief for belief in replay.beliefs if belief.entry and belief.entry.ref in changed)
-    known = {ref: mark for ref, mark in kept.items() if ref not in withdrawn}
-    known |= {belief.ref: belief.mark for belief in beliefs if belief.ref in kept}
-    if beliefs or replay.withdrawn:
-        made = write_opinions(made, replay._replace(beliefs=beliefs, marks=known)).text
-    removed = [entry.ref for entry in (*copies, *replay.withdrawn) if entry.ref]
+    beliefs = tuple(b for b in replay.beliefs if b.entry and b.entry.ref in changed and b.entry.ref not in withdrawn)
+    known = {ref: mark for ref, mark in marks.items() if ref not in withdrawn}
+    known |= {belief.ref: belief.mark for belief in beliefs if belief.ref in marks}
+    if beliefs or withdrawn:
+        text = write_opinions(text, replay._replace(beliefs=beliefs, marks=known)).text
     left = [
         f"{OPINIONS}#L{entry.span.line} ^{entry.ref} was changed by a person, and its statement is gone; "
         f"--id {entry.ref} takes it too"
         for entry in (belief.entry for belief in beliefs if belief.entry)
         if any(bullet.verdict == "stated" and bullet.ref in gone.refs for _, bullet in entry.bullets)
     ]
-    return CleanedBeliefs(made, removed, left)
+    return CleanedBeliefs(text, left=left)
 
 
 def _is_copy(entry: BeliefEntry, mark: LastWritten | None, gone: Gone, told: Mapping[str, Fact]) -> bool:

@@ -35,7 +35,7 @@ from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
 from ..vectors.embed import erase_vectors
-from .erase import Gone, Target, cited, redact_safely, without_copies, without_evidence
+from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, without_evidence
 from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
 __all__ = ["Forgetting", "ForgottenLine", "forget", "suggest"]
@@ -284,7 +284,7 @@ class _ForgetPlanner:
             text = self._read(path)
             if text is None:
                 continue
-            targets = {Target(one.entry.ref, one.entry.digest, one.span) for one in lines}
+            targets = {RedactionTarget(one.entry.ref, one.entry.digest, one.span) for one in lines}
             made = redact_safely(path, text, targets, self._today)
             if made.done:
                 self._put(path, made.text)
@@ -307,7 +307,7 @@ class _ForgetPlanner:
         chosen = self.plan.selection.chosen
         named = {one.entry.ref for one in chosen if _is_belief(one)}
         told = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
-        refs = {bullet.ref for entry in read_entries(text)[0] for _, bullet in entry.bullets if bullet.ref}
+        refs = {ref for entry in read_entries(text)[0] for ref in entry.refs}
         made = without_evidence(
             text, self._gone, told, named, places=self._facts.places(refs)[0], names_of=self._facts.names_of,
             today=self._today,

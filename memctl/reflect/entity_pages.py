@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 from ..facts import Citation, Kind, Period
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..markdown.escape import heading, link, literal, quoted, relative
-from .lessons import Outcome, Strategy, Task
+from .lessons import Strategy, Task, TaskOutcome
 
 __all__ = [
     "About",
     "BeliefLine",
-    "Line",
+    "PageLine",
     "entity_body",
     "experience_body",
     "heading",
@@ -32,7 +32,7 @@ __all__ = [
 _NEWEST = 3  # citations shown of what was said or done again and again
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """A fact as a page shows it. `entities` are named as their pages name them, the subject first; `also` are twins.
 
     `valid` is when it was true as far as is known today, `replaced_by` where its successor stands; of what is `over`
@@ -74,10 +74,10 @@ class About(NamedTuple):
     """
 
     name: str
-    now: Sequence[tuple[str, Line]] = ()
+    now: Sequence[tuple[str, PageLine]] = ()
     beliefs: Sequence[BeliefLine] = ()
-    plans: Sequence[Line] = ()
-    timeline: Sequence[Line] = ()
+    plans: Sequence[PageLine] = ()
+    timeline: Sequence[PageLine] = ()
     related: Sequence[tuple[str, str | None, int]] = ()
     maybe_same: Sequence[str] = ()
     pages: Mapping[str, str] = {}
@@ -97,7 +97,9 @@ def entity_body(about: About, page: str) -> str:
 
     What is listed comes in an order of its own, not in that of the arguments; a timeline runs from old to new.
     """
-    place = _Place.of(page, about.name, {**about.pages, **{name: path for name, path, _ in about.related if path}})
+    place = _PageContext.of(
+        page, about.name, {**about.pages, **{name: path for name, path, _ in about.related if path}}
+    )
     now = ((entity_key(slot), slot, _age(line), _state(line, place, slot)) for slot, line in about.now)
     related = ((*_closeness(name, shared), _related(name, shared, place)) for name, _, shared in about.related)
     sections = {
@@ -111,24 +113,26 @@ def entity_body(about: About, page: str) -> str:
     return "\n\n".join(f"## {title}\n\n{items}" for title, items in sections.items() if items)
 
 
-def world_body(lines: Sequence[Line], page: str, name: str = "", pages: Mapping[str, str] | None = None) -> str:
+def world_body(lines: Sequence[PageLine], page: str, name: str = "", pages: Mapping[str, str] | None = None) -> str:
     """The durable facts of one entity, then its slots, each from old to new; what no longer holds is struck through.
 
     `name` is the entity whose list it is, `pages` the page of each other entity by name (to link to it).
     """
-    place = _Place.of(page, name, pages)
+    place = _PageContext.of(page, name, pages)
     return _listed(((line.slot or "").casefold(), _age(line), _state(line, place, line.slot or "")) for line in lines)
 
 
-def experience_body(lines: Sequence[Line], page: str, name: str = "", pages: Mapping[str, str] | None = None) -> str:
+def experience_body(
+    lines: Sequence[PageLine], page: str, name: str = "", pages: Mapping[str, str] | None = None
+) -> str:
     """What was done, oldest first, each line led by its day. The arguments are those of `world_body`."""
-    place = _Place.of(page, name, pages)
+    place = _PageContext.of(page, name, pages)
     return _listed((_age(line), _event(line, place)) for line in lines)
 
 
 def lessons_body(tasks: Sequence[Task], page: str) -> str:
     """A `###` section a task with its strategies, the reliable ones first, and why each failed."""
-    return "\n\n".join(f"### {task_heading(task)}\n\n{_strategies(task, _Place(page))}" for task in tasks)
+    return "\n\n".join(f"### {task_heading(task)}\n\n{_strategies(task, _PageContext(page))}" for task in tasks)
 
 
 def task_heading(task: Task) -> str:
@@ -139,7 +143,7 @@ def task_heading(task: Task) -> str:
 # -- one line ---------------------------------------------------------------------------------------------------------
 
 
-class _Place(NamedTuple):
+class _PageContext(NamedTuple):
     """Where a line will stand: the page, whose it is, and the pages of others by `entity_key`."""
 
     page: str
@@ -147,7 +151,7 @@ class _Place(NamedTuple):
     pages: Mapping[str, str] = {}
 
     @classmethod
-    def of(cls, page: str, name: str, pages: Mapping[str, str] | None) -> _Place:
+    def of(cls, page: str, name: str, pages: Mapping[str, str] | None) -> _PageContext:
         return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()})
 
 
@@ -160,25 +164,25 @@ def _joined(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _state(line: Line, place: _Place, slot: str = "") -> str:
+def _state(line: PageLine, place: _PageContext, slot: str = "") -> str:
     """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof."""
     words = _subject(line, place) + _words(line, struck=line.retracted or line.over or line.replaced_by is not None)
     told = f"**{literal(slot)}**: {words}" if literal(slot) else words
     return _joined(told, _span(line), *_remarks(line, place), _proof(line, place))
 
 
-def _event(line: Line, place: _Place) -> str:
+def _event(line: PageLine, place: _PageContext) -> str:
     """What happened, led by when. What was true in its time is not struck through, only what never was."""
     when, words = _when(line), _subject(line, place) + _words(line, struck=line.retracted)
     return _joined(when, words, *_remarks(line, place), _proof(line, place, when))
 
 
-def _words(line: Line, struck: bool) -> str:
+def _words(line: PageLine, struck: bool) -> str:
     words = quoted(line.text, struck)
     return f"~~{words}~~" if struck and words else words  # four tildes would open a code block
 
 
-def _remarks(line: Line, place: _Place) -> Iterator[str]:
+def _remarks(line: PageLine, place: _PageContext) -> Iterator[str]:
     if line.kind is Kind.OPINION:
         yield "opinion"
     others = [
@@ -192,7 +196,7 @@ def _remarks(line: Line, place: _Place) -> Iterator[str]:
         yield ("never true, see " if line.retracted else "→ ") + _cite(line.replaced_by, place)
 
 
-def _proof(line: Line, place: _Place, said: str = "") -> str:
+def _proof(line: PageLine, place: _PageContext, said: str = "") -> str:
     """The citation of a line, and those of the newest lines that say the same."""
     twins = sorted(set(line.also) - {line.citation})
     more = f" and {len(twins) - _NEWEST} more" if len(twins) > _NEWEST else ""
@@ -200,7 +204,7 @@ def _proof(line: Line, place: _Place, said: str = "") -> str:
     return _cite(line.citation, place, line.ref, said) + (f", also {also}{more}" if also else "")
 
 
-def _belief(held: BeliefLine, place: _Place) -> str:
+def _belief(held: BeliefLine, place: _PageContext) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
     sure = f"{held.confidence:.2f} {_TRENDS.get(held.trend, '')}".rstrip()
     proof = link("why", f"{relative(held.citation.path, place.page)}#^{held.ref}")
@@ -210,7 +214,7 @@ def _belief(held: BeliefLine, place: _Place) -> str:
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 
 
-def _related(name: str, shared: int, place: _Place) -> str:
+def _related(name: str, shared: int, place: _PageContext) -> str:
     return _joined(_entity(name, place), _about_as_many(shared))
 
 
@@ -220,11 +224,11 @@ def _maybe(name: str, other: str) -> str:
     return _joined(literal(other), f'`memctl entity merge "{other}" "{name}"`' if plain else "")
 
 
-def _strategies(task: Task, place: _Place) -> str:
+def _strategies(task: Task, place: _PageContext) -> str:
     return "\n".join(line for strategy in task.strategies for line in _strategy(strategy, place))
 
 
-def _strategy(strategy: Strategy, place: _Place) -> Iterator[str]:
+def _strategy(strategy: Strategy, place: _PageContext) -> Iterator[str]:
     counts = [f"{count} {word}" for count, word in ((strategy.ok, "ok"), (strategy.failed, "failed")) if count]
     cited = [_cite(one.citation, place, one.ref) for one in strategy.outcomes[-_NEWEST:]]
     more = len(strategy.outcomes) - len(cited)
@@ -234,7 +238,7 @@ def _strategy(strategy: Strategy, place: _Place) -> Iterator[str]:
         yield "  - " + _joined(f"failed: {quoted(one.why or '')}", _cite(one.citation, place, one.ref))
 
 
-def _reasons(outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     """The newest failure with each reason, in the order of the outcomes."""
     newest = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
     return [one for one in outcomes if one in newest.values()]
@@ -243,7 +247,7 @@ def _reasons(outcomes: Sequence[Outcome]) -> list[Outcome]:
 # -- order, time, numbers ---------------------------------------------------------------------------------------------
 
 
-def _age(line: Line) -> tuple[str, str, Citation, str]:
+def _age(line: PageLine) -> tuple[str, str, Citation, str]:
     """The order of time: when it became true, then when it was told; what has no date comes first."""
     begun = line.valid.first or line.valid.last
     return (str(begun) if begun else line.day or "", line.day or "", line.citation, line.ref)
@@ -269,7 +273,7 @@ def _about_as_many(count: int) -> str:
     return f"{_floored(count)}+" if count >= 5 else str(count)
 
 
-def _when(line: Line) -> str:
+def _when(line: PageLine) -> str:
     first, last = line.valid
     if first is None and last is None:
         return line.day or ""
@@ -278,7 +282,7 @@ def _when(line: Line) -> str:
     return _start(first, line) if last is None else str(line.valid)
 
 
-def _span(line: Line) -> str:
+def _span(line: PageLine) -> str:
     """When it was true, as far as the day of the log does not tell."""
     first, last = line.valid
     if last is None:
@@ -286,7 +290,7 @@ def _span(line: Line) -> str:
     return _when(line) if _when(line) != line.day else ""
 
 
-def _start(first: date, line: Line) -> str:
+def _start(first: date, line: PageLine) -> str:
     """A new year's day that is not the log's was most likely written as a year (`t=2009..`)."""
     return f"{first.year:04d}" if (first.month, first.day) == (1, 1) and str(first) != line.day else str(first)
 
@@ -294,7 +298,7 @@ def _start(first: date, line: Line) -> str:
 # -- entities and citations -------------------------------------------------------------------------------------------
 
 
-def _others(line: Line, place: _Place) -> list[str]:
+def _others(line: PageLine, place: _PageContext) -> list[str]:
     own = entity_key(place.name) if place.name else None
     return [name for name in dict.fromkeys(line.entities) if entity_key(name) != own]
 
@@ -305,24 +309,24 @@ def _names(text: str, name: str) -> bool:
     return bool(words & heads(text)) if words else name in text
 
 
-def _subject_name(line: Line, place: _Place) -> str | None:
+def _subject_name(line: PageLine, place: _PageContext) -> str | None:
     """Whom a line is about first, when that is not whose page this is."""
     others = _others(line, place)
     return others[0] if others and line.entities[0] == others[0] else None
 
 
-def _subject(line: Line, place: _Place) -> str:
+def _subject(line: PageLine, place: _PageContext) -> str:
     name = _subject_name(line, place)
     return f"{_entity(name, place)}: " if name else ""
 
 
-def _entity(name: str, place: _Place) -> str:
+def _entity(name: str, place: _PageContext) -> str:
     """A name with a link that works on GitHub too, and in Obsidian whatever the page is called."""
     path, shown = place.pages.get(entity_key(name)), literal(name) or "?"
     return link(shown, relative(path, place.page)) if path else shown
 
 
-def _cite(citation: Citation, place: _Place, ref: str = "", said: str = "") -> str:
+def _cite(citation: Citation, place: _PageContext, ref: str = "", said: str = "") -> str:
     """`[2025-07-04#L12](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`; without the day where the line has `said` it.
 
     The id is the link's title: it can be followed when the line moves, and is no second block id for Obsidian.

@@ -35,8 +35,8 @@ from ..language.names import entity_key, mentions
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Judgement, judge
 from ..truth.validity import Validity
-from .entity_pages import About, Line
-from .lessons import Outcome
+from .entity_pages import About, PageLine
+from .lessons import TaskOutcome
 
 __all__ = ["Durable", "FactSource"]
 
@@ -52,8 +52,8 @@ _MET = 2  # facts that two names must share to be related
 class Durable(NamedTuple):
     """The lines of an entity for world.md and experience.md."""
 
-    world: tuple[Line, ...]
-    experience: tuple[Line, ...]
+    world: tuple[PageLine, ...]
+    experience: tuple[PageLine, ...]
 
     @property
     def names(self) -> set[str]:
@@ -74,6 +74,15 @@ class _Candidates(NamedTuple):
         """The newest of each slot, and of the other lists; in a group, exact twins are one line."""
         recent = [*self.plans, *self.events[-2 * _TIMELINE :], *self.durable[-4 * _LINES :]]
         return _newest_of_each(self.slots), recent
+
+    @property
+    def owners(self) -> set[int]:
+        """The first of exact twins in a group: it stands for all of them."""
+        found: set[int] = set()
+        for group in self.groups:
+            first: dict[int, int] = {}
+            found |= {first.setdefault(fact.content_key, fact.id) for fact in group}
+        return found
 
     def within(self, ids: Set[int]) -> _Candidates:
         """Only those of some facts."""
@@ -231,20 +240,13 @@ class FactSource:
 
     def _choose(self, candidates: _Candidates, entries: Mapping[int, Row]) -> tuple[_Shown, set[int]]:
         """What the pages show, by what the index tells of the candidates; and the ids that have to be read for that."""
-        standings = self._standings
-        owners: set[int] = set()  # the first of exact twins stands for all
-        for group in candidates.groups:
-            first: dict[int, int] = {}
-            owners |= {first.setdefault(fact.content_key, fact.id) for fact in group}
-        now = [f for f in candidates.slots if f.id in owners and _is_now(standings[f.id], self._today)]
-        plans = [f for f in candidates.plans if f.id in owners and not self._is_only_kept(f.id)]
+        standings, own = self._standings, candidates.within(candidates.owners)
+        now = [fact for fact in own.slots if _is_now(standings[fact.id], self._today)]
+        plans = [fact for fact in own.plans if not self._is_only_kept(fact.id)]
         taken = {fact.ref for fact in (*now, *plans)}
-        timeline = [
-            fact.id
-            for fact in candidates.events
-            if fact.id in owners and fact.ref not in taken and not standings[fact.id].retracted
-        ][-_TIMELINE:]
-        durable = [entries[fact.id] for fact in candidates.durable if fact.id in owners]
+        events = [fact.id for fact in own.events if fact.ref not in taken]
+        timeline = [number for number in events if not standings[number].retracted][-_TIMELINE:]
+        durable = [entries[fact.id] for fact in own.durable]
         shown = _Shown([f.id for f in now], [f.id for f in plans], timeline, *_durable(durable, standings))
         wanted = {entries[i].content_key for ids in shown for i in ids}
         read = {i for i, entry in entries.items() if entry.content_key in wanted}
@@ -255,9 +257,9 @@ class FactSource:
         fact = self._hits[number].fact if number in self._hits else None
         return bool(fact and fact.ttl and not fact.until and not fact.valid)
 
-    def _lines(self, groups: Iterable[Sequence[Light]], read: Set[int]) -> dict[int, Line]:
+    def _lines(self, groups: Iterable[Sequence[Light]], read: Set[int]) -> dict[int, PageLine]:
         """The lines of what was read, by id. Of exact twins in a group, the first names the places of the others."""
-        found: dict[int, Line] = {}
+        found: dict[int, PageLine] = {}
         self._find_replacing(read)
         for group in groups:
             twins: dict[int, list[int]] = {}
@@ -268,9 +270,9 @@ class FactSource:
                 found[first] = self._line(self._hits[first], tuple(self._hits[other].source for other in others))
         return found
 
-    def _line(self, hit: Hit, also: tuple[Citation, ...]) -> Line:
+    def _line(self, hit: Hit, also: tuple[Citation, ...]) -> PageLine:
         by = hit.superseded_by
-        return Line(
+        return PageLine(
             hit.content, hit.day, hit.valid, hit.source, hit.ref, hit.kind, hit.entities,
             hit.fact.key if hit.fact else None, hit.importance, self._cited[by] if by else None, hit.retracted, also,
             by is not None,
@@ -311,7 +313,7 @@ class FactSource:
 
     # -- lessons ------------------------------------------------------------------------------------------------------
 
-    def outcomes(self, tasks: Iterable[str]) -> list[Outcome]:
+    def outcomes(self, tasks: Iterable[str]) -> list[TaskOutcome]:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""
         wanted = {
             f"@{key}" if task.startswith("@") else task
@@ -319,7 +321,7 @@ class FactSource:
             for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
         }
         return [
-            Outcome(
+            TaskOutcome(
                 hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why, hit.entities, hit.day,
                 hit.source, hit.ref,
             )
@@ -360,7 +362,7 @@ def _newest_of_each(slots: Sequence[Light]) -> list[Light]:
     return [fact for versions in by_key.values() for fact in versions[-_OUTDATED:]]
 
 
-def _slot(pair: tuple[str, Line]) -> tuple[str, str]:
+def _slot(pair: tuple[str, PageLine]) -> tuple[str, str]:
     return pair[0], pair[1].ref
 
 

@@ -13,7 +13,7 @@ from ..facts import Citation
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han
 
-__all__ = ["RECURRING", "RELIABLE", "Outcome", "Strategy", "Task", "first_clause", "labels", "lessons"]
+__all__ = ["RECURRING", "RELIABLE", "Strategy", "Task", "TaskOutcome", "first_clause", "labels", "lessons"]
 
 RELIABLE = 5
 """Successes from which a strategy is reliable."""
@@ -25,7 +25,7 @@ _GIVEN = 0.25  # weight of a shared word that the task or its entities give: it 
 _IDENTIFIER = 2.0  # weight of a path, a command, an error code: it means the same in every language
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """An experience with `outcome=`: what was done for which task (may be empty), whether it worked, why not."""
 
     task: str
@@ -45,7 +45,7 @@ class Strategy(NamedTuple):
     ok: int
     failed: int
     labels: tuple[str, ...]
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TaskOutcome, ...]
 
 
 class Task(NamedTuple):
@@ -56,9 +56,9 @@ class Task(NamedTuple):
     strategies: tuple[Strategy, ...]
 
 
-def lessons(outcomes: Iterable[Outcome]) -> tuple[Task, ...]:
+def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     """The outcomes by task and strategy: tasks by name, then entities, then the rest. Their order does not matter."""
-    groups: dict[tuple[int, tuple[str, ...]], list[Outcome]] = defaultdict(list)
+    groups: dict[tuple[int, tuple[str, ...]], list[TaskOutcome]] = defaultdict(list)
     for outcome in sorted(outcomes, key=_age):
         groups[_group(outcome)].append(outcome)
     tasks = [_task(rank, group) for (rank, _), group in groups.items()]
@@ -91,18 +91,18 @@ def _clause_ends() -> re.Pattern[str]:
 # -- groups -----------------------------------------------------------------------------------------------------------
 
 
-def _age(outcome: Outcome) -> tuple[str, Citation, str, str]:
+def _age(outcome: TaskOutcome) -> tuple[str, Citation, str, str]:
     return (outcome.day or "", outcome.citation, outcome.ref, repr(outcome))
 
 
-def _group(outcome: Outcome) -> tuple[int, tuple[str, ...]]:
+def _group(outcome: TaskOutcome) -> tuple[int, tuple[str, ...]]:
     """One key for a task in other words and case; without a task, the entity that comes first."""
     if outcome.task.strip():
         return (0, tuple(sorted(set(query_terms(outcome.task)))) or (outcome.task.strip(),))
     return (1, (entity_key(outcome.entities[0]),)) if outcome.entities else (2, ())
 
 
-def _task(rank: int, group: Sequence[Outcome]) -> Task:
+def _task(rank: int, group: Sequence[TaskOutcome]) -> Task:
     """The strategies of one group, whose outcomes come from the oldest to the newest."""
     name = _commonest(" ".join(o.task.split()) for o in group) if rank == 0 else ""
     entity = _commonest(o.entities[0] for o in group) if rank == 1 else ""
@@ -117,7 +117,7 @@ def _commonest(spellings: Iterable[str]) -> str:
     return min(counted, key=lambda spelling: (-counted[spelling], spelling))
 
 
-def _strategy(outcomes: Sequence[Outcome], likeness: _Likeness) -> Strategy:
+def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness) -> Strategy:
     ok = sum(outcome.ok for outcome in outcomes)
     failed = len(outcomes) - ok
     typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
@@ -132,7 +132,7 @@ def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]
 # -- words ------------------------------------------------------------------------------------------------------------
 
 
-class _Clause(NamedTuple):
+class _ActionClause(NamedTuple):
     """The first clause of a text as words. `action` is the first that is no identifier, `script` its script."""
 
     words: frozenset[str]
@@ -143,13 +143,13 @@ class _Clause(NamedTuple):
 
 
 @lru_cache(maxsize=10_000)
-def _clause(text: str) -> _Clause:
+def _clause(text: str) -> _ActionClause:
     clause = first_clause(text)
     found = list(_words(clause))
     action = next((word for word, is_identifier in found if not is_identifier), "")
     identifiers = frozenset(word for word, is_identifier in found if is_identifier)
     negated = bool(_negations().search(clause))
-    return _Clause(frozenset(word for word, _ in found), identifiers, action, _script(action), negated)
+    return _ActionClause(frozenset(word for word, _ in found), identifiers, action, _script(action), negated)
 
 
 def _words(clause: str) -> Iterator[tuple[str, bool]]:
@@ -210,8 +210,8 @@ def _script(word: str) -> str:
 class _Likeness:
     """Which clauses of one task tell of the same strategy. `given` are words that the task and its entities give."""
 
-    def __init__(self, clauses: Sequence[_Clause], given: Set[str]) -> None:
-        self._places: dict[_Clause, list[int]] = defaultdict(list)
+    def __init__(self, clauses: Sequence[_ActionClause], given: Set[str]) -> None:
+        self._places: dict[_ActionClause, list[int]] = defaultdict(list)
         for at, clause in enumerate(clauses):
             self._places[clause].append(at)
         self._identifiers = {word for clause in clauses for word in clause.identifiers}
@@ -242,19 +242,19 @@ class _Likeness:
                 reached += alike
             yield sorted(at for clause in reached for at in self._places[clause])
 
-    def most_typical(self, clauses: Sequence[_Clause]) -> int:
+    def most_typical(self, clauses: Sequence[_ActionClause]) -> int:
         """The place of the clause that is nearest to all of them (cosine to their sum); the first of equals."""
         if len(clauses) == 1:
             return 0
         total = Counter(word for clause in clauses for word in clause.words)
 
-        def nearness(clause: _Clause) -> float:
+        def nearness(clause: _ActionClause) -> float:
             length = sqrt(sum(self._weight(word) ** 2 for word in clause.words))
             return sum(self._weight(word) ** 2 * total[word] for word in clause.words) / length if length else 0.0
 
         return max(range(len(clauses)), key=lambda at: (round(nearness(clauses[at]), 9), -at))
 
-    def _alike(self, one: _Clause, other: _Clause) -> bool:
+    def _alike(self, one: _ActionClause, other: _ActionClause) -> bool:
         """True when two clauses do the same: the same action, both or neither negated, Dice coefficient above .6.
 
         One half is enough when one says all that the other does, and between scripts, where two identifiers must be shared.
@@ -266,14 +266,14 @@ class _Likeness:
         lenient = one.script != other.script or one.words <= other.words or other.words <= one.words
         return (6 if lenient else 4) * common > 3 * sum(map(self._weight, apart))
 
-    def _same_action(self, one: _Clause, other: _Clause, shared: Set[str]) -> bool:
+    def _same_action(self, one: _ActionClause, other: _ActionClause, shared: Set[str]) -> bool:
         if one.script != other.script:
             return len(shared & self._identifiers) >= 2  # no word can be shared
         if one.script == "han" or not one.action:
             return True  # its pairs of characters have no order that would tell the verb
         return one.action in other.words or other.action in one.words
 
-    def _rarest(self, clause: _Clause, share: float) -> list[str]:
+    def _rarest(self, clause: _ActionClause, share: float) -> list[str]:
         """The rarest words of a clause, so many that those left out have no more than `share` of its weight."""
         words = sorted(clause.words, key=lambda word: (self._used[word], word))
         left = share * sum(map(self._weight, words))
@@ -285,8 +285,8 @@ class _Likeness:
         return _IDENTIFIER if word in self._identifiers else 1.0
 
 
-def _by_word(kept: Mapping[_Clause, Sequence[str]]) -> dict[str, dict[_Clause, None]]:
-    found: dict[str, dict[_Clause, None]] = defaultdict(dict)
+def _by_word(kept: Mapping[_ActionClause, Sequence[str]]) -> dict[str, dict[_ActionClause, None]]:
+    found: dict[str, dict[_ActionClause, None]] = defaultdict(dict)
     for clause, words in kept.items():
         for word in words:
             found[word][clause] = None

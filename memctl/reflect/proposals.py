@@ -40,8 +40,8 @@ __all__ = [
     "BLOCK",
     "CORE",
     "PAGE",
-    "Candidate",
-    "Proposal",
+    "CoreCandidate",
+    "CoreProposal",
     "accept",
     "candidates",
     "is_due",
@@ -77,7 +77,7 @@ AT_ONCE = 10
 _KINDS = {"W", "O", "world", "opinion", "lesson"}
 
 
-class Candidate(NamedTuple):
+class CoreCandidate(NamedTuple):
     """A fact, belief or lesson that may belong into memory.md; the subject is the first of its `entities`.
 
     `kind` is W, O or lesson. `days` counts the days on which it was told or cited, the first included, `citations` the
@@ -102,7 +102,7 @@ class Candidate(NamedTuple):
     person: bool = False
 
 
-class Proposal(NamedTuple):
+class CoreProposal(NamedTuple):
     """A line for memory.md: its Markdown without the bullet, the heading it goes under (empty: none fits), and why."""
 
     number: int
@@ -119,7 +119,7 @@ _AGAIN = "`memctl reflect --propose-core` writes them again"
 # -- what is proposed -------------------------------------------------------------------------------------------------
 
 
-def is_due(candidate: Candidate, today: date) -> bool:
+def is_due(candidate: CoreCandidate, today: date) -> bool:
     """The rule: holds, trusted, not private; important, or a firm belief; cited on two further days; 30 days old.
 
     Importance is at least 0.8; firm is a confidence of 0.85 and more from three pieces of evidence.
@@ -130,19 +130,19 @@ def is_due(candidate: Candidate, today: date) -> bool:
     return may and weighty and long
 
 
-def _is_firm(candidate: Candidate) -> bool:
+def _is_firm(candidate: CoreCandidate) -> bool:
     return (candidate.confidence or 0) >= CONFIDENCE and candidate.evidence >= EVIDENCE
 
 
 def proposals(
-    candidates: Iterable[Candidate], core_text: str, refused: Collection[str], today: date
-) -> tuple[Proposal, ...]:
+    candidates: Iterable[CoreCandidate], core_text: str, refused: Collection[str], today: date
+) -> tuple[CoreProposal, ...]:
     """What to propose, numbered from 1, oldest first; the order of the candidates does not matter.
 
     Left out is what memory.md says already, what was refused, and what another proposal says.
     """
     due = [c for c in candidates if c.ref not in refused and is_due(c, today)]
-    chosen: list[Candidate] = []
+    chosen: list[CoreCandidate] = []
     core = OwnPage(core_text)
     known = [*core.said]
     for candidate in sorted(due, key=_rank):
@@ -154,23 +154,23 @@ def proposals(
     return tuple(_proposal(number, c, core) for number, c in enumerate(chosen, 1))
 
 
-def _rank(candidate: Candidate) -> tuple[float, int, int, date, Citation, str]:
+def _rank(candidate: CoreCandidate) -> tuple[float, int, int, date, Citation, str]:
     weight = max(candidate.importance or 0, candidate.confidence or 0 if _is_firm(candidate) else 0)
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
 
 
-def _said(candidate: Candidate) -> Statement:
+def _said(candidate: CoreCandidate) -> Statement:
     return statement_of(" ".join([*candidate.entities[:1], candidate.text]))
 
 
-def _proposal(number: int, candidate: Candidate, core: OwnPage) -> Proposal:
+def _proposal(number: int, candidate: CoreCandidate, core: OwnPage) -> CoreProposal:
     subject = candidate.entities[0] if candidate.entities else ""
-    return Proposal(
+    return CoreProposal(
         number, subject, _line(candidate, subject), candidate.ref, core.fitting(subject, candidate.person), _reason(candidate)
     )  # fmt: skip
 
 
-def _line(candidate: Candidate, subject: str) -> str:
+def _line(candidate: CoreCandidate, subject: str) -> str:
     """The text, its subject in front unless it is named, and the citation; the link's title keeps the id."""
     key = re.escape(entity_key(subject))
     bounded = key if any(map(is_han, subject)) else rf"(?<!\w){key}(?!\w)"
@@ -184,7 +184,7 @@ def _line(candidate: Candidate, subject: str) -> str:
     return f'{prefix}{quoted(candidate.text)} [{quoted(shown)}#{lines}]({target}#{lines} "{candidate.ref}")'
 
 
-def _reason(candidate: Candidate) -> str:
+def _reason(candidate: CoreCandidate) -> str:
     weighty = [f"importance {candidate.importance:g}"] if (candidate.importance or 0) >= IMPORTANCE else []
     if _is_firm(candidate):
         share, count = candidate.confidence or 0, candidate.evidence
@@ -199,7 +199,7 @@ def _reason(candidate: Candidate) -> str:
 _LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
 
 
-def with_line(core_text: str, proposal: Proposal) -> str:
+def with_line(core_text: str, proposal: CoreProposal) -> str:
     """memory.md with the line of a proposal; unchanged if it cites that fact already."""
     core = OwnPage(core_text)
     if core.cites(proposal.ref):
@@ -219,7 +219,7 @@ _ID = re.compile(r"\^([A-Za-z0-9][A-Za-z0-9-]{0,63})|(?<![\w-])([fo]-[0-9a-z]{8}
 _REFUSED = ("Отклонено", "已拒绝", "Refused")
 
 
-def proposals_body(items: Sequence[Proposal], core_text: str) -> str:
+def proposals_body(items: Sequence[CoreProposal], core_text: str) -> str:
     """The body of the managed block of bank/proposals.md; empty if there is nothing to propose."""
     parts = [_INTRO] if items else []
     for item in items:
@@ -233,7 +233,7 @@ def proposals_body(items: Sequence[Proposal], core_text: str) -> str:
     return "\n\n".join(parts)
 
 
-def read_proposals(page_text: str) -> tuple[Proposal, ...]:
+def read_proposals(page_text: str) -> tuple[CoreProposal, ...]:
     """The proposals as bank/proposals.md shows them; one that a person made unreadable is left out."""
     body = block_body(page_text, BLOCK)
     starts = [n for n, line in enumerate(body) if _HEAD.fullmatch(line)]
@@ -241,7 +241,7 @@ def read_proposals(page_text: str) -> tuple[Proposal, ...]:
     return tuple(proposal for proposal in shown if proposal)
 
 
-def _shown(lines: Sequence[str]) -> Proposal | None:
+def _shown(lines: Sequence[str]) -> CoreProposal | None:
     head = _HEAD.fullmatch(lines[0])
     why = next(filter(None, map(_WHY.fullmatch, lines[1:])), None)
     added = [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")]
@@ -251,7 +251,7 @@ def _shown(lines: Sequence[str]) -> Proposal | None:
     line = bullet[0][bullet[1].end() :]
     named = mentions(line)
     subject = next((name for name in named if heading(name) == head["subject"]), head["subject"])
-    return Proposal(int(head["number"]), subject, line, why["ref"], why["under"] or "", why["reason"])
+    return CoreProposal(int(head["number"]), subject, line, why["ref"], why["under"] or "", why["reason"])
 
 
 def refused_in(page_text: str) -> set[str]:
@@ -262,7 +262,7 @@ def refused_in(page_text: str) -> set[str]:
     return {match[1] or match[2] for line in own for match in _ID.finditer(line)}
 
 
-def with_refusal(page_text: str, proposal: Proposal, today: date) -> str:
+def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     """bank/proposals.md with the id of a proposal under `## Refused`, behind the block; unchanged if it stands there."""
     if proposal.ref in refused_in(page_text):
         return page_text
@@ -275,7 +275,7 @@ def with_refusal(page_text: str, proposal: Proposal, today: date) -> str:
 
 def candidates(
     index: Index, source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
-) -> list[Candidate]:
+) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
     facts = source.hits(list(by_ids(index, important(index, IMPORTANCE, today)).values()))
     told = days_told(index, [hit.ref for hit in facts], today)
@@ -284,29 +284,29 @@ def candidates(
     return found + [made for task in tasks for made in _lessons(index, task)]
 
 
-def _fact(index: Index, hit: Hit, days: Sequence[str]) -> Candidate:
+def _fact(index: Index, hit: Hit, days: Sequence[str]) -> CoreCandidate:
     first = min([hit.day or "", *days])
-    return Candidate(
+    return CoreCandidate(
         hit.content, hit.ref, hit.source, hit.entities, "W", date.fromisoformat(first), importance=hit.importance,
         citations=len(days), days=len({hit.day, *days}), holds=hit.superseded_by is None and not hit.expired and not hit.retracted,
         private=hit.private, person=_is_person(index, hit.entities),
     )  # fmt: skip
 
 
-def _belief(index: Index, belief: Belief) -> Iterable[Candidate]:
+def _belief(index: Index, belief: Belief) -> Iterable[CoreCandidate]:
     counted = [bullet for bullet in belief.items if not bullet.gone]
     stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
     if stated is None or stated.citation is None or stated.ref is None:
         return
     evidence = [bullet for bullet in counted if bullet.verdict in ("for", "against")]
-    yield Candidate(
+    yield CoreCandidate(
         belief.fact.text, stated.ref, stated.citation, belief.fact.entities, "O", belief.day, confidence=float(belief.number),
         evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in counted}),
         holds=belief.over is None, person=_is_person(index, belief.fact.entities),
     )  # fmt: skip
 
 
-def _lessons(index: Index, task: Task) -> Iterable[Candidate]:
+def _lessons(index: Index, task: Task) -> Iterable[CoreCandidate]:
     for strategy in task.strategies:
         days = {outcome.day for outcome in strategy.outcomes if outcome.day}
         if strategy.ok < RELIABLE or not days:
@@ -314,7 +314,7 @@ def _lessons(index: Index, task: Task) -> Iterable[Candidate]:
         first = strategy.outcomes[0]
         total = strategy.ok + strategy.failed
         text = f"{task.name}: {strategy.name}" if task.name else strategy.name
-        yield Candidate(
+        yield CoreCandidate(
             text, first.ref, first.citation, first.entities, "lesson", date.fromisoformat(min(days)),
             confidence=strategy.ok / total, evidence=total, citations=total - 1, days=len(days),
             person=_is_person(index, first.entities),
@@ -336,7 +336,7 @@ def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     if somebody refused it.
     """
 
-    def edit(proposal: Proposal, page: Edit) -> Edit:
+    def edit(proposal: CoreProposal, page: Edit) -> Edit:
         if proposal.ref in refused_in(page.after):
             raise Refused(f"proposal {number} was refused before", f"take its id out of {PAGE}, below the block")
         reason = memory.run(lambda at: _stale(at, proposal))
@@ -354,13 +354,13 @@ def refuse(memory: OpenMemory, number: int, dry_run: bool = False) -> str:
     NothingFound if no such proposal is shown.
     """
 
-    def plan(proposal: Proposal, page: Edit) -> Edit:
+    def plan(proposal: CoreProposal, page: Edit) -> Edit:
         return page._replace(after=with_refusal(page.after, proposal, memory.today))
 
     return _done(memory.workspace, number, plan, dry_run)
 
 
-def _done(workspace: Workspace, number: int, plan: Callable[[Proposal, Edit], Edit], dry_run: bool) -> str:
+def _done(workspace: Workspace, number: int, plan: Callable[[CoreProposal, Edit], Edit], dry_run: bool) -> str:
     with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
         page = read_for_edit(workspace, PAGE)
         shown = {proposal.number: proposal for proposal in read_proposals(page.after)}
@@ -373,7 +373,7 @@ def _done(workspace: Workspace, number: int, plan: Callable[[Proposal, Edit], Ed
         return edit.diff()
 
 
-def _stale(memory: OpenMemory, proposal: Proposal) -> str:
+def _stale(memory: OpenMemory, proposal: CoreProposal) -> str:
     """Why the fact behind a proposal may not be accepted any more; empty if it may."""
     memory.synced()
     entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]

@@ -40,6 +40,7 @@ from ..markdown.blocks import (
 )
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_names
+from ..markdown.page import Page
 from ..notes.edits import Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
@@ -242,39 +243,51 @@ class Planner:
 
     def beliefs(self) -> Replayed:
         """Plan bank/opinions.md."""
-        read = self._read(OPINIONS)
-        text = read.after if read else ""
-        was: dict[str | None, float | None] = {}
-        told = self._facts.evidence(self._window)
-        if "<<<<<<<" in text and (sides := conflict_sides(text)) and sides[0].disputed | sides[1].disputed:
-            merged = self._merged(text, told, [side.text for side in sides])
-            read, text = (read, merged) if merged else (None, sides[0].text)
-            was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
-        entries, page = read_entries(text)
+        page = self._read(OPINIONS)
+        facts = self._facts.evidence(self._window)
+        text, was, may_write = self._resolved(page.after if page else "", facts)
+        entries, parsed = read_entries(text)
         marks = read_last_written(text)
-        cited = {b.ref for entry in entries for _, b in entry.bullets if b.ref}
-        cited |= {ref for mark in marks.values() for ref in mark.codes}
-        places, forgotten = self._facts.places(cited | {fact.ref for fact in told})
-        if self._since and (reopened := self._reopened(entries, marks, forgotten)):
-            told = self._facts.evidence(self._facts.window(self._since, reopened))
-            places, forgotten = self._facts.places(cited | {fact.ref for fact in told})
-        judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
-        given = ReplayInput(told, places, forgotten, self._facts.names_of, judge, self._today, unread)
-        replay = replay_beliefs(entries, marks, given)
+        replay = replay_beliefs(entries, marks, self._replay_input(entries, marks, facts, parsed))
         self.plan.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
-        if read is not None and (replay.beliefs or entries or marks):
+        if page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
+            self._put(page, written.text)
             if written.problem:
                 self.plan.notes.append(f"{OPINIONS}: {written.problem}")
-            self._put(read, written.text)
-            self.plan.moved = [] if written.problem else _moved(replay, was)
+            else:
+                self.plan.moved = _moved(replay, was)
         return replay
+
+    def _replay_input(
+        self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], facts: Sequence[TrustedFact], page: Page
+    ) -> ReplayInput:
+        cited = {ref for entry in entries for ref in entry.refs}
+        cited |= {ref for mark in marks.values() for ref in mark.codes}
+        places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
+        if self._since and (reopened := self._reopened(entries, marks, forgotten)):
+            facts = self._facts.evidence(self._facts.window(self._since, reopened))
+            places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
+        judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
+        return ReplayInput(facts, places, forgotten, self._facts.names_of, judge, self._today, unread)
+
+    def _resolved(self, text: str, facts: Sequence[TrustedFact]) -> tuple[str, dict[str | None, float | None], bool]:
+        """The page without conflicts of a merge, the confidences it had, and whether it may be written.
+
+        Where a person has a part in a conflict, it is our side, which is not written.
+        """
+        sides = conflict_sides(text) if "<<<<<<<" in text else None
+        if not sides or not sides[0].disputed | sides[1].disputed:
+            return text, {}, True
+        merged = self._merged(text, facts, [side.text for side in sides])
+        was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
+        return merged or sides[0].text, was, bool(merged)
 
     def _merged(self, text: str, told: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
         """The page without the conflicts of a merge; None, with a note, if a person wrote some of it."""
         by_ref = {fact.ref: fact for fact in told}
-        refs = {bullet.ref for side in sides for entry in read_entries(side)[0] for _, bullet in entry.bullets}
-        places, void = self._facts.places({ref for ref in refs if ref} | by_ref.keys())
+        refs = {ref for side in sides for entry in read_entries(side)[0] for ref in entry.refs}
+        places, void = self._facts.places(refs | by_ref.keys())
         before = sides_of_merge(self._workspace, OPINIONS)
         merged = settled(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
         if merged is None:
@@ -342,10 +355,7 @@ class Planner:
 
     def _touched(self, replay: Replayed) -> dict[str, int]:
         """The names that get their pages written, each with how many facts it has; no name of several entities."""
-        keys = named_since(self._index, self._since, self._today)
-        keys |= {key for belief in replay.beliefs for key in belief.names if belief.moved}
-        keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
-        keys |= {key for entry in self._around for key in entry.names.split("\n") if key}
+        keys = named_since(self._index, self._since, self._today) | self._changed(replay)
         names = {self._facts.known.known_as(key) for key in (*keys, *self._named)}
         if self._since is None:
             names |= {entity.name for entity in self._facts.entities}
@@ -354,6 +364,12 @@ class Planner:
             names |= {name for name in near if pages_of_names(self._index, [name])}
         single = [name for name in names if len(resolve(self._index, name)) < 2]
         return {self._facts.spelled(name): len(self._facts.facts_of(name)) for name in single}
+
+    def _changed(self, replay: Replayed) -> set[str]:
+        """The keys of the names whose beliefs moved, and of those that the pages may have to show differently."""
+        keys = {key for belief in replay.beliefs for key in belief.names if belief.moved}
+        keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
+        return keys | {key for entry in self._around for key in entry.names.split("\n") if key}
 
     def _paths(self, names: Mapping[str, int]) -> dict[str, str]:
         """Where the page of each name is, or will be: a name without one gets it from so many facts on."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import DAYS, IDS, texts
 
 from memctl.facts import Fact, Kind, Span
-from memctl.forget.erase import Target, redact_safely
+from memctl.forget.erase import RedactionTarget, redact_safely
 from memctl.index.rows import rows_of
 from memctl.markdown.additions import addition, spans_of
 from memctl.markdown.lines import Role, split_lines
@@ -159,7 +159,7 @@ def test_burying_changes_nothing_else(lines: list[str], random: Random, everywhe
     alone = len({row.digest for row in rows}) == len(rows)
     moved = random.choice([0, 0, 1]) if alone else 0  # lines may have come in above since they were looked at
     chosen = [row for row in rows if random.random() < 0.4]
-    targets = {Target(row.ref, row.digest, Span(row.line - moved, row.end_line - moved)) for row in chosen}
+    targets = {RedactionTarget(row.ref, row.digest, Span(row.line - moved, row.end_line - moved)) for row in chosen}
     redacted = redact_safely(path, text, targets, DAY)
     gone = {redaction.span.line for redaction in redacted.done}
     assert rest(redacted.text, set(), everywhere) == rest(text, gone, everywhere)
@@ -172,7 +172,7 @@ def test_a_line_whose_going_would_change_another_stays() -> None:
     """Without the bullet, the prose below it would be a heading; all others go."""
     text = "- W: Above\nprose\n- \n\n- W: Other\n"
     rows = rows_of("bank/world.md", text).rows
-    targets = [Target(row.ref, row.digest, Span(row.line, row.end_line)) for row in rows if row.role == "fact"]
+    targets = [RedactionTarget(row.ref, row.digest, Span(row.line, row.end_line)) for row in rows if row.role == "fact"]
     redacted = redact_safely("bank/world.md", text, targets, DAY)
     assert [redaction.span.line for redaction in redacted.stuck] == [1] and [
         redaction.span.line for redaction in redacted.done

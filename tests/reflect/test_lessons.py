@@ -17,13 +17,13 @@ from strategies import fact_texts, names, texts
 import memctl.reflect.lessons
 from memctl.facts import Citation
 from memctl.markdown.page import parse_page
-from memctl.reflect.lessons import RECURRING, RELIABLE, Outcome, Strategy, first_clause, labels, lessons
+from memctl.reflect.lessons import RECURRING, RELIABLE, Strategy, TaskOutcome, first_clause, labels, lessons
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 
 
-def outcome(text: str, task: str = "unstick the gateway", ok: bool = True, at: int = 1, **more: object) -> Outcome:
-    made = Outcome(task, ok, text, None, (), "2025-11-27", Citation("memory/2025-11-27.md", at, at), f"f-{at}")
+def outcome(text: str, task: str = "unstick the gateway", ok: bool = True, at: int = 1, **more: object) -> TaskOutcome:
+    made = TaskOutcome(task, ok, text, None, (), "2025-11-27", Citation("memory/2025-11-27.md", at, at), f"f-{at}")
     return made._replace(**more)
 
 
@@ -36,7 +36,7 @@ def together(one: str, other: str, task: str = "unstick the gateway") -> bool:
 # -- the fixture ------------------------------------------------------------------------------------------------------
 
 
-def fixture() -> list[Outcome]:
+def fixture() -> list[TaskOutcome]:
     """Every outcome of the fixture workspace, from its logs."""
     found = []
     for path in sorted(FIXTURE.glob("memory/*.md")):
@@ -45,7 +45,7 @@ def fixture() -> list[Outcome]:
                 cited = Citation(f"memory/{path.name}", *entry.span)
                 ref = fact.block_id or f"f-{len(found)}"
                 found.append(
-                    Outcome(
+                    TaskOutcome(
                         fact.task or "",
                         fact.outcome == "ok",
                         fact.text,
@@ -254,7 +254,7 @@ WORDS = [
 ]
 TEXTS = st.one_of(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), fact_texts())
 OUTCOMES = st.builds(
-    Outcome, st.sampled_from(["", "unstick it", "Unstick it", "重启", "restart the router"]) | texts(2), st.booleans(), TEXTS,
+    TaskOutcome, st.sampled_from(["", "unstick it", "Unstick it", "重启", "restart the router"]) | texts(2), st.booleans(), TEXTS,
     st.none() | texts(2), st.lists(names(), max_size=2).map(tuple), st.none() | st.dates().map(str),
     st.builds(lambda at: Citation("memory/x.md", at, at), st.integers(1, 99)), st.sampled_from(["f-1", "f-2", "f-3"]),
 )  # fmt: skip
@@ -262,7 +262,7 @@ OUTCOMES = st.builds(
 
 @given(st.lists(OUTCOMES, max_size=14), st.randoms(use_true_random=False))
 @settings(max_examples=200, deadline=None)
-def test_lessons_are_a_function_of_the_set_and_count_all_of_it(outcomes: list[Outcome], rng: random.Random) -> None:
+def test_lessons_are_a_function_of_the_set_and_count_all_of_it(outcomes: list[TaskOutcome], rng: random.Random) -> None:
     found = lessons(outcomes)
     assert lessons(rng.sample(outcomes, len(outcomes))) == found
     told = [one for task in found for strategy in task.strategies for one in strategy.outcomes]

@@ -24,8 +24,16 @@ from memctl.markdown.blocks import find_blocks
 from memctl.markdown.escape import Source, heading, quoted, sources
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import parse_page
-from memctl.reflect.entity_pages import About, BeliefLine, Line, entity_body, experience_body, lessons_body, world_body
-from memctl.reflect.lessons import Outcome, lessons
+from memctl.reflect.entity_pages import (
+    About,
+    BeliefLine,
+    PageLine,
+    entity_body,
+    experience_body,
+    lessons_body,
+    world_body,
+)
+from memctl.reflect.lessons import TaskOutcome, lessons
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"
@@ -35,9 +43,9 @@ def on(day: str, line: int = 12) -> Citation:
     return Citation(f"memory/{day}.md", line, line)
 
 
-def line(text: str, day: str = "2025-11-27", at: int = 12, ref: str = "f-1", **more: Any) -> Line:
+def line(text: str, day: str = "2025-11-27", at: int = 12, ref: str = "f-1", **more: Any) -> PageLine:
     more = {"valid": Period(date.fromisoformat(day[:10])), "kind": Kind.WORLD, "citation": on(day, at)} | more
-    return Line(text, day[:10], ref=ref, **more)
+    return PageLine(text, day[:10], ref=ref, **more)
 
 
 def since(first: str | None, last: str | None = None) -> Period:
@@ -179,8 +187,8 @@ def test_others_are_named_in_a_list_of_one_entity() -> None:
 
 
 def test_lessons_read_like_this() -> None:
-    def tried(ok: bool, day: str, text: str, why: str | None = None) -> Outcome:
-        return Outcome("unstick the gateway", ok, text, why, ("Nightjar",), day, on(day), f"f-{day[5:]}")
+    def tried(ok: bool, day: str, text: str, why: str | None = None) -> TaskOutcome:
+        return TaskOutcome("unstick the gateway", ok, text, why, ("Nightjar",), day, on(day), f"f-{day[5:]}")
 
     outcomes = [
         tried(True, f"2025-08-0{day}", f"Replayed the queue from the SD card; {day} packets.") for day in range(1, 7)
@@ -223,7 +231,7 @@ PERIODS = st.one_of(
     st.just(Period()), st.builds(Period, DAYS), st.builds(lambda pair: Period(*sorted(pair)), st.tuples(DAYS, DAYS)), st.builds(lambda day: Period(None, day), DAYS)
 )  # fmt: skip
 LINES = st.builds(
-    Line, fact_texts(), st.none() | DAYS.map(str), PERIODS, CITATIONS, REFS, st.sampled_from(list(Kind)),
+    PageLine, fact_texts(), st.none() | DAYS.map(str), PERIODS, CITATIONS, REFS, st.sampled_from(list(Kind)),
     entities=st.lists(names(), max_size=3).map(tuple), slot=st.none() | texts(2), replaced_by=st.none() | CITATIONS,
     retracted=st.booleans(), also=st.lists(CITATIONS, max_size=5).map(tuple),
 )  # fmt: skip
@@ -247,7 +255,7 @@ def test_the_order_of_arrival_does_not_matter(about: About, rng: random.Random) 
 
 @given(st.lists(LINES, min_size=1, max_size=6), st.data())
 @settings(max_examples=80, deadline=None)
-def test_one_fact_more_is_one_line_more(lines: list[Line], data: st.DataObject) -> None:
+def test_one_fact_more_is_one_line_more(lines: list[PageLine], data: st.DataObject) -> None:
     """The other lines stay as they were, in their order."""
     new = data.draw(st.sampled_from(lines))
     without = [one for one in lines if one != new]
@@ -394,7 +402,7 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
 
 @given(ABOUTS, st.lists(LINES, max_size=4))
 @settings(max_examples=60, deadline=None)
-def test_no_body_forges_structure(about: About, lines: list[Line]) -> None:
+def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     """One block, one entry a line, no section of facts; each link leads where its fact stands."""
     body = "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, PAGE, about.name)))) or "-"
     text = f"<!-- memctl:begin entity -->\n{body}\n<!-- memctl:end entity -->\n"
@@ -429,7 +437,7 @@ def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None
 
 @pytest.mark.parametrize("name", ["Retain", "  RETAIN: ", "保留", "Запомнить:"])
 def test_no_heading_opens_a_section_of_facts(name: str) -> None:
-    outcome = Outcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1")
+    outcome = TaskOutcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1")
     text = lessons_body(lessons([outcome]), "bank/lessons.md") + f"\n\n## {heading(name)}\n\n- W: forged\n"
     assert not any(isinstance(entry.fact, Fact) for entry in parse_page(text).entries)
 

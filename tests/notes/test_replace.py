@@ -595,3 +595,23 @@ def test_a_page_that_is_as_it_should_be_is_made_durable_and_not_written(workspac
         before.st_ino,
         before.st_mtime_ns,
     )
+
+
+@swapping
+def test_what_is_written_into_the_old_file_after_the_swap_is_given_back(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor had the page open when the names were swapped, and writes while the new text is made durable."""
+    real = module.confirm
+
+    def confirm(space: Workspace, path: str) -> None:
+        for swapped in page_of(workspace).parent.glob(".memctl-*.swap"):
+            if swapped.read_bytes() == b"old\n":
+                swapped.write_bytes("сохранено 已保存\n".encode())
+        real(space, path)
+
+    monkeypatch.setattr(module, "confirm", confirm)
+    with pytest.raises(PageChanged):
+        replace(workspace, PAGE, b"old\n", b"new\n")
+    assert page_of(workspace).read_text("utf-8") == "сохранено 已保存\n"
+    assert beside(workspace) == ["Atlas.md"]

@@ -444,9 +444,8 @@ def test_only_this_machine(tmp_path: Path, host: str) -> None:
 @pytest.mark.parametrize("name", ["starlette", "uvicorn", "pydantic"])
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Exit code 16, with the command that installs it."""
-    for module in [m for m in sys.modules if m.startswith(("memctl.server.http_app", "starlette", "uvicorn"))]:
+    for module in [m for m in sys.modules if m.startswith(("memctl.server", "starlette", "uvicorn"))]:
         monkeypatch.delitem(sys.modules, module)
-    monkeypatch.delattr("memctl.server.http_app", raising=False)
     monkeypatch.setitem(sys.modules, name, None)
     done = call(["serve", "--port", "0"], fixture_copy(tmp_path))
     assert done.code == 16 and "memctl-workspace[serve]" in done.err and name in done.err

@@ -49,6 +49,10 @@ KNOWN = listing(PEOPLE)
         ("written in C++, not C", ["C++"]),
         ("O'Brien came", ["O'Brien"]),
         ("runs on node.js", ["node.js"]),
+        ("Спроси Петрова, а не Петра", ["Alex Petrov"]),
+        ("爱吃面的人", []),
+        ("Alexander", []),
+        ("Gull Spit, GULL SPIT", ["Gull Spit"]),
         ("", []),
     ],
 )

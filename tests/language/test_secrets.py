@@ -1,4 +1,4 @@
-"""Secrets are found by shape and ordinary notes are left alone (scorecard S8, S9).
+"""Secrets are found by shape and ordinary notes are left alone.
 
 No secret stands in this file: each is put together from a prefix and seeded random characters.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import random
 import string
-import time
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable
 
 import pytest
+from counting import call_growth
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -169,7 +169,7 @@ def sample(index: int, make: Callable[[Dice], str]) -> list[str]:
 
 
 def test_real_shapes_are_found() -> None:
-    """S8: at least 60 shapes, 20 samples each, at least 95 % found; each shape on its own at least 80 %."""
+    """At least 60 shapes, 20 samples each, at least 95 % found; each shape on its own at least 80 %."""
     rates = [
         sum(any(name in s.name for s in find_secrets(f"- W @Ops: {text}\nnext")) for text in sample(i, make)) / 20
         for i, (name, make) in enumerate(SHAPES)
@@ -352,15 +352,8 @@ HOSTILE = [
 
 @pytest.mark.parametrize("seed", HOSTILE)
 def test_linear_on_hostile_input(seed: str) -> None:
-    """S9: twice the text takes less than three times as long; a square would take four times, every time."""
-
-    def seconds(size: int) -> float:
-        text = seed * (size // len(seed))
-        begin = time.process_time()
-        find_secrets(text)
-        return time.process_time() - begin
-
-    assert any(seconds(120_000) < 3 * seconds(60_000) + 0.005 for _ in range(5))
+    """Twice the text takes twice the calls; a square would take four times as many."""
+    assert call_growth(find_secrets, lambda n: seed * (n // len(seed))) < 2.5
 
 
 def test_nothing_is_compiled_for_a_line_without_suspects() -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sqlite3
 import string
 import sys
-import time
 import unicodedata
 
 import pytest
+from counting import call_growth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memctl.language import analyzer as module
 from memctl.language.analyzer import LONGEST, irregular_forms, prefixes, query_terms, terms
+from memctl.language.detect import default_languages
 from memctl.language.words import languages, words
 
 TOKENCHARS = "".join(sorted(set(string.punctuation) - set("'\"")))
@@ -178,36 +179,34 @@ def test_prefixes_are_never_short(text: str) -> None:
 
 
 def test_irregular_forms_are_single_folded_words() -> None:
-    for form, base in [pair for name in languages() for pair in irregular_forms(name).items()]:
+    for form, base in [pair for name in default_languages() for pair in irregular_forms(name).items()]:
         assert form.isalpha() and base.isalpha()
         assert terms(form) == terms(base)
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "a",
-        "aA",
-        "a/",
-        "a.",
-        "a'",
-        "'",
-        "1,000,",
-        "a=b?",
-        "中文",
-        "👍",
-        "\x00",
-        "\ud800",
-        "*",
-        "v1.",
-        "e\u0301\u0316",
-        "\u05b0\u05c1",
-    ],
-)
-def test_hostile_text_costs_linear_time(hostile: str) -> None:
-    started = time.process_time()
-    terms(hostile * (40_000 // len(hostile)))
-    assert time.process_time() - started < 1.0
+HOSTILE = [
+    "a",
+    "aA",
+    "a/",
+    "a.",
+    "a'",
+    "'",
+    "1,000,",
+    "a=b?",
+    "中文",
+    "👍",
+    "\x00",
+    "\ud800",
+    "*",
+    "v1.",
+    "e\u0301\u0316",
+    "\u05b0\u05c1",
+]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_costs_linear_work(hostile: str) -> None:
+    assert call_growth(terms, lambda n: hostile * (n // len(hostile))) < 2.5
 
 
 def test_the_kept_stop_terms_are_what_analysis_makes_of_the_stop_words() -> None:

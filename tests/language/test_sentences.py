@@ -1,11 +1,19 @@
-"""How a line is meant: corrections retract, changes end, plans are over when their day is past (algorithms.md, Truth, 4)."""
+"""How a line is meant: corrections retract, changes end, plans are over when their day is past."""
 
 from __future__ import annotations
 
 import pytest
 
 from memctl.index.rows import rows_of
-from memctl.language.sentences import is_change, is_correction, is_past, is_plan
+from memctl.language.sentences import (
+    is_change,
+    is_correction,
+    is_machine_line,
+    is_past,
+    is_plan,
+    opens_fence,
+    split_sentences,
+)
 
 CORRECTIONS = [
     "Actually, she lives in Lisbon.", "Correction: the tag weighs 9.5 g, not 5.9 g.", "Not Bob but Carol owns it.",
@@ -75,3 +83,30 @@ def test_a_correction_in_words_marks_its_row_and_so_does_a_pin() -> None:
     assert marked(log, "W(i=1.0) @A: Lives in Berlin.") == 2
     assert marked("memory.md", "W(key=city) @A: Actually, Berlin.") == 3
     assert marked(log, "W(i=1.0) @A: Likes Berlin.") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("One. Two! Three? Four… Five", 5),
+        ('He said "Stop. Now." and left. Then (it was late. Very.) home.', 2),
+        ("第一句。第二句！“引号里。还有。”第四句？", 3),
+        ("Раз. «Два. Три.» Четыре.", 2),
+        ("", 0),
+    ],
+)
+def test_sentences_end_outside_of_quotations(text: str, count: int) -> None:
+    assert len(list(split_sentences(text))) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "machine"),
+    [
+        ("$ make test", True), ("Traceback (most recent call last):", True), ("ERROR: no space left", True), ("2025-11-27 10:02 started", True),
+        ("def main(args):", True), ("| a | b |", True), ("SELECT * FROM facts;", True), ("We met on Friday.", False),
+        ("Ошибка в отчёте, исправим завтра", False), ("数据库很慢", False), ("", False),
+    ],
+)  # fmt: skip
+def test_lines_that_nobody_types(line: str, machine: bool) -> None:
+    assert is_machine_line(line) is machine
+    assert opens_fence("  ```python") == "```" and opens_fence(line) == ""

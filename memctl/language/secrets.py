@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from .words import EVERYWHERE, languages, lines, pattern, words
+
 __all__ = ["Secret", "find_secrets"]
 
 
@@ -51,79 +53,22 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# --- Tokens that an issuer marks with a prefix: name, prefixes, what follows (ASCII only) ---------------------------
+# --- Tokens that an issuer marks with a prefix -----------------------------------------------------------------------
 
-_A = "[A-Za-z0-9]"
-_U = "[A-Za-z0-9_-]"
-_H = "[0-9a-f]"
 _END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
-_TOKENS: tuple[tuple[str, str, str], ...] = (
-    ("AWS access key", "AKIA ASIA ABIA ACCA", r"[A-Z2-7]{16}"),
-    ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", rf"{_A}{{36,255}}"),
-    ("GitHub token", "github_pat_", r"[A-Za-z0-9_]{60,255}"),
-    ("GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glsoat- gloas- glagent-", r"[A-Za-z0-9_.-]{20,320}"),
-    ("Slack token", "xoxb- xoxa- xoxp- xoxr- xoxs- xoxe- xoxe.xoxp- xapp-", rf"{_U}{{24,400}}"),
-    ("Slack webhook", "hooks.slack.com/", rf"(?:services|workflows)/{_A}{{8,14}}/{_A}{{8,14}}/[A-Za-z0-9/]{{16,80}}"),
-    ("Discord webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", rf"[0-9]{{17,20}}/{_U}{{60,90}}"),
-    ("Stripe key", "sk_live_ rk_live_ sk_test_ rk_test_", rf"{_A}{{16,260}}"),
-    ("webhook signing secret", "whsec_", r"[A-Za-z0-9+/]{24,100}={0,2}"),
-    ("Google API key", "AIza", rf"{_U}{{35}}"),
-    ("Google OAuth credential", "GOCSPX- ya29.", rf"{_U}{{28,400}}"),
-    ("Anthropic API key", "sk-ant-", rf"{_U}{{24,300}}"),
-    ("OpenRouter API key", "sk-or-v1-", rf"{_H}{{64}}"),
-    ("OpenAI API key", "sk-proj- sk-svcacct- sk-admin-", rf"{_U}{{24,300}}"),
-    ("OpenAI API key", "sk-", rf"{_A}{{24,100}}"),  # the spelling DeepSeek, DashScope and Moonshot use too
-    ("AI provider key", "gsk_ xai- pplx- nvapi- tvly-", rf"{_U}{{28,90}}"),
-    ("Replicate API token", "r8_", rf"{_A}{{37}}"),
-    ("Hugging Face token", "hf_ api_org_", rf"{_A}{{30,50}}"),
-    ("npm token", "npm_", rf"{_A}{{36}}"),
-    ("PyPI token", "pypi-AgE", rf"{_U}{{50,400}}"),
-    ("RubyGems key", "rubygems_", rf"{_H}{{48}}"),
-    ("crates.io token", "cio", rf"{_A}{{32}}"),
-    ("Docker token", "dckr_pat_ dckr_oat_", rf"{_U}{{27,40}}"),
-    ("JFrog API key", "AKCp", rf"{_A}{{69}}"),
-    ("Twilio API key", "SK", rf"{_H}{{32}}"),
-    ("SendGrid API key", "SG.", rf"{_U}{{16,32}}\.{_U}{{16,64}}"),
-    ("Mailgun API key", "key-", rf"{_H}{{32}}"),
-    ("DigitalOcean token", "dop_v1_ doo_v1_ dor_v1_", rf"{_H}{{64}}"),
-    ("Cloudflare token", "cfut_ cfat_ cfk_", rf"{_A}{{40,60}}"),
-    ("Cloudflare origin CA key", "v1.0-", rf"{_H}{{24}}-{_H}{{146}}"),
-    ("Heroku API key", "HRKU-", rf"{_U}{{36,80}}"),
-    ("Netlify token", "nfp_", rf"{_A}{{36,40}}"),
-    ("Fly.io token", "fo1_ fm2_ fm1_", r"[A-Za-z0-9+/_-]{40,800}={0,2}"),
-    ("Supabase key", "sbp_ sb_secret_", rf"{_U}{{28,64}}"),
-    ("PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"[A-Za-z0-9_.-]{32,64}"),
-    ("Databricks token", "dapi", rf"{_H}{{32}}(?:-[0-9])?"),
-    ("Shopify token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{32}"),
-    ("Square token", "sq0atp- sq0csp- EAAAE", rf"{_U}{{22,64}}"),
-    ("Grafana token", "glsa_ glc_", r"[A-Za-z0-9_+/=]{32,400}"),
-    ("Sentry token", "sntrys_ sntryu_", r"[A-Za-z0-9+/=_]{64,400}"),
-    ("New Relic key", "NRAK- NRJS- NRII-", rf"{_U}{{19,40}}"),
-    ("Vault token", "hvs. hvb. hvr.", rf"{_U}{{24,300}}"),
-    ("Doppler token", "dp.pt. dp.ct. dp.sa. dp.scim. dp.audit.", rf"{_A}{{40,44}}"),
-    ("Pulumi token", "pul-", rf"{_H}{{40}}"),
-    ("Tailscale key", "tskey-", r"(?:auth|api|client|scim|webhook)-[A-Za-z0-9-]{16,80}"),
-    ("Atlassian token", "ATATT3 ATCTT3", r"[A-Za-z0-9_=-]{60,260}"),
-    ("Linear API key", "lin_api_ lin_oauth_", rf"{_A}{{32,64}}"),
-    ("Notion token", "ntn_ secret_", rf"{_A}{{40,50}}"),
-    ("Figma token", "figd_", rf"{_U}{{36,60}}"),
-    ("Airtable token", "pat", rf"{_A}{{14}}\.{_H}{{64}}"),
-    ("Postman API key", "PMAK-", rf"{_H}{{24}}-{_H}{{34}}"),
-    ("Dropbox token", "sl.", rf"(?:u\.)?{_U}{{120,1500}}"),
-    ("1Password token", "ops_eyJ", r"[A-Za-z0-9+/=_-]{200,2000}"),
-    ("age secret key", "AGE-SECRET-KEY-1", r"[0-9A-Z]{58}"),
-    ("extended private key", "xprv zprv yprv", r"[1-9A-HJ-NP-Za-km-z]{107}"),
-    ("Yandex Cloud key", "AQVN y0_ t1.9eu", r"[A-Za-z0-9_.-]{34,400}"),
-    ("cloud access key", "LTAI AKID", rf"{_A}{{16,32}}"),  # Alibaba, Tencent
-    ("SSH private key", "b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/]{40,8000}={0,2}"),
-    ("JSON web token", "eyJ", rf"{_U}{{10,8000}}\.(?:eyJ)?{_U}{{4,8000}}\.{_U}{{16,8000}}(?:\.{_U}{{1,8000}}){{0,2}}"),
-)
+
+
+@cache
+def _issued() -> tuple[tuple[str, list[str], str], ...]:
+    """Name, prefixes and shape of the tokens that an issuer marks."""
+    rows = (line.split(" | ") for line in lines(EVERYWHERE, "secrets")["tokens"])
+    return tuple((name, prefixes.split(), shape) for name, prefixes, shape in rows)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
     """Tokens by prefix; `str.find` does the scanning, so absent prefixes cost about 0.1 ms per MB each."""
-    for name, prefixes, shape in _TOKENS:
-        for prefix in prefixes.split():
+    for name, prefixes, shape in _issued():
+        for prefix in prefixes:
             start = text.find(prefix)
             while start >= 0:
                 body = start + len(prefix)
@@ -229,16 +174,13 @@ def _is_card(match: re.Match[str]) -> bool:
 
 def _is_seed(match: re.Match[str]) -> bool:
     """A wallet's phrase has 12 to 24 words and no function word of a sentence (the BIP-39 list leaves these out)."""
-    words = match["secret"].split()
-    return len(words) in (12, 15, 18, 21, 24) and not {"the", "and", "for", "are", "not", "was", "has"} & set(words)
+    said = match["secret"].split()
+    return len(said) in (12, 15, 18, 21, 24) and not {"the", "and", "for", "are", "not", "was", "has"} & set(said)
 
 
 _HEADER_VALUE = r"(?P<secret>[a-z0-9._~+/=-]{16,4000})(?![a-z0-9…•*])"
 _CARD = r"[^\n0-9]{0,20}(?P<secret>[2-6][0-9]{14,15})(?![\w-])"
-_SEED = (
-    r"[ \t]{0,3}(?:[:=：—]|is|это)[ \t]{0,3}"
-    r"(?P<secret>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}|[一-鿿](?:[ \t][一-鿿]){11,23})(?![\w \t])"
-)
+_PHRASE = r"(?P<secret>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}|[一-鿿](?:[ \t][一-鿿]){11,23})(?![\w \t])"
 # name · literal that is on the line (lower case) · pattern with the group `secret` · further proof
 # `x(?<!yx)` is `(?<!y)x` in the order that lets the engine skip ahead to x (5 times faster).
 _LINES: tuple[tuple[str, str, str, _Check], ...] = (
@@ -251,7 +193,7 @@ _LINES: tuple[tuple[str, str, str, _Check], ...] = (
     ("Telegram bot token", ":aa", r"(?<![0-9])(?P<secret>[0-9]{8,10}:AA[\w-]{33})(?![\w-])", _is_generated),
     ("Discord bot token", ".", r"(?P<secret>(?P<id>[MNO](?<![\w.-].)\w{22,27})\.[\w-]{6}\.[\w-]{27,40})", _is_discord),
     ("Mailchimp API key", "-us", r"(?<!\w)(?P<secret>[0-9a-f]{32}-us[0-9]{1,2})(?!\w)", _is_generated),
-    ("Terraform token", ".atlasv1.", rf"(?<!\w)(?P<secret>{_A}{{14}}\.atlasv1\.{_U}{{60,70}})", _is_generated),
+    ("Terraform token", ".atlasv1.", r"(?<!\w)(?P<secret>[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70})", _is_generated),
     ("Azure client secret", "q~", r"(?<![\w~.-])(?P<secret>[\w~.]{3}[0-9]Q~[\w~.-]{31,34})", _is_generated),
     ("Azure signature", "sig=", r"[?&;]sig=(?P<secret>[A-Za-z0-9+/%]{40,120}={0,2})", _is_generated),
     ("authorization header", "bearer ", rf"(?i)\bbearer[ \t]{{1,4}}{_HEADER_VALUE}", _is_generated),
@@ -265,14 +207,20 @@ _LINES: tuple[tuple[str, str, str, _Check], ...] = (
     ("password", "-u", r"""(?<!\S)(?:-u|--user)[ =]['"]?[^\s:'"]{1,64}:(?P<secret>[^\s'"]{6,128})""", _is_login),
     ("password", "login ", r"(?i)\blogin\s{1,4}\S{1,64}\s{1,4}password\s{1,4}(?P<secret>[^\s,\"]{6,128})", _is_login),
     ("card number", "", r"(?P<secret>[2-6](?<![\w.-].)\d{3}(?P<gap>[ -])(?:\d{4}(?P=gap)){2}\d{4})(?![\w-])", _is_card),
-    ("card number", "card", rf"(?i)card{_CARD}", _is_card),
-    ("card number", "карт", rf"(?i)карт[аыу]?{_CARD}", _is_card),
-    ("card number", "卡号", rf"卡号{_CARD}", _is_card),
-    ("wallet seed phrase", "phrase", rf"(?i)(?:seed|recovery|mnemonic) phrase{_SEED}", _is_seed),
-    ("wallet seed phrase", "mnemonic", rf"(?i)mnemonic{_SEED}", _is_seed),
-    ("wallet seed phrase", "фраза", rf"(?i)(?:сид|seed)-?фраза{_SEED}", _is_seed),
-    ("wallet seed phrase", "助记词", rf"助记词{_SEED}", _is_seed),
 )
+
+
+@cache
+def _lines() -> tuple[tuple[str, str, str, _Check], ...]:
+    """`_LINES`, and cards and phrases by the words of every language."""
+    found = list(_LINES)
+    seed = rf"(?:[ \t]{{0,3}}[:=：—][ \t]{{0,3}}|{pattern(languages(), 'secrets', 'is')}){_PHRASE}"
+    told = (("card", "card number", _CARD, _is_card), ("seed phrase", "wallet seed phrase", seed, _is_seed))
+    for section, name, value, proves in told:
+        for language in languages():
+            rows = (line.split(" | ") for line in lines(language, "secrets").get(section, ()))
+            found += [(name, literal, f"(?i){said}{value}", proves) for literal, said in rows]
+    return tuple(found)
 
 
 def _key_blocks(text: str) -> Iterator[Secret]:
@@ -284,10 +232,10 @@ def _key_blocks(text: str) -> Iterator[Secret]:
 
 
 def _shapes(text: str, low: str) -> Iterator[Secret]:
-    """Findings of `_LINES`; a pattern runs only over lines that have its literal."""
-    for name, literal, pattern, proves in _LINES:
+    """Findings of `_lines`; a pattern runs only over lines that have its literal."""
+    for name, literal, shape, proves in _lines():
         for start, end in _lines_with(low, literal) if literal else [(0, len(text))]:
-            found = filter(proves, _compiled(pattern).finditer(text, start, end))
+            found = filter(proves, _compiled(shape).finditer(text, start, end))
             yield from (Secret(name, *match.span("secret")) for match in found)
 
 
@@ -304,41 +252,38 @@ def _lines_with(low: str, literal: str) -> list[tuple[int, int]]:
 
 # --- Assignments: a key word, a separator, and a value that a person or a generator made up -------------------------
 
-_PASS = (
-    r"password|passwd|passphrase|passcode|[_-]pass|pass(?<![a-z]pass)(?= ?=)|pwd|pw(?<![a-z]pw)"
-    r"|парол(?:ь|я|ю|ем|е)|密码|密碼|口令"
-)
-_TOKEN = (
-    r"(?:api|access|secret|private|account|auth|encryption|signing|master)[-_ ]?key"
-    r"|(?:api|auth|access|bot)[-_ ]?token|token|secret"
-    r"|токен(?:а|ом)?|(?:секретный|закрытый|приватный) ключ|секрет|ключ (?:доступа|api)|api-ключ|令牌|密钥|密鑰|私钥"
-)
-_STEMS = "pass pw парол 密码 密碼 口令 key token secret токен секрет ключ 令牌 密钥 密鑰 私钥"
-_GAP = r"(?P<gap>(?:[ \t][^\s:=：.,;!?|]{1,20}(?=[\s:=：|])){0,4}?)"  # "password for the staging box is …"
-_SEPARATOR = (
-    r"(?P<sep>[ \t]{0,4}(?::=|=>|->|→|==?|：|:|＝|—|–|\|)[ \t]{0,4}|>|[ \t]-[ \t]"
-    r"|[ \t](?:is|was|это|равен)[ \t](?:now |set to |теперь )?|[ \t]?(?:是|为|為)[ \t]?|[ \t](?=[`\"'«“]))"
-)
-_NOTHING = r"[ \t](?:to[ \t])?(?=[^\W_]\S{7})(?=\S{0,60}[0-9])"  # "my password Qx7k…", "set the API key to …"
-_KEY = (
-    rf"(?:(?P<pass>{_PASS})|(?P<token>{_TOKEN}))(?:_(?:base|prod|dev|[0-9]))?(?![a-z0-9а-яё_-])"
-    rf"[\"'`*\])]{{0,3}}(?:{_NOTHING}|{_GAP}{_SEPARATOR}(?:[*]{{2}}[ \t]?)?)"
-)
+
+@cache
+def _stems() -> tuple[str, ...]:
+    return tuple(stem for language in languages() for stem in words(language, "secrets").get("stems", ()))
+
+
+@cache
+def _key() -> re.Pattern[str]:
+    """A key word and what ties a value to it: "password for the staging box is …", "my password Qx7k…", «пароль: …»."""
+    password, token, said = (pattern(languages(), "secrets", section) for section in ("password", "token", "is"))
+    gap = r"(?P<gap>(?:[ \t][^\s:=：.,;!?|]{1,20}(?=[\s:=：|])){0,4}?)"
+    separator = (
+        rf"(?P<sep>[ \t]{{0,4}}(?::=|=>|->|→|==?|：|:|＝|—|–|\|)[ \t]{{0,4}}|>|[ \t]-[ \t]|{said}|[ \t](?=[`\"'«“]))"
+    )
+    nothing = r"[ \t](?:to[ \t])?(?=[^\W_]\S{7})(?=\S{0,60}[0-9])"
+    return re.compile(
+        rf"(?:(?P<pass>{password})|(?P<token>{token}))(?:_(?:base|prod|dev|[0-9]))?(?![a-z0-9а-яё_-])"
+        rf"[\"'`*\])]{{0,3}}(?:{nothing}|{gap}{separator}(?:[*]{{2}}[ \t]?)?)"
+    )
+
+
 _VALUE = (
     r"""(?:["'`«“](?P<quoted>[^"'`»”\s]{1,200})["'`»”]"""
     r"""|(?P<bare>[^\s"'`<>&;,:=|，。；、！？）」』一-鿿]{1,200}={0,2}))"""
-)
-_NO_SECRET_BEFORE = (
-    r"(?:csrf|xsrf|page|next|sync|continuation|cancell?ation|cache|public|lock|design|idempotency)[-_ ]?$"
-    r"|(?:sha-?[0-9]{1,3}|md5|hash|checksum|digest|fingerprint|отпечаток|х[еэ]ш|哈希|校验)[^\n]{0,30}$"
 )
 
 
 def _assignments(text: str, low: str) -> Iterator[Secret]:
     """Values that a key word leads to: `password=…`, «пароль: …», "密码是…"."""
-    lines = {span for stem in _STEMS.split() for span in _lines_with(low, stem)}
-    for position, end in sorted(lines):
-        while key := _compiled(_KEY).search(low, position, end):
+    spans = {span for stem in _stems() for span in _lines_with(low, stem)}
+    for position, end in sorted(spans):
+        while key := _key().search(low, position, end):
             value = _compiled(_VALUE).match(text, key.end(), end)
             position = key.end()
             if value and _is_assigned(key, value):
@@ -352,7 +297,7 @@ def _is_assigned(key: re.Match[str], value: re.Match[str]) -> bool:
     if len(word) < 6 or word.isalpha() or _is_ordinary(word, quoted=bool(value["quoted"])):  # cheapest first
         return False
     before = key.string[max(0, key.start() - 40) : key.start()]
-    if _compiled(_NO_SECRET_BEFORE).search(before) or "manager" in (key["gap"] or ""):
+    if _compiled(pattern(languages(), "secrets", "harmless")).search(before) or "manager" in (key["gap"] or ""):
         return False
     if key["sep"] is None and (_is_wordy(word) or sum(map(str.isdigit, word)) < 2):
         return False

@@ -29,7 +29,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["languages", "lines", "pattern", "toml", "words"]
+__all__ = ["EVERYWHERE", "languages", "lines", "pattern", "toml", "words"]
+
+EVERYWHERE = ""
+"""In place of a language: files in data/ itself, which belong to none."""
 
 _DATA = Path(__file__).parent / "data"
 

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from .context.public_pages import PublicPage as PublicPage
     from .entities.rename import Named as Named
     from .evaluation.evaluate import Evaluation as Evaluation
+    from .evaluation.evaluate import Missed as Missed
+    from .evaluation.evaluate import MissedGold as MissedGold
     from .evaluation.evaluate import Result as Result
     from .evaluation.labels import Labelled as Labelled
     from .evaluation.metrics import Difference as Difference
     from .evaluation.metrics import Interval as Interval
-    from .evaluation.miss_analysis import Missed as Missed
-    from .evaluation.miss_analysis import MissedGold as MissedGold
     from .facts import Fact
     from .forget.forget import Forgetting as Forgetting
     from .forget.forget import ForgottenLine as ForgottenLine
@@ -419,20 +419,21 @@ class Memory(OpenMemory):
     def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
         """Measure how well recall, or two configurations of search, find what labelled questions ask for.
 
-        `options` are those of evaluation/evaluate.py `Options`.
+        `options` are those of evaluation/evaluate.py `EvalOptions`.
         """
-        from .evaluation.evaluate import Options, evaluate
+        from .evaluation.evaluate import EvalOptions, evaluate
         from .evaluation.systems import read_configurations
 
         options |= {"configurations": read_configurations(configurations), "clock": self.today}
-        return evaluate(self.workspace, questions, Options(**options), self.progress)
+        return evaluate(self, questions, EvalOptions(**options))
 
     def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:
-        """Add a labelled question to a file of the workspace (evaluation/labels.py has the options)."""
-        from .evaluation.labels import label
+        """Add a labelled question to a file of the workspace; `options` are those of evaluation/labels.py `LabelOptions`."""
+        from .evaluation.labels import LabelOptions, label
 
         day = self._as_of(as_of)
-        return label(self.workspace, question, citations, as_of=day.isoformat() if day else None, **options)
+        made = LabelOptions(as_of=day.isoformat() if day else None, **options)
+        return label(self, question, citations, made)
 
     # -- open and close -----------------------------------------------------------------------------------------------
 

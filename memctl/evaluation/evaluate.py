@@ -5,35 +5,124 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import ExtraBroken, MemctlError, Usage
 from ..facts import Citation
-from ..index.heal import with_index
+from ..hits import Hit
 from ..index.index import Index
-from ..index.queries.entries import days_of_pages
-from ..index.reread import page_lines
-from ..index.sync import Progress, sync
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import Query, condition_of, days_of_pages, entries_at, own_terms, passing
+from ..index.queries.names import resolve
+from ..index.reread import page_lines, reread
+from ..index.row import Entity, Row
+from ..index.sync import sync
+from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
 from ..markdown.escape import many
+from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
-from .baselines import RawLine, plain_floors
-from .gold_labels import Golden, Sessions, Standing, read_sessions
-from .label_lines import Question, read_label
-from .labelled import lines_of
-from .metrics import Difference, Interval, Ranks, compare, intervals, measure, place_ranks, rank_in
-from .miss_analysis import Missed, explain_miss
-from .systems import FLOORS, Configuration, Ranking, Searcher
+from .labels import Golden, Question, Sessions, Standing, lines_of, read_label, read_sessions
+from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
+from .systems import FLOORS, AskedOn, Configuration, Ranking, RawLine, Searcher, places_of, plain_floors
 
-__all__ = ["Evaluation", "Options", "Result", "evaluate", "read_questions"]
+FAR = 100  # how far down gold is looked for
+
+
+class MissedGold(NamedTuple):
+    """A gold item, what its line says, its rank within the first 100, and why it is not among the first few."""
+
+    said: str
+    text: str
+    rank: int | None
+    reason: str
+    hit: Hit | None
+
+
+class Missed(NamedTuple):
+    """A question that recall did not answer fully; `instead` came first, `ranks` are those of every system."""
+
+    question: Question
+    ranks: Mapping[str, Ranks]
+    gold: tuple[MissedGold, ...]
+    instead: tuple[Hit, ...]
+
+
+def explain_miss(
+    searcher: Searcher, configuration: Configuration, result: Result, asked: AskedOn, depth: int
+) -> Missed:
+    """Look for the gold of a question much further down than `depth`, and say why it is there."""
+    question, standing, ranks = result.question, result.standing, result.lines
+    looked = configuration if configuration.base not in FLOORS else Configuration("recall")
+    try:
+        query = asked.query
+        hits = searcher.answer(looked, asked, FAR).hits
+    except Usage as error:
+        gold = tuple(MissedGold(item.gold.said, "", None, f"recall refuses: {error.what}", None) for item in standing)
+        return Missed(question, ranks, gold, ())
+    far = place_ranks([item.places for item in standing], [places_of(hit) for hit in hits])
+    gold = tuple(
+        _missed(searcher, query, item, shown if shown and shown <= depth else None, further, hits)
+        for item, shown, further in zip(standing, ranks[configuration.name], far, strict=True)
+    )
+    golden = [place for item in standing for place in item.places]
+    instead = [hit for hit in hits if not any(overlap(a, b) for a in places_of(hit) for b in golden)]
+    return Missed(question, ranks, gold, tuple(instead[:3]))
+
+
+def _missed(
+    searcher: Searcher, query: Query, item: Standing, shown: int | None, far: int | None, hits: Sequence[Hit]
+) -> MissedGold:
+    if not item.places:
+        return MissedGold(item.gold.said, "", None, "the label points at nothing", None)
+    index = searcher.memory.index
+    entries = [entry for place in item.places for entry in entries_at(index, place)]
+    text = _text_of(searcher, entries)
+    hit = hits[far - 1] if far else None
+    if shown is not None:
+        reason = "found"
+    elif hit and hit.superseded_by:
+        reason = f"found, and ranked below what replaced it (^{hit.superseded_by})"
+    elif hit and hit.expired:
+        reason = "found, and ranked lower because it has ended"
+    elif hit:
+        reason = "found, but others rank higher"
+    else:
+        reason = _why_not_found(index, query, entries, item.places)
+    return MissedGold(item.gold.said, text, shown or far, reason, hit)
+
+
+def _text_of(searcher: Searcher, entries: Sequence[Row]) -> str:
+    seen = reread(searcher.memory.workspace, entries)
+    texts = (content_of(Role(entry.role), seen[entry.id].raw) for entry in entries if entry.id in seen)
+    return " / ".join(" ".join(text.split()) for text in texts)
+
+
+def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: Sequence[Citation]) -> str:
+    if not entries:
+        return f"not found: {places[0]} is no text that is indexed (a rule, a fence)"
+    if all(entry.block is not None for entry in entries):
+        return "not found: a copy in a managed block; recall shows the line that it cites"
+    ids = [entry.id for entry in entries]
+    about: list[Entity | str] = []
+    for name in query.about:
+        known = resolve(index, name)
+        about.append(known[0] if len(known) == 1 else name)
+    if query.filters and not passing(index, ids, condition_of(index, query, about)):
+        return f"not found: left out by the filter {' '.join(query.filters)}"
+    held = {term for line in own_terms(index, ids).values() for term in line.split()}
+    shared = held & set(query_terms(query.words))
+    words = [word.strip(".,;:!?()\"'«»“”") for word in query.words.split() if shared & set(terms(word))]
+    said = f"only {', '.join(dict.fromkeys(words))}" if shared else "no word"
+    return f"not among the first {FAR}: shares {said} with the question"
+
 
 _SEED = 7
 _ALL = ""
@@ -42,7 +131,7 @@ _YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class EvalOptions:
     """How to evaluate.
 
     `now` is the present of questions without an `as_of`; None takes the newest log's day (`clock` where there is no log),
@@ -136,26 +225,23 @@ def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Que
 # -- the run ----------------------------------------------------------------------------------------------------------
 
 
-def evaluate(workspace: Workspace, path: Path, options: Options, progress: Progress | None = None) -> Evaluation:
+def evaluate(memory: OpenMemory, path: Path, options: EvalOptions) -> Evaluation:
     """Ask every question of a label file in each configuration, and score what is found."""
     counts: Counter[str] = Counter()
-    name = options.only or workspace.root.name
+    name = options.only or memory.workspace.root.name
     questions = read_questions(path, name, counts)
     sessions = read_sessions(path.with_name("sessions.jsonl"), name)
-    job = partial(_run, workspace, questions, sessions, options, progress or (lambda done, total: None))
-    made = with_index(workspace, job)
+    made = memory.run(lambda opened: _run(opened, questions, sessions, options))
     counts += Counter(made.counts)
     made.counts = {key: count for key, count in counts.items() if count}
     _score(made, options)
     return made
 
 
-def _run(
-    workspace: Workspace, questions: Sequence[Question], sessions: Sessions, options: Options, progress: Progress,
-    index: Index,
-) -> Evaluation:  # fmt: skip
-    report = sync(workspace, index)
-    days = days_of_pages(index)
+def _run(memory: OpenMemory, questions: Sequence[Question], sessions: Sessions, options: EvalOptions) -> Evaluation:
+    workspace = memory.workspace
+    report = sync(workspace, memory.index)
+    days = days_of_pages(memory.index)
     newest = max(filter(None, days.values()), default=None)
     today = options.now or (date.fromisoformat(newest) if newest else options.clock)
     made = Evaluation(today=today, depths=options.depths, place=sessions.word, gone_left_out=options.exclude_gone)
@@ -164,21 +250,23 @@ def _run(
     if any(configuration.base == "vectors" for configuration in asked):
         _need_vectors(workspace)
     made.systems = tuple(configuration.name for configuration in asked)
-    golden = Golden(workspace, index)
+    golden = Golden(memory)
     counts: Counter[str] = Counter()
     gone: list[str] = []
     plain = any(configuration.base in FLOORS for configuration in asked)
     with plain_floors(_raw_lines(workspace, days)) if plain else nullcontext() as floors:
-        searcher = Searcher(workspace, index, floors, max(*options.depths, 10))
+        searcher = Searcher(memory, floors, max(*options.depths, 10))
         for number, question in enumerate(questions):
-            progress(number, len(questions))
+            memory.progress(number, len(questions))
             found = tuple(map(golden.find, question.gold))
             counts += Counter(_counted(found))
             gone += [f"{question.place}: {item.gold.said} points at nothing" for item in found if not item.places]
             kept = tuple(item for item in found if item.places or not options.exclude_gone)
             whose = _sessions_of(question, kept, sessions)
             if kept or whose:
-                made.results.append(_ask(searcher, asked, question, kept, whose, sessions, today, options))
+                made.results.append(
+                    _ask(searcher, asked, Asking(question, kept, whose), sessions, _present(question, today, options))
+                )
             else:
                 counts["questions_gone"] += 1
         if options.exclude_gone and not made.results:
@@ -187,7 +275,7 @@ def _run(
                 "points at nothing, and --gone exclude leaves it out",
                 f"mend the labels, beginning with {gone[0]}",
             )
-        _explain_misses(made, searcher, index, asked, today, options)
+        _explain_misses(made, searcher, asked, options)
     made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
     made.notes += [f"{n} of the questions: {text}" for text, n in searcher.warnings.most_common(_SHOWN)]
     counts["refused"] = sum(result.refused is not None for result in made.results)
@@ -224,7 +312,7 @@ def _need_vectors(workspace: Workspace) -> None:
     embedder.query("?")  # fails here rather than with every question
 
 
-def _configurations(options: Options) -> list[Configuration]:
+def _configurations(options: EvalOptions) -> list[Configuration]:
     floors = [Configuration(name, name) for name in FLOORS] if options.floors else []
     return list({c.name: c for c in (*options.configurations, *floors)}.values())
 
@@ -260,18 +348,24 @@ def _sessions_of(question: Question, kept: Sequence[Standing], sessions: Session
     return (*sessions.of_all(item.places[0] for item in kept if item.places), *gone)
 
 
+class Asking(NamedTuple):
+    """A question with where its gold stands, and the sessions of that."""
+
+    question: Question
+    standing: tuple[Standing, ...]
+    sessions: tuple[str, ...]
+
+
 def _ask(
-    searcher: Searcher, asked: Sequence[Configuration], question: Question, kept: tuple[Standing, ...],
-    whose: tuple[str, ...], sessions: Sessions, today: date, options: Options,
-) -> Result:  # fmt: skip
-    now, as_of = _present(question, today, options)
+    searcher: Searcher, configurations: Sequence[Configuration], asking: Asking, sessions: Sessions, asked: AskedOn
+) -> Result:
     lines, places, refused = {}, {}, None
-    for configuration in asked:
-        ranking = searcher.rank(configuration, question.text, now, as_of)
-        lines[configuration.name] = place_ranks([item.places for item in kept], ranking.hits)
-        places[configuration.name] = rank_in(whose, _sessions_found(ranking, sessions))
+    for configuration in configurations:
+        ranking = searcher.rank(configuration, asked)
+        lines[configuration.name] = place_ranks([item.places for item in asking.standing], ranking.hits)
+        places[configuration.name] = rank_in(asking.sessions, _sessions_found(ranking, sessions))
         refused = refused or ranking.refused
-    return Result(question, kept, whose, lines, places, refused)
+    return Result(*asking, lines, places, refused)
 
 
 def _sessions_found(ranking: Ranking, sessions: Sessions) -> tuple[str, ...]:
@@ -279,11 +373,11 @@ def _sessions_found(ranking: Ranking, sessions: Sessions) -> tuple[str, ...]:
     return sessions.of_all(cited[0] for cited in ranking.deep)
 
 
-def _present(question: Question, today: date, options: Options) -> tuple[date, date | None]:
-    """(the day on which a question is asked, the day up to which it may know)."""
+def _present(question: Question, today: date, options: EvalOptions) -> AskedOn:
+    """The question on its day: that of its own `as_of`, of the options, or `today`."""
     written = question.as_of or options.as_of
     if written is None:
-        return today, None
+        return AskedOn(question.text, today)
     period = parse_when(written, today)
     day = (period.last or period.first) if period else None
     match = _YMD.search(written) if day is None else None
@@ -294,13 +388,13 @@ def _present(question: Question, today: date, options: Options) -> tuple[date, d
     if day is None:
         place = f"{question.place}: as_of" if question.as_of else "--as-of"
         raise Usage(f"{place} {written!r} is not understood", "write 2025-11-27 or 2025-11")
-    return day, day
+    return AskedOn(question.text, day, day)
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _score(made: Evaluation, options: Options) -> None:
+def _score(made: Evaluation, options: EvalOptions) -> None:
     """Means with intervals, over all questions and by type, at both levels; and what two configurations differ in."""
     for level, ranks_of in (("line", _by_line), (made.place, _by_place)):
         groups = _groups([r for r in made.results if any(ranks_of(r).values())])
@@ -350,9 +444,7 @@ def _table(
 # -- misses -----------------------------------------------------------------------------------------------------------
 
 
-def _explain_misses(
-    made: Evaluation, searcher: Searcher, index: Index, asked: Sequence[Configuration], today: date, options: Options
-) -> None:
+def _explain_misses(made: Evaluation, searcher: Searcher, asked: Sequence[Configuration], options: EvalOptions) -> None:
     """Why the worst questions are: those with gold beyond the last depth, the emptiest first; of two, where they differ."""
     name, depth = asked[len(options.configurations) - 1].name, max(options.depths)
 
@@ -369,9 +461,5 @@ def _explain_misses(
     made.missed = len(picked)
     configuration = asked[len(options.configurations) - 1]
     for result in picked[: options.misses]:
-        now, as_of = _present(result.question, today, options)
-        made.misses.append(
-            explain_miss(
-                searcher, index, configuration, result.question, result.standing, result.lines, depth, now, as_of
-            )
-        )
+        when = _present(result.question, made.today, options)
+        made.misses.append(explain_miss(searcher, configuration, result, when, depth))

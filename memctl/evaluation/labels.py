@@ -2,23 +2,268 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from ..errors import NothingFound, Usage
+from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Citation
-from ..index.heal import with_index
-from ..index.index import Index
-from ..index.queries.entries import entries_at
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import by_refs, entries_at
+from ..index.reread import page_lines, reread
 from ..index.sync import sync
 from ..notes.edits import diff
-from ..notes.files import confirm, in_style
+from ..notes.files import append, confirm, in_style, read_page
+from ..notes.replace import replace
 from ..notes.workspace import Workspace
-from .gold_labels import Golden
-from .label_lines import Gold, Question, read_label, render_label, same_question, target_of
-from .labelled import add_line, rewrite, text_of
+from .metrics import overlap
 
-__all__ = ["QUESTIONS", "Labelled", "label"]
+
+class Standing(NamedTuple):
+    """Where a gold item stands now: any of `places` answers. None at all: it points at nothing.
+
+    `moved`: its id was found on other lines than the label cites. `changed`: nobody has its id any more, so the line
+    says something else than when it was labelled; it is taken to be the one that was meant.
+    """
+
+    gold: Gold
+    places: tuple[Citation, ...] = ()
+    moved: bool = False
+    changed: bool = False
+
+
+class Golden:
+    """Finds what labels mean in a workspace as it stands; each page is read once."""
+
+    def __init__(self, memory: OpenMemory) -> None:
+        self._workspace, self._index = memory.workspace, memory.index
+        self._pages: dict[str, list[bool]] = {}
+
+    def find(self, gold: Gold) -> Standing:
+        """Where a gold item stands."""
+        target = target_of(gold.said)
+        cited = self._standing(target.citation) if target.citation else None
+        ref = gold.ref or target.ref
+        if ref is None:
+            return Standing(gold, (cited,) if cited else ())
+        places = self._bearing(ref)
+        if not places:
+            return Standing(gold, (cited,), changed=True) if cited else Standing(gold)
+        here = tuple(place for place in places if cited and overlap(place, cited))
+        return Standing(gold, here or places, moved=target.citation is not None and not here)
+
+    def _standing(self, citation: Citation) -> Citation | None:
+        """The citation with its path as the workspace spells it, if at least one of its lines says something."""
+        try:
+            path = self._workspace.contain(citation.path)
+        except MemctlError:
+            return None
+        if path not in self._pages:
+            try:
+                self._pages[path] = [bool(line.strip()) for line in page_lines(self._workspace, path)]
+            except MemctlError:
+                self._pages[path] = []
+        said = self._pages[path][max(0, citation.line - 1) : citation.end_line]
+        return citation._replace(path=path) if any(said) and citation.line > 0 else None
+
+    def _bearing(self, ref: str) -> tuple[Citation, ...]:
+        """Where the lines of this id stand; not the copies of them that reflect wrote, where there are others."""
+        entries = by_refs(self._index, [ref])
+        entries = [entry for entry in entries if entry.block is None] or entries
+        seen = reread(self._workspace, entries)
+        return tuple(Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen)
+
+
+class Sessions:
+    """To which session each line belongs; without a list of them, every page is one."""
+
+    def __init__(self, listed: dict[str, dict[int, str]]) -> None:
+        self._listed = listed
+        self.word = "session" if listed else "page"
+
+    def of(self, place: Citation) -> str | None:
+        """The session of the first line of a citation that has one."""
+        if not self._listed:
+            return place.path
+        lines = self._listed.get(place.path, {})
+        return next((lines[n] for n in range(place.line, min(place.end_line, place.line + 99) + 1) if n in lines), None)
+
+    def of_all(self, places: Iterable[Citation]) -> tuple[str, ...]:
+        """The sessions of some citations, each once, in order."""
+        found = (self.of(place) for place in places)
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
+def read_sessions(path: Path, workspace: str) -> Sessions:
+    """`sessions.jsonl` (`source`, `session`, optional `workspace`) as far as it is about this workspace."""
+    listed: dict[str, dict[int, str]] = defaultdict(dict)
+    for number, text in lines_of(path) if path.is_file() else ():
+        bare = text.strip(" \t\r\n\0\ufeff")
+        if not bare:
+            continue
+        try:
+            row = json.loads(bare)
+            citation = Citation.parse(row["source"])
+            session = str(row["session"])
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            citation = None
+        if citation is None:
+            raise Usage(f"line {number} of {path} is no session", 'write {"source": "path#L12", "session": "name"}')
+        if row.get("workspace") in (None, workspace):
+            lines = range(citation.line, min(citation.end_line, citation.line + 9_999) + 1)
+            listed[citation.path].update(dict.fromkeys(lines, session))
+    return Sessions(dict(listed))
+
+
+class Gold(NamedTuple):
+    """One item that answers, as the label says it: a citation, an id or a page, and the id of the cited line if kept."""
+
+    said: str
+    ref: str | None = None
+
+
+class Target(NamedTuple):
+    """What the words of a gold item mean: lines, an id, or both, where the id knows better."""
+
+    citation: Citation | None
+    ref: str | None
+
+
+class Question(NamedTuple):
+    """A labelled question, and the line of the file on which it stands."""
+
+    line: int
+    text: str
+    gold: tuple[Gold, ...] = ()
+    sessions: tuple[str, ...] = ()
+    type: str = ""
+    as_of: str | None = None
+    workspace: str | None = None
+    id: str | None = None
+    file: str = ""
+
+    @property
+    def place(self) -> str:
+        """`questions.jsonl line 4`."""
+        return f"{self.file} line {self.line}".lstrip()
+
+
+_CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'
+
+
+def read_label(text: str, line: int) -> Question | None:
+    """The question on a line of a label file, None for a blank one; Usage, which names the line, for anything else.
+
+    Unknown keys are ignored. `gold` and `gold_sessions` may be a single string; `session` is another name of the latter.
+    """
+    bare = text.strip(" \t\r\n\0\ufeff")  # a power failure leaves zeros, an editor a byte order mark
+    if not bare:
+        return None
+    try:
+        read = json.loads(bare)
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
+        raise Usage(f"line {line} is not JSON: {reason}", _CURE) from None
+    if not isinstance(read, dict):
+        raise Usage(f"line {line} is no JSON object", _CURE)
+    question = read.get("question")
+    if not isinstance(question, str) or not question.strip():
+        raise Usage(f'line {line} has no "question"', _CURE)
+    as_of = read.get("as_of")
+    if as_of is not None and not isinstance(as_of, str):
+        raise Usage(f'line {line}: "as_of" is not a day', 'write "as_of": "2025-11-27"')
+    sessions = _strings(read, "gold_sessions", line) or _strings(read, "session", line)
+    return Question(
+        line, _clean(question), _gold(read, line), tuple(dict.fromkeys(filter(None, sessions))), _word(read.get("type")) or "",
+        as_of or None, _word(read.get("workspace")), _word(read.get("id")),
+    )  # fmt: skip
+
+
+def _gold(read: dict[str, Any], line: int) -> tuple[Gold, ...]:
+    """Citations with their ids; an id without a citation stands for itself."""
+    pairs = zip_longest(_strings(read, "gold", line), _strings(read, "gold_ids", line), fillvalue="")
+    items = (Gold(said or ref, ref.removeprefix("^") or None if said else None) for said, ref in pairs if said or ref)
+    return tuple({item.said: item for item in items}.values())
+
+
+def _strings(read: dict[str, Any], key: str, line: int) -> list[str]:
+    value = read.get(key)
+    listed = [value] if isinstance(value, str) else [] if value is None else value
+    if not isinstance(listed, list) or not all(item is None or isinstance(item, str) for item in listed):
+        raise Usage(f'line {line}: "{key}" is no list of strings', _CURE)
+    return [_clean(item or "").strip() for item in listed]
+
+
+def _word(value: object) -> str | None:
+    return None if value is None or value == "" else _clean(value if isinstance(value, str) else json.dumps(value))
+
+
+def _clean(text: str) -> str:
+    """Text that can be looked for and printed: JSON may spell zeros and halves of characters."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def target_of(said: str) -> Target:
+    """`path#L12`, `path#L12-L14`, `path#L12 ^id`, `^id`, `id`, or `path.md` for any line of that page."""
+    where, _, ref = said.strip().rpartition(" ^")
+    citation = Citation.parse(where or said)
+    if citation is None and said.strip().lower().endswith((".md", ".markdown")):
+        citation = Citation(said.strip(), 1, 10**9)
+    if citation:
+        return Target(citation, ref if where else None)
+    return Target(None, said.strip().removeprefix("^"))
+
+
+def same_question(one: str, other: str) -> bool:
+    """True for questions that differ in case and spaces only."""
+    return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
+
+
+def render_label(question: Question, onto: str | None = None) -> str:
+    """The line that `read_label` reads as this question, without its line break.
+
+    `onto` is the line whose place it takes: what that says beside the label (`answer`, any key of yours) stays.
+    """
+    made: dict[str, Any] = json.loads(onto.strip(" \t\r\n\0\ufeff")) if onto else {}
+    ids = [item.ref for item in question.gold]
+    made |= {"question": question.text, "type": question.type or None, "as_of": question.as_of}
+    made |= {"gold": [item.said for item in question.gold], "gold_ids": ids if any(ids) else None}
+    made |= {"gold_sessions": None, "session": None}  # they were those of other gold
+    return json.dumps({key: value for key, value in made.items() if value is not None}, ensure_ascii=False)
+
+
+LONGEST = 1 << 20  # bytes of one line
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+    """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is no text."""
+    try:
+        with open(path, "rb") as stream:
+            number = 0
+            while line := stream.readline(LONGEST + 1):
+                number += 1
+                if len(line) > LONGEST:
+                    raise Usage(f"line {number} of {path} is longer than 1 MiB", "write one JSON object a line")
+                yield number, _decoded(line, number, path)
+    except (OSError, ValueError) as error:  # the latter for a name that is none
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise PageUnreadable(str(path), reason or str(error), "name a file of labelled questions (JSONL)") from error
+
+
+def _decoded(line: bytes, number: int, path: Path) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise Usage(f"line {number} of {path} is not UTF-8", "save it as UTF-8") from None
+
+
+def text_of(workspace: Workspace, path: str) -> str:
+    """The whole text of a label file in the workspace; empty where there is none yet."""
+    return read_page(workspace, path).text if (workspace.root / path).exists() else ""
+
 
 QUESTIONS = "questions.jsonl"
 
@@ -32,27 +277,34 @@ class Labelled(NamedTuple):
     diff: str
 
 
-def label(
-    workspace: Workspace, text: str, citations: Sequence[str], *, file: str = QUESTIONS, type: str = "",
-    as_of: str | None = None, replacing: bool = False, dry_run: bool = False,
-) -> Labelled:  # fmt: skip
+class LabelOptions(NamedTuple):
+    """Into which file of the workspace a label goes, of which type and day it is, and whether it may replace another."""
+
+    file: str = QUESTIONS
+    type: str = ""
+    as_of: str | None = None
+    replacing: bool = False
+    dry_run: bool = False
+
+
+def label(memory: OpenMemory, text: str, citations: Sequence[str], options: LabelOptions) -> Labelled:
     """Append a labelled question durably; each citation must point at something, and its line's id is kept beside it.
 
     The same question again says where it stands. With other citations it is an error, unless `replacing`.
     """
-    path = _label_file(workspace, file)
-    said = " ".join(text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8").split())
+    workspace = memory.workspace
+    path = _label_file(workspace, options.file)
+    said = _clean(" ".join(text.replace("\0", " ").split()))
     if not said:
         raise Usage("the question is empty", 'memctl eval --add "question" memory/2025-11-27.md#L12')
     if not citations:
         raise Usage(
             "a labelled question needs what answers it", "name citations (path#L12) or ids; `memctl recall` prints them"
         )
-    gold = with_index(workspace, lambda index: _gold(workspace, index, citations))
-    asked = Question(0, said, gold, type=type, as_of=as_of)
-    if replacing:
-        return _rewrite(workspace, path, asked, dry_run)
-    return _append(workspace, path, asked, dry_run)
+    gold = memory.run(lambda opened: _gold_of(opened, citations))
+    asked = Question(0, said, gold, type=options.type, as_of=options.as_of)
+    write = _rewrite if options.replacing else _append
+    return write(workspace, path, asked, options.dry_run)
 
 
 def _label_file(workspace: Workspace, file: str) -> str:
@@ -62,9 +314,9 @@ def _label_file(workspace: Workspace, file: str) -> str:
     return path
 
 
-def _gold(workspace: Workspace, index: Index, citations: Sequence[str]) -> tuple[Gold, ...]:
-    sync(workspace, index)
-    golden = Golden(workspace, index)
+def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
+    sync(memory.workspace, memory.index)
+    golden = Golden(memory)
     found: dict[str, Gold] = {}
     for said in citations:
         target = target_of(said)
@@ -75,7 +327,9 @@ def _gold(workspace: Workspace, index: Index, citations: Sequence[str]) -> tuple
             )
         for place in standing.places if target.citation is None else standing.places[:1]:
             whole = place.end_line == 10**9
-            refs = {entry.ref for entry in entries_at(index, place) if entry.block is None} if not whole else set()
+            refs = (
+                {entry.ref for entry in entries_at(memory.index, place) if entry.block is None} if not whole else set()
+            )
             spelt = place.path if whole else str(place)
             found[spelt] = Gold(spelt, target.ref or (refs.pop() if len(refs) == 1 else None))
     return tuple(found.values())
@@ -88,7 +342,7 @@ def _append(workspace: Workspace, path: str, asked: Question, dry_run: bool) -> 
         there = _there(path, before, asked)
         added = "" if there else in_style(line, before)
         return there or _labelled(path, before, added, asked, diff(path, before, before + added))
-    done = add_line(workspace, path, lambda before: "" if _there(path, before, asked) else line)
+    done = append(workspace, path, lambda before: "" if _there(path, before, asked) else line)
     there = _there(path, done.before, asked)
     if there:
         return there
@@ -139,5 +393,5 @@ def _rewrite(workspace: Workspace, path: str, asked: Question, dry_run: bool) ->
     if before == after:
         confirm(workspace, path)
     else:
-        rewrite(workspace, path, before, after)
+        replace(workspace, path, before.encode(), after.encode())
     return Labelled(place, made, before == after, "")

@@ -3,23 +3,92 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Sequence
+import sqlite3
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from datetime import date
 from typing import NamedTuple
 
 from ..errors import Usage
 from ..facts import Citation
 from ..hits import Answer, Hit
-from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..notes.workspace import Workspace
+from ..index.queries.entries import Query
+from ..language.detect import default_languages
+from ..language.names import is_han
+from ..language.words import words
 from ..recall.query import read_query
 from ..recall.recall import recall_in
 from ..recall.related import related_to
-from .baselines import Floors
 
-__all__ = ["DEPTH", "FLOORS", "Configuration", "Ranking", "Searcher", "places_of", "read_configuration"]
+_MOST = 64  # distinct words of a question
+_HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_WORD = re.compile(r"\w+")
+_PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W{_HAN}]+")
+
+
+class RawLine(NamedTuple):
+    """A line as it stands on disk; `day` is that of its log, empty elsewhere."""
+
+    place: Citation
+    text: str
+    day: str
+
+
+class Floors:
+    """The same raw lines, searched in two plain ways."""
+
+    def __init__(self, db: sqlite3.Connection, lines: Iterable[RawLine]) -> None:
+        self._db = db
+        self._lines: list[tuple[Citation, str]] = []
+        self._holding: dict[str, list[int]] = defaultdict(list)
+        db.execute("CREATE VIRTUAL TABLE plain USING fts5 (line, tokenize = unicode61)")
+        db.executemany("INSERT INTO plain (rowid, line) VALUES (?, ?)", self._keep(lines))
+
+    def _keep(self, lines: Iterable[RawLine]) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(lines):
+            self._lines.append((line.place, line.day))
+            for word in set(_pieces(line.text)):
+                self._holding[word].append(number)
+            yield number, line.text.replace("\0", " ")
+
+    def fts5(self, question: str, limit: int) -> list[Citation]:
+        """SQLite's FTS5 as it comes: unicode61, any word of the question, by bm25."""
+        words = list(dict.fromkeys(_WORD.findall(question)))[:_MOST]
+        if not words:
+            return []
+        asked = " OR ".join(f'"{word}"' for word in words)
+        sql = "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT ?"
+        return [self._lines[row][0] for (row,) in self._db.execute(sql, (asked, limit))]
+
+    def grep(self, question: str, limit: int) -> list[Citation]:
+        """Lines that hold most of the question's words (without "the" and the like), the newest first among equals."""
+        words = list(dict.fromkeys(_pieces(question)))[:_MOST]
+        kept = [word for word in words if word not in _STOP] or words
+        held = Counter(number for word in kept for number in self._holding.get(word, ()))
+        best = sorted(held, key=lambda number: (held[number], self._lines[number][1], number), reverse=True)
+        return [self._lines[number][0] for number in best[:limit]]
+
+
+_STOP = frozenset(
+    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
+)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Whole words; of Chinese and Japanese, which have no spaces, every two neighbours."""
+    for piece in _PIECE.finditer(text.casefold()):
+        word = piece[0]
+        yield from (word[at : at + 2] for at in range(len(word) - 1)) if piece["run"] and len(word) > 1 else (word,)
+
+
+@contextmanager
+def plain_floors(lines: Iterable[RawLine]) -> Iterator[Floors]:
+    """The floors over these lines, in memory until the end of the block."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        yield Floors(db, lines)
+
 
 DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
 FLOORS = ("fts5", "grep")
@@ -38,6 +107,19 @@ class Configuration(NamedTuple):
     base: str = "recall"
     k: int | None = None
     hops: int = 1
+
+
+class AskedOn(NamedTuple):
+    """A question, the day on which it is asked, and the day up to which it may know."""
+
+    text: str
+    today: date
+    as_of: date | None = None
+
+    @property
+    def query(self) -> Query:
+        """The query that recall makes of it; Usage for one that it refuses."""
+        return read_query(self.text, self.today, as_of=self.as_of.isoformat() if self.as_of else None)
 
 
 class Ranking(NamedTuple):
@@ -82,36 +164,35 @@ def places_of(hit: Hit) -> _Places:
 class Searcher:
     """Asks the questions of an evaluation."""
 
-    def __init__(self, workspace: Workspace, index: Index, floors: Floors | None, depth: int) -> None:
-        self.workspace = workspace
-        self._index = index
+    def __init__(self, memory: OpenMemory, floors: Floors | None, depth: int) -> None:
+        self.memory = memory
         self._floors = floors
         self._depth = depth
         self.warnings: Counter[str] = Counter()
 
-    def rank(self, configuration: Configuration, question: str, today: date, as_of: date | None) -> Ranking:
+    def rank(self, configuration: Configuration, asked: AskedOn) -> Ranking:
         """What one configuration finds; a question that recall refuses finds nothing, and says why."""
         if configuration.base in FLOORS:
-            return self._plain(configuration, question)
+            return self._plain(configuration, asked.text)
         shown, deep = (configuration.k or k for k in (self._depth, max(self._depth, DEPTH)))
         if configuration.hops > 1:
             shown = deep = configuration.k or RELATED
         try:
-            answer = self.answer(configuration, question, today, as_of, shown)
+            answer = self.answer(configuration, asked, shown)
             self.warnings.update(set(answer.warnings))
             hits = [places_of(hit) for hit in (*answer.hits, *(answer.related or ()))]
             if deep == shown:
                 return Ranking(hits, hits)
-            more = self.answer(configuration, question, today, as_of, deep).hits
+            more = self.answer(configuration, asked, deep).hits
         except Usage as error:
             return Ranking((), (), error.what)
         return Ranking(hits, [places_of(hit) for hit in more])
 
-    def answer(self, configuration: Configuration, question: str, today: date, as_of: date | None, k: int) -> Answer:
+    def answer(self, configuration: Configuration, asked: AskedOn, k: int) -> Answer:
         """What recall answers in a configuration."""
-        query = read_query(question, today, as_of=as_of.isoformat() if as_of else None)
-        workspace = self.workspace.without_model() if configuration.base == "words" else self.workspace
-        memory = OpenMemory(workspace).on(today).bound(self._index)
+        query, memory = asked.query, self.memory.on(asked.today)
+        if configuration.base == "words":
+            memory = memory.with_workspace(memory.workspace.without_model())
         answer = recall_in(memory, query, k=k)
         return (
             answer if configuration.hops == 1 else related_to(memory, query, answer, k=RELATED, hops=configuration.hops)

@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, snapshot, sources, write_pages
+from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, snapshot, sources, write_pages
 from hash_embedder import HashEmbedder, use
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memctl.errors import Usage
-from memctl.evaluation.baselines import RawLine, plain_floors
-from memctl.evaluation.evaluate import Options, evaluate
-from memctl.evaluation.label_lines import Gold, Question, read_label, render_label, target_of
-from memctl.evaluation.systems import Configuration, read_configuration
+from memctl.evaluation.evaluate import evaluate
+from memctl.evaluation.labels import Gold, Question, read_label, render_label, target_of
+from memctl.evaluation.systems import Configuration, RawLine, plain_floors, read_configuration
 from memctl.facts import Citation
 from memctl.index.open_memory import OpenMemory
 from memctl.vectors.embed import embed
@@ -95,8 +94,8 @@ def test_the_figures_are_those_of_recall(tmp_path: Path) -> None:
     """On the fixture: recall asked question by question, and scored by hand, gives the same mean."""
     root = fixture_copy(tmp_path)
     workspace = write_pages(root, {})
-    options = Options(now=TODAY, depths=(1, 5, 10))
-    found = evaluate(workspace, FIXTURES / "questions.jsonl", options)
+    options = EvalOptions(now=TODAY, depths=(1, 5, 10))
+    found = evaluate(memory_on(workspace), FIXTURES / "questions.jsonl", options)
     labels = [json.loads(line) for line in (FIXTURES / "questions.jsonl").read_text("utf-8").splitlines()]
     shares = []
     for label in (label for label in labels if label["gold"]):

@@ -49,7 +49,7 @@ def lines(language: str, topic: str) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}
     section: list[str] = found.setdefault("", [])
     for line in _read(language, f"{topic}.txt").split("\n"):
-        if line[:1] == "[" and line[-1:] == "]" and line[1:-1].replace(" ", "").isalpha() and line.isascii():
+        if line[:1] + line[-1:] == "[]" and line[1:-1].translate({32: None, 95: None}).isalpha() and line.isascii():
             section = found.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
             section.append(line)

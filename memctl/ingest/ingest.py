@@ -181,14 +181,13 @@ def _ingest(
 
 
 def ingest_exchange(
-    memory: OpenMemory, user_msg: str, assistant_msg: str, *, apply: bool = True,
-    options: IngestOptions = IngestOptions(llm=False), seconds: float | None = None,  # noqa: B008
-) -> Ingested:  # fmt: skip
+    memory: OpenMemory, user: str, assistant: str, *, apply: bool = True, seconds: float | None = None
+) -> Ingested:
     """The same for one question and its answer, as a server is given them; what is kept goes into the log of today."""
     now = memory.now
     notes = Notes("openai", "utf-8")
-    said = [Turn("user", user_msg, 1, 1, now), Turn("assistant", assistant_msg, 1, 1, now)]
-    run = _IngestRun(memory, options, TranscriptSource([], "", now.date()), seconds, notes)
+    said = [Turn("user", user, 1, 1, now), Turn("assistant", assistant, 1, 1, now)]
+    run = _IngestRun(memory, IngestOptions(llm=False), TranscriptSource([], "", now.date()), seconds, notes)
     return run.finish(run.candidates(numbered(said, notes)), apply)
 
 

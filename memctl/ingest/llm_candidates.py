@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..facts import Fact, Kind
 from ..language.analyzer import terms
@@ -76,7 +76,7 @@ def llm_candidates(
 
     deadline = time.monotonic() + min(settings.llm_seconds, float("inf") if seconds is None else seconds)
     found: list[CandidateFact] = []
-    pieces = list(_pieces(turns))
+    pieces = _pieces(turns)
     done = 0
     try:
         place: Endpoint = endpoint(settings.llm or "")
@@ -93,39 +93,22 @@ def llm_candidates(
     return found, None
 
 
-def _pieces(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
-    """The newest turns in pieces that fit into one question."""
-    kept: list[Turn] = []
-    room = _MOST_ROOM
+def _pieces(turns: Sequence[Turn]) -> list[list[Turn]]:
+    """The newest turns in pieces that fit into one question, in their order."""
+    pieces: list[list[Turn]] = []
+    room, size = _MOST_ROOM, 0
     for turn in reversed(turns):
-        room -= min(len(turn.text), _MESSAGE) + 20
+        length = min(len(turn.text), _MESSAGE) + 20
+        room -= length
         if room < 0:
             break
         if turn.text.strip():
-            kept.append(turn)
-    piece: list[Turn] = []
-    size = 0
-    for turn in reversed(kept):
-        length = min(len(turn.text), _MESSAGE) + 20
-        if piece and size + length > _ROOM:
-            yield piece
-            piece, size = [], 0
-        piece.append(turn)
-        size += length
-    if piece:
-        yield piece
-
-
-class _ModelProposal(NamedTuple):
-    """One proposal of a model, each of its fields of the right type."""
-
-    message: int
-    quote: str
-    wording: str
-    rule: str
-    kind: str
-    about: tuple[str, ...]
-    importance: float
+            size += length
+            if not pieces or size > _ROOM:
+                pieces.append([])
+                size = length
+            pieces[-1].append(turn)
+    return [piece[::-1] for piece in reversed(pieces)]
 
 
 def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]]) -> Iterator[CandidateFact]:
@@ -136,41 +119,40 @@ def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]
     listed = answer.get("candidates") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         raise NoAnswer("its answer has no list of candidates")
-    for value in listed[:200]:
-        item = _item(value)
-        turn = turns.get(item.message) if item else None
-        if item is None or turn is None or turn.role != "user":
+    for item in listed[:200]:
+        turn = turns.get(item["message"]) if _is_well_formed(item) else None
+        if turn is None or turn.role != "user" or len(terms(item["quote"])) < _FEWEST:
             continue
-        quote = _standing(item.quote, turn.text)
-        if quote is None or len(terms(item.quote)) < _FEWEST or any(_overlap(turn, quote, each) for each in taken):
+        quote = _standing(item["quote"], turn.text)
+        if quote is None or any(turn.number == number and (said in quote or quote in said) for number, said in taken):
             continue
-        about = tuple(name for name in item.about[:4] if name.strip() and name in turn.text)
-        cue = () if item.wording.casefold() == quote.casefold() else (" ".join(item.wording.split())[:200],)
-        fact = Fact(
-            _KINDS[item.kind], " ".join(quote.split()), about, importance=round(item.importance, 2),
-            cues=tuple(filter(None, cue)),
-        )  # fmt: skip
-        yield CandidateFact(fact, turn.number, item.rule, "chosen by the local model; the words are the user's", quote)
+        about = tuple(name for name in item["about"][:4] if name.strip() and name in turn.text)
+        wording = " ".join(item["wording"].split())[:200]
+        cues = (wording,) if wording and item["wording"].casefold() != quote.casefold() else ()
+        importance = round(float(item["importance"]), 2)
+        fact = Fact(_KINDS[item["kind"]], " ".join(quote.split()), about, importance=importance, cues=cues)
+        reason = "chosen by the local model; the words are the user's"
+        yield CandidateFact(fact, turn.number, item["rule"], reason, quote)
 
 
-def _item(value: Any) -> _ModelProposal | None:
-    if not isinstance(value, dict):
-        return None
-    number, about, importance = value.get("message"), value.get("about", []), value.get("importance", 0.5)
-    words = [value.get(key) for key in ("quote", "wording", "rule", "kind")]
-    quote, wording, rule, kind = (word if isinstance(word, str) else "" for word in words)
-    right = (
-        isinstance(number, int)
-        and not isinstance(number, bool)
+def _is_well_formed(item: Any) -> bool:
+    """True for a proposal that fits the schema: servers that do not know of schemas send anything."""
+    if not isinstance(item, dict):
+        return False
+    item.setdefault("about", [])
+    item.setdefault("importance", 0.5)
+    item["wording"] = item["wording"] if isinstance(item.get("wording"), str) else ""
+    number, importance, about = item.get("message"), item["importance"], item["about"]
+    return (
+        type(number) is int
+        and all(isinstance(item.get(name), str) for name in ("quote", "rule", "kind"))
         and isinstance(about, list)
         and all(isinstance(name, str) for name in about)
         and isinstance(importance, int | float)
         and 0 <= importance <= 1
-        and rule in _RULES
-        and kind in _KINDS
-        and quote.strip()
+        and item["rule"] in _RULES
+        and item["kind"] in _KINDS
     )
-    return _ModelProposal(number, quote, wording, rule, kind, tuple(about), float(importance)) if right else None  # type: ignore[arg-type]
 
 
 def _standing(quote: str, text: str) -> str | None:
@@ -184,8 +166,3 @@ def _standing(quote: str, text: str) -> str | None:
     start = max((end.end() for end in _SENTENCE_END.finditer(text, 0, match.start() + 1)), default=0)
     stop = _SENTENCE_END.search(text, max(match.end() - 1, match.start()))
     return text[min(start, match.start()) : stop.end() if stop else len(text)].strip() or None
-
-
-def _overlap(turn: Turn, quote: str, taken: tuple[int, str]) -> bool:
-    number, said = taken
-    return number == turn.number and (said in quote or quote in said)

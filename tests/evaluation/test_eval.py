@@ -14,7 +14,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from memctl.errors import Usage
-from memctl.evaluation.evaluate import evaluate
+from memctl.evaluation.evaluate import EvalOptions, evaluate
 from memctl.evaluation.labels import Gold, Question, read_label, render_label, target_of
 from memctl.evaluation.systems import Configuration, RawLine, plain_floors, read_configuration
 from memctl.facts import Citation

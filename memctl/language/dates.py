@@ -1,10 +1,10 @@
 """Time expressions in any language of data/ -> whole-day periods, seen from a `today` that is an argument.
 
 dateparser was not used: it takes over 200 ms to import and reads dates into ordinary words ("may", "sat", "1.2.3").
-Words and word orders are data (dates.txt of each language), text becomes tokens (dates_lexer), a token trie finds the longest order
-here, and one function for each meaning turns it into days (dates_meanings). Weeks start on Monday; seasons are northern
-and meteorological ("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21
-days to today. Internal classes are plain ones, because a dataclass costs 1 ms of every start.
+Words and their orders are data (dates.txt of each language), text becomes tokens (dates_lexer), a trie finds the longest
+order, and one function for each meaning turns it into days. Weeks start on Monday; seasons are northern and meteorological
+("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21 days to today. Internal
+classes are plain ones, because a dataclass costs 1 ms of every start.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from functools import cache
 from itertools import product
 
 from memctl.facts import Period
-from memctl.language.dates_lexer import Token, lexer, read_iso
-from memctl.language.dates_meanings import DAY, MEANINGS, MONTH, Slots, shift
+from memctl.language.dates_lexer import Token, last_day, lexer, month_span, read_iso
 from memctl.language.detect import beside, default_languages, languages_of, rivals
 from memctl.language.words import languages, lines, words
 
@@ -36,6 +35,192 @@ class Mention:
     period: Period
 
 
+_Slots = dict[str, int]
+_DAY = timedelta(days=1)
+_HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
+
+
+def _shift(day: date, count: int, unit: int) -> date:
+    """`day` moved by `count` units; hours round away from it, a day past the end of a month becomes its last."""
+    if unit in (_HOUR, _ONE_DAY, _WEEK, _WEEKEND):
+        hours_in_days = (count + 23) // 24 if count > 0 else count // 24
+        return day + timedelta(days={_HOUR: hours_in_days, _ONE_DAY: count}.get(unit, 7 * count))
+    months = day.year * 12 + day.month - 1 + count * {_MONTH: 1, _QUARTER: 3, _YEAR: 12}[unit]
+    last = last_day(months // 12, months % 12 + 1)
+    return date(months // 12, months % 12 + 1, min(day.day, last.day))
+
+
+def _around(day: date, unit: int) -> Period:
+    """The calendar unit that holds `day`."""
+    monday = day - day.weekday() * _DAY
+    if unit == _WEEK:
+        return Period(monday, monday + 6 * _DAY)
+    if unit == _WEEKEND:
+        return Period(monday + 5 * _DAY, monday + 6 * _DAY)
+    if unit == _ONE_DAY:
+        return _one(day)
+    months = {_MONTH: 1, _QUARTER: 3, _YEAR: 12}[unit]
+    return month_span(day.year, (day.month - 1) // months * months + 1, months)
+
+
+def _one(day: date) -> Period:
+    return Period(day, day)
+
+
+# --- meanings: what the slots of one word order say ------------------------------------------------------------------
+
+
+def _months(slots: _Slots, year: int) -> Period:
+    """The month, quarter, half, season or whole year named, in `year`."""
+    ordinal = slots.get("ord", slots.get("figure"))
+    if ordinal is not None:
+        if not 1 <= ordinal <= 4:
+            raise ValueError(ordinal)
+        return month_span(year, 3 * ordinal - 2, 3)
+    if "months_of" in slots:
+        return month_span(year, *divmod(slots["months_of"], 100))
+    if "season" in slots:
+        return month_span(year, slots["season"], 3)
+    return month_span(year, slots["month"]) if "month" in slots else month_span(year, 1, 12)
+
+
+def _third(whole: Period, part: int) -> Period:
+    """Early, mid or late: days 1-10, 11-20, 21- of a month, January-April, May-August, September-December of a year."""
+    first, last = whole.first, whole.last
+    assert first and last  # month_span has both
+    if (last - first).days > 300:
+        return month_span(first.year, 4 * part - 3, 4)
+    return Period(first + (part - 1) * 10 * _DAY, last if part == 3 else first + (part * 10 - 1) * _DAY)
+
+
+def _in_year(slots: _Slots, year: int) -> Period:
+    if "day" in slots:
+        first = date(year, slots["month"], slots["day"])
+        last = first.replace(day=slots.get("day2", first.day))
+        if last < first:
+            raise ValueError(last)
+        return Period(first, last)
+    whole = _months(slots, year)
+    return _third(whole, slots["part"]) if "part" in slots else whole
+
+
+def _nearest(slots: _Slots, years: range, fits: Callable[[Period], bool]) -> Period:
+    """The first of `years` in which the slots name real days (February 29) that fit; ValueError if none."""
+    for year in years:
+        try:
+            period = _in_year(slots, year)
+        except ValueError:
+            continue
+        if fits(period):
+            return period
+    raise ValueError(slots)
+
+
+def _calendar(slots: _Slots, today: date) -> Period:
+    if "year2" in slots:
+        return Period(date(slots["year"], 1, 1), date(slots["year2"], 12, 31))
+    if "year" in slots:
+        return _in_year(slots, slots["year"])
+    return _nearest(slots, range(today.year, today.year - 9, -1), lambda p: p.first is not None and p.first <= today)
+
+
+def _rel_calendar(slots: _Slots, today: date) -> Period:
+    """Last November or summer is over, the next one has not begun, this one is of this year."""
+    if slots["rel"] == 0:
+        return _in_year(slots, today.year)
+    if slots["rel"] == 1:
+        return _nearest(slots, range(today.year, today.year + 2), lambda p: p.first is not None and p.first > today)
+    if slots["rel"] == -1:
+        years = range(today.year, today.year - 3, -1)
+        return _nearest(slots, years, lambda p: p.last is not None and p.last < today)
+    raise ValueError(slots)
+
+
+def _weekday(slots: _Slots, today: date) -> Period:
+    return _one(today - (today.weekday() - slots["weekday"]) % 7 * _DAY)
+
+
+def _rel_weekday(slots: _Slots, today: date) -> Period:
+    if slots["rel"] == 0:
+        return _rel_weekday_bare(slots, today)
+    if slots["rel"] == -1:
+        return _weekday(slots, today - _DAY)
+    return _one(today + ((slots["weekday"] - today.weekday() - 1) % 7 + 1 + 7 * (slots["rel"] - 1)) * _DAY)
+
+
+def _rel_weekday_bare(slots: _Slots, today: date) -> Period:
+    return _one(today + (slots["weekday"] - today.weekday() + 7 * slots["rel"]) * _DAY)
+
+
+def _rel_unit(slots: _Slots, today: date) -> Period:
+    unit, rel = slots["unit"], slots["rel"]
+    if "before" in slots or "after" in slots:  # the week before last
+        if rel != (-1 if "before" in slots else 1):
+            raise ValueError(slots)
+        rel *= 2
+    return _around(_shift(today, rel, unit), unit)
+
+
+def _rel_day(slots: _Slots, today: date) -> Period:
+    """上个月27日."""
+    return _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"]))
+
+
+def _rel_part(slots: _Slots, today: date) -> Period:
+    if slots["rel"] not in (-1, 0):  # "next morning" belongs to a story, not to today
+        raise ValueError(slots)
+    return _one(today + slots["rel"] * _DAY)
+
+
+def _offset(slots: _Slots, today: date) -> Period:
+    return _one(today + slots["offset"] * _DAY)
+
+
+def _offset_two(slots: _Slots, today: date) -> Period:
+    return _one(today + (-2 if "yesterday" in slots else 2) * _DAY)
+
+
+def _amount(slots: _Slots) -> tuple[int, int]:
+    """How many of which unit: `30d`, three weeks, неделю, полгода."""
+    if "months" in slots:
+        return slots["months"], _MONTH
+    return slots.get("span", slots.get("num", 1)), slots["unit"]
+
+
+def _ago(slots: _Slots, today: date) -> Period:
+    count, unit = _amount(slots)
+    day = _shift(today, -count, unit)
+    return Period(day, today) if unit == _HOUR else _around(day, unit)
+
+
+def _ago_unit(slots: _Slots, today: date) -> Period:
+    if 1900 <= slots["num"] < 2200 and slots["unit"] == _YEAR:  # 2025年前 is "before 2025"
+        return Period(None, date(slots["num"] - 1, 12, 31))
+    return _ago(slots, today)
+
+
+def _past(slots: _Slots, today: date) -> Period:
+    count, unit = _amount(slots)
+    return Period(_shift(today, -count, unit), today)
+
+
+def _ahead(slots: _Slots, today: date) -> Period:
+    return Period(today, _shift(today, *_amount(slots)))
+
+
+def _later(slots: _Slots, today: date) -> Period:
+    return _one(_shift(today, *_amount(slots)))
+
+
+_MEANINGS: dict[str, Callable[[_Slots, date], Period]] = {
+    meaning.__name__[1:]: meaning
+    for meaning in (
+        _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_day, _rel_part, _offset,
+        _offset_two, _ago, _ago_unit, _past, _ahead, _later,
+    )
+}  # fmt: skip
+
+
 # --- word orders -----------------------------------------------------------------------------------------------------
 
 
@@ -46,8 +231,7 @@ class _Node:
 
     def __init__(self) -> None:
         self.next: dict[str, _Node] = {}
-        self.meaning = ""
-        self.level = 9
+        self.meaning, self.level = "", 9
 
 
 _WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
@@ -90,9 +274,9 @@ _SLOT_OF = (
 )
 
 
-def _fill(path: list[str], tokens: list[Token]) -> Slots:
+def _fill(path: list[str], tokens: list[Token]) -> _Slots:
     """The values of the tokens under the names that the meanings use; a second day or year gets a 2."""
-    slots: Slots = {}
+    slots: _Slots = {}
     for name, token in zip(path, tokens, strict=True):
         slot = _SLOT_OF.get(name, name)
         slots[slot + "2" if slot in slots else slot] = token.readings[name]
@@ -106,7 +290,7 @@ class _Point:
 
     __slots__ = ("bare_year", "end", "level", "meaning", "period", "slots")
 
-    def __init__(self, end: int, level: int, meaning: str, slots: Slots, last: str, period: Period | None) -> None:
+    def __init__(self, end: int, level: int, meaning: str, slots: _Slots, last: str, period: Period | None) -> None:
         self.end, self.level, self.meaning, self.slots, self.period = end, level, meaning, slots, period
         self.bare_year = last == "byear"
 
@@ -127,7 +311,7 @@ class _Point:
         if self.meaning == "iso":
             return self.period
         try:
-            return MEANINGS[self.meaning](self.slots, today)
+            return _MEANINGS[self.meaning](self.slots, today)
         except (ValueError, OverflowError):
             return None
 
@@ -158,8 +342,8 @@ _CALENDAR = frozenset(["calendar", "iso"])
 _BOUNDS: dict[str, Callable[[date, date], tuple[date | None, date | None]]] = {
     "since": lambda first, last: (first, None),
     "until": lambda first, last: (None, last),
-    "before": lambda first, last: (None, first - DAY),
-    "after": lambda first, last: (last + DAY, None),
+    "before": lambda first, last: (None, first - _DAY),
+    "after": lambda first, last: (last + _DAY, None),
 }
 _CLOSERS = {
     "since_end": "since",
@@ -187,7 +371,7 @@ def _range(first: _Point, second: _Point, today: date) -> Period | None:
         if first.cycle and not second.cycle and right and right.last:
             left = first.on(right.last)
         elif second.cycle and left and left.first:
-            right = second.on(left.first + 6 * DAY if second.cycle == 7 else shift(left.first, 12, MONTH) - DAY)
+            right = second.on(left.first + 6 * _DAY if second.cycle == 7 else _shift(left.first, 12, _MONTH) - _DAY)
     except (ValueError, OverflowError):
         return None
     if not (left and right and left.first and right.last and left.first <= right.last):
@@ -291,14 +475,10 @@ def _counts_things(text: str, end: int) -> bool:
 
 
 @cache
-def _counted() -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+def _counted() -> tuple[tuple[str, ...], ...]:
     """Units that are counted, the endings of plurals, and words with such an ending that are none; of all languages."""
-    listed = (
-        [word for name in languages() for word in words(name, "dates").get(section, ())]
-        for section in ("counted", "plural endings", "no plurals")
-    )
-    counted, endings, plain = listed
-    return frozenset(counted), tuple(endings), frozenset(plain)
+    sections = ("counted", "plural endings", "no plurals")
+    return tuple(tuple(word for name in languages() for word in words(name, "dates").get(s, ())) for s in sections)
 
 
 def _is_last_of(tokens: list[Token]) -> bool:

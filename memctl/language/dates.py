@@ -3,8 +3,7 @@
 dateparser was not used: it takes over 200 ms to import and reads dates into ordinary words ("may", "sat", "1.2.3").
 Words and their orders are data (dates.txt of each language), text becomes tokens (dates_lexer), a trie finds the longest
 order, and one function for each meaning turns it into days. Weeks start on Monday; seasons are northern and meteorological
-("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21 days to today. Internal
-classes are plain ones, because a dataclass costs 1 ms of every start.
+("winter 2025" begins in December 2025). "3 weeks ago" is that calendar week, "last 3 weeks" the 21 days to today.
 """
 
 from __future__ import annotations

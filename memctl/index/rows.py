@@ -106,8 +106,14 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
         own = held.get(key)
         if own is None:
             own = " ".join(terms(_searched(entry, raw)))
-        private = entry.span.line in hidden  # whole entries are
-        yield _row(page << ORDINAL_BITS | ordinal, entry, key[1], own, day, seen, path, private)
+        yield _row(path, day, entry, seen)._replace(
+            id=page << ORDINAL_BITS | ordinal,
+            page=page,
+            private=int(entry.span.line in hidden),  # whole entries are
+            digest=key[1],
+            length=own.count(" ") + 1 if own else 0,
+            own=own,
+        )
         ordinal += GAP if entry.role is Role.HEADING else 1
 
 
@@ -116,9 +122,8 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
     return " ".join(line[:MAX_LINE] for line in raw) if entry.fact is None and not entry.forgotten else entry.logical
 
 
-def _row(
-    number: int, entry: Entry, lines: int, own: str, page_day: date | None, seen: Counter[str], path: str, private: bool,
-) -> Row:  # fmt: skip
+def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> Row:
+    """The row of an entry, without what follows from its place on the page and from its terms."""
     fact = entry.fact
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
     day = page_day or _own_day(fact, entry.logical)
@@ -126,9 +131,9 @@ def _row(
     period = valid(fact, entry.content, day, slot)
     twin = content_key(entry.content, names)
     evidence = _evidence(entry.content) if path == OPINIONS and fact is None else ()
-    return Row(
-        id=number,
-        page=number >> ORDINAL_BITS,
+    row = Row(
+        id=0,
+        page=0,
         ref=_ref(entry, names, day, seen),
         role=entry.role.value,
         kind=entry.kind.value,
@@ -138,22 +143,36 @@ def _row(
         day=_text(day),
         first=_text(period.first),
         last=_text(period.last),
-        slot=slot.key if slot else None,
-        same=value_key(*slot) if slot and slot.value else twin,
-        marked=_marks(fact, path) if fact and slot else 0,
-        confidence=_confidence(fact),
-        importance=fact.importance if fact else None,
-        origin=(fact.source if fact else None) or "owner",
-        private=int(private),
+        slot=None,
+        same=twin,
+        marked=0,
+        confidence=None,
+        importance=None,
+        origin="owner",
+        private=0,
         block=entry.block or (EVIDENCE if evidence else None),
-        digest=lines,
+        digest=0,
         content_key=twin,
-        length=own.count(" ") + 1 if own else 0,
+        length=0,
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
-        links="\n".join(_links(fact) if fact else evidence),
-        task=task_key(fact.task or "", *names[:1]) if fact and fact.outcome else None,
+        links="\n".join(evidence),
+        task=None,
         path=path,
-        own=own,
+    )
+    return _with_fact(row, fact, slot, names) if fact else row
+
+
+def _with_fact(row: Row, fact: Fact, slot: Relation | None, names: Sequence[str]) -> Row:
+    """The row with what only a fact says."""
+    if slot:
+        same = value_key(*slot) if slot.value else row.content_key
+        row = row._replace(slot=slot.key, same=same, marked=_marks(fact, row.path))
+    return row._replace(
+        confidence=_confidence(fact),
+        importance=fact.importance,
+        origin=fact.source or "owner",
+        links="\n".join(_links(fact)),
+        task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
     )
 
 
@@ -171,10 +190,8 @@ def task_key(task: str, entity: str = "") -> str:
     return " ".join(sorted(set(query_terms(task)))) or task.strip() or f"@{entity_key(entity)}"
 
 
-def _confidence(fact: Fact | None) -> float | None:
+def _confidence(fact: Fact) -> float | None:
     """What the author wrote; an opinion without a number is held at 0.7."""
-    if fact is None:
-        return None
     return 0.7 if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
 
 

@@ -224,8 +224,17 @@ def sync(
         ]
         many = parallel and len(wanted) >= MANY
         with closing(read_pages(workspace, wanted, many, partial(_terms_held, index))) as reads:
-            _work(index, steps, reads, report, wait, deadline, progress or (lambda done, total: None), many)
+            limits = _Limits(wait, deadline, many)
+            _work(index, steps, reads, report, limits, progress or (lambda done, total: None))
     return report
+
+
+class _Limits(NamedTuple):
+    """How long a sync waits for another writer, when it ends, and whether it has thousands of pages to write."""
+
+    wait: float
+    deadline: float
+    is_bulk: bool
 
 
 def _terms_held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
@@ -239,29 +248,23 @@ def _work(
     steps: list[Step],
     reads: Iterator[Read],
     report: SyncReport,
-    wait: float,
-    deadline: float,
+    limits: _Limits,
     progress: Progress,
-    many: bool,
 ) -> None:
     done = kept = 0
     try:
-        with index.bulk() if many else nullcontext():
+        with index.bulk() if limits.is_bulk else nullcontext():
             while done < len(steps):
-                with index.writing(wait):
-                    for step in _until(
-                        iter(steps[done:]), time.monotonic() + (BULK_SECONDS if many else BATCH_SECONDS)
-                    ):
+                end = time.monotonic() + (BULK_SECONDS if limits.is_bulk else BATCH_SECONDS)
+                with index.writing(limits.wait):
+                    for step in _until(steps[done:], min(end, limits.deadline)):
                         _take(index, step, reads, report)
                         done += 1
-                        if time.monotonic() > deadline:
-                            break
                 kept = done
                 progress(done, len(steps))
-                if time.monotonic() > deadline and done < len(steps):
-                    report.stale = (
-                        f"{len(steps) - done} of {len(steps)} changed pages are not read yet; run `memctl index`"
-                    )
+                if time.monotonic() > limits.deadline and done < len(steps):
+                    left = f"{len(steps) - done} of {len(steps)}"
+                    report.stale = f"{left} changed pages are not read yet; run `memctl index`"
                     return
     except LockBusy as error:
         report.stale = f"another memctl is writing; {len(steps) - kept} changed pages are not in this answer yet"
@@ -271,7 +274,7 @@ def _work(
         report.obstacle = error
 
 
-def _until(steps: Iterator[Step], end: float) -> Iterator[Step]:
+def _until(steps: Sequence[Step], end: float) -> Iterator[Step]:
     for step in steps:
         yield step
         if time.monotonic() > end:

@@ -18,7 +18,7 @@ from ..notes.files import prepare_memory
 from ..notes.system import OPEN_SAFELY, locked
 from ..notes.workspace import Workspace
 from .index import SELECT_ROW, Index, code
-from .row import SELECT_ABOUT, SELECT_NAMES, derived, page_sum
+from .row import SELECT_ABOUT, SELECT_NAMES, derived_tables, page_sum
 
 __all__ = [
     "DAMAGE",
@@ -54,7 +54,7 @@ def schema_version() -> int:
 
 
 def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
-    """What `job` makes of the index. One that turns out damaged meanwhile is made anew, and so is the job."""
+    """What `job` makes of the index. One that turns out damaged meanwhile is made again, and so is the job."""
     path = workspace.memory / "index.sqlite"
     for attempt in (1, 2, 3):
         index = open_index(workspace)
@@ -119,7 +119,7 @@ def _explain(path: Path, error: Exception) -> Exception:
 
 
 def open_index(workspace: Workspace) -> Index:
-    """The index of a workspace: made if missing, made anew if its schema or content is not what it should be.
+    """The index of a workspace: made if missing, made again if its schema or content is not what it should be.
 
     Where nothing can be written it is opened as it stands (`frozen` says why), or held in memory for this once.
     """
@@ -265,7 +265,7 @@ def _fresh_schema() -> list[tuple[Any, ...]]:
 
 
 def _adds_up(index: Index) -> bool:
-    """True when every page has the sum of its rows, and the tables that turn those rows round hold nothing else."""
+    """True when every page has the sum of its rows, and the derived tables hold nothing else."""
     names: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
     for row in (row for select in SELECT_NAMES for row in index.each(select)):
         names[row[0]].append(row)
@@ -276,8 +276,8 @@ def _adds_up(index: Index) -> bool:
             return False
         expected["entry"] += len(rows)
         expected["words"] += len(rows)
-        for table, turned in derived(rows).items():
-            expected[table] += sum(map(hash, turned))
+        for table, made in derived_tables(rows).items():
+            expected[table] += sum(map(hash, made))
     counted = {table: index.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("entry", "words")}
     summed = {table: sum(map(hash, index.each(f"SELECT * FROM {table}"))) for table in ("mention", "link", "slot")}
     return not names and all(expected[table] == value for table, value in (counted | summed).items())

@@ -1,4 +1,4 @@
-"""The index: pages as rows in SQLite. heal.py opens it, questions.py reads it; no other module speaks SQL."""
+"""The index: pages as rows in SQLite. heal.py opens it, queries/ read it; no other room speaks SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..errors import CannotWrite, LockBusy
 from ..ids import page_id
 from ..language.names import entity_key, stem_head, stem_key
 from .lexical import ORDINAL_BITS
-from .row import PageRows, Row, page_sum, slots, turned
+from .row import PageRows, Row, derived_rows, page_sum, slots
 
 __all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code"]
 
@@ -234,16 +234,16 @@ class Index:
         run = self._db.executemany
         run("DELETE FROM words WHERE rowid = ?", ids)
         run("DELETE FROM entry WHERE id = ?", ids)
-        run("DELETE FROM mention WHERE name = ? AND entry = ?", turned(rows, "names"))
-        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", turned(rows, "links"))
+        run("DELETE FROM mention WHERE name = ? AND entry = ?", derived_rows(rows, "names"))
+        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", derived_rows(rows, "links"))
         run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in slots(rows)))
 
     def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
         run = self._db.executemany
         run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-2] for row in rows))
         run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
-        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", turned(rows, "names"))
-        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", turned(rows, "links"))
+        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", derived_rows(rows, "names"))
+        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", derived_rows(rows, "links"))
         run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slots(rows))
 
     def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:

@@ -25,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 
 def silent(_: object, __: object = None) -> None:
-    """Takes notes or progress that nobody asked for."""
+    """Ignores notes and progress."""
 
 
 class OpenMemory:

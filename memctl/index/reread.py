@@ -41,8 +41,8 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
     inode's last change, the one it read.
     """
-    kept: dict[str, _Page] = index.lasting if index and index.stays else {}
-    pages: dict[str, _Page] = {}
+    kept: dict[str, _KeptPage] = index.lasting if index and index.stays else {}
+    pages: dict[str, _KeptPage] = {}
     found: dict[int, Seen] = {}
     for entry in entries:
         if entry.path not in pages:
@@ -62,7 +62,7 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     return found
 
 
-class _Page(NamedTuple):
+class _KeptPage(NamedTuple):
     """A page as it was read: `state` of its file, None where that says too little, its lines, and what was found in it."""
 
     state: tuple[int, ...] | None
@@ -75,16 +75,16 @@ class _Page(NamedTuple):
         return self.state[2] if self.state else 0
 
 
-def _page(workspace: Workspace, path: str, kept: dict[str, _Page]) -> _Page:
+def _page(workspace: Workspace, path: str, kept: dict[str, _KeptPage]) -> _KeptPage:
     state = _state(workspace, path)
     known = kept.get(path)
     if known and known.state == state is not None:
         return known
     kept.pop(path, None)
     try:
-        return _Page(state, page_lines(workspace, path), {})
+        return _KeptPage(state, page_lines(workspace, path), {})
     except MemctlError:
-        return _Page(None, [], {})
+        return _KeptPage(None, [], {})
 
 
 def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:

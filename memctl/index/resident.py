@@ -17,7 +17,7 @@ from ..notes.workspace import SETTINGS, Workspace
 from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
 from .index import Index
 
-__all__ = ["FolderWatch", "Look", "Resident"]
+__all__ = ["FolderWatch", "Resident", "SyncNeed"]
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _GONE, _MOVED = 2, 4, 64, 128, 256, 512, 1024, 2048
 _ONLY_FOLDERS, _NO_LINKS = 0x01000000, 0x02000000
@@ -27,7 +27,7 @@ _PIECE = 1 << 16
 
 class FolderWatch:
     """Watches the folders of a workspace. Not for files on a network, nor for writes through a memory map or another hard
-    link: whoever asks has to look for himself now and then."""
+    link: callers must look at the files now and then."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -61,7 +61,7 @@ class FolderWatch:
     def _watch(self) -> bool:
         """Watch every folder that may hold pages; False where the system lets us watch no more.
 
-        Each is watched before it is listed, so that a folder made meanwhile rings.
+        Each is watched before it is listed, so that a folder made meanwhile is noticed.
         """
         whole = self._add_folder(os.fsencode(self._workspace.root))
         for folder, names, _ in os.walk(self._workspace.root):
@@ -84,7 +84,7 @@ _MOST_IDLE = 4
 _TRUSTED = 1.0  # seconds for which the watch is believed without a look: some changes raise no event
 
 
-class Look(NamedTuple):
+class SyncNeed(NamedTuple):
     """Whether a sync is needed. `known` is what `settle` was last told, if nothing has changed since; `turn` goes to `settle`."""
 
     known: Any
@@ -157,7 +157,7 @@ class Resident:
         index.unsealed = index.unsealed and not damaged
         close_index(index)
 
-    def look(self) -> Look:
+    def look(self) -> SyncNeed:
         """Whether a sync is needed: not if nothing changed since the one that was settled last."""
         with self._lock:
             self._watch = self._watch or FolderWatch(self.workspace)
@@ -166,9 +166,9 @@ class Resident:
                 self._settled = None
             if self._settled and time.monotonic() - self._settled[0] > _TRUSTED:
                 self._settled = None
-            return Look(self._settled[1] if self._settled else None, self._turn)
+            return SyncNeed(self._settled[1] if self._settled else None, self._turn)
 
-    def settle(self, look: Look, found: Any) -> None:
+    def settle(self, look: SyncNeed, found: Any) -> None:
         """Remember what a sync found that began after `look`."""
         with self._lock:
             if look.turn == self._turn:

@@ -19,10 +19,10 @@ __all__ = [
     "EntityPage",
     "PageRows",
     "Row",
-    "derived",
+    "derived_rows",
+    "derived_tables",
     "page_sum",
     "slots",
-    "turned",
 ]
 
 
@@ -105,10 +105,10 @@ def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: Ite
     return hashed(repr(whole).encode("utf-8", "replace"), 16)
 
 
-def derived(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:
+def derived_tables(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:
     """What rows of entries put into the tables that turn them round, by table and in the order of its columns."""
-    links = {(target, relation, entry) for relation, target, entry in turned(rows, "links")}
-    return {"mention": set(turned(rows, "names")), "link": links, "slot": set(slots(rows))}
+    links = {(target, relation, entry) for relation, target, entry in derived_rows(rows, "links")}
+    return {"mention": set(derived_rows(rows, "names")), "link": links, "slot": set(slots(rows))}
 
 
 _NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
@@ -116,7 +116,7 @@ _NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
 )
 
 
-def turned(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
+def derived_rows(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
     """The lines of a list column, each with the id of its row."""
     place = _NAMES if column == "names" else _LINKS
     for row in rows:

@@ -46,7 +46,7 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
     front = read_front_matter(page.front_matter)
     problems = list(page.problems)
     if front is None:
-        bad = Problem(1, "front matter that is no YAML mapping, or over 32 KiB", "write `key: value` lines")
+        bad = Problem(1, "front matter that is not a YAML mapping, or over 32 KiB", "write `key: value` lines")
         problems.insert(0, (1, bad))
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
@@ -92,7 +92,7 @@ def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> En
 
 
 def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
-    """Rows with ordinals that leave a gap around headings: what stands under another one is no neighbour."""
+    """Rows with ordinals that leave a gap around headings: lines under another heading are not neighbours."""
     seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
     page = page_id(path)
     ordinal = 0
@@ -271,8 +271,8 @@ _MONTHS = {"mo": 1, "y": 12}
 def ttl_end(day: date, ttl: str) -> date:
     """The last day on which a fact of `day` with this `ttl` (`12h`, `90d`, `4w`, `6mo`, `1y`) is still to be kept.
 
-    Days are whole: of hours, each day begun counts, for nobody knows the hour at which a line was written. Months and
-    years end on the same day of the month, or on its last. ValueError for what is no ttl.
+    Days are whole: of hours, each day begun counts, because the hour of a line is not known. Months and
+    years end on the same day of the month, or on its last. ValueError for what is not a ttl.
     """
     match = re.fullmatch(r"(\d{1,5})(h|d|w|mo|y)", ttl)
     if not match:

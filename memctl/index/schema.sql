@@ -1,13 +1,13 @@
 -- The index: derived from the Markdown, rebuilt whenever this file or the parser changes. Delete it at any moment.
 
 CREATE TABLE page (
-    id        INTEGER PRIMARY KEY,      -- from the path alone (core/rows.py), so row ids are the same after a rebuild
+    id        INTEGER PRIMARY KEY,      -- from the path alone (index/rows.py), so row ids are the same after a rebuild
     path      TEXT NOT NULL UNIQUE,     -- in the workspace, forward slashes
     day       TEXT,                     -- of a daily log
     title     TEXT NOT NULL,            -- first heading, else the file's name
     entries   INTEGER NOT NULL,         -- how many rows below belong to it
     terms     INTEGER NOT NULL,         -- the sum of their lengths
-    embedded  INTEGER NOT NULL,         -- how many of them have vectors, once they are made (store/questions_vectors.py)
+    embedded  INTEGER NOT NULL,         -- how many of them have vectors, once they are made (vectors/embed.py)
     rows_sum  BLOB NOT NULL,            -- hash of those rows, of this one and of its names: tells damage that SQLite does not see
     size      INTEGER NOT NULL,         -- the fingerprint: bytes,
     mtime_ns  INTEGER NOT NULL,         --   modification time,
@@ -29,9 +29,9 @@ CREATE TABLE entry (
     day         TEXT,                   -- when it was written down
     first       TEXT,                   -- valid time, both ends included; NULL is open
     last        TEXT,                   -- ditto
-    slot        TEXT,                   -- key=, or the single-valued relation that the text states (text/relations.py)
+    slot        TEXT,                   -- key=, or the single-valued relation that the text states (language/relations.py)
     same        INTEGER NOT NULL,       -- equal for lines that give a slot the same value
-    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (text/moods.py) instead of ending it, 2 pinned, 3 both; else 0
+    marked      INTEGER NOT NULL,       -- in a slot: 1 corrects what held (language/modality.py) instead of ending it, 2 pinned, 3 both; else 0
     confidence  REAL,                   -- as written; never what reflect makes of it
     importance  REAL,                   -- as written
     origin      TEXT NOT NULL,          -- owner, or src=
@@ -71,13 +71,13 @@ CREATE VIEW told AS SELECT * FROM live WHERE role = 'fact' AND page IS NOT (SELE
 CREATE VIEW countable AS SELECT * FROM trusted WHERE role = 'fact' AND kind <> 'observation' AND private = 0
     AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
 
-CREATE TABLE mention (                  -- entry.names, turned round
+CREATE TABLE mention (                  -- entry.names, one row a name
     name  TEXT NOT NULL,                -- key of the name as written there
     entry INTEGER NOT NULL,
     PRIMARY KEY (name, entry)
 ) WITHOUT ROWID;
 
-CREATE TABLE link (                     -- entry.links, turned round
+CREATE TABLE link (                     -- entry.links, one row a link
     target   TEXT NOT NULL,             -- an id
     relation TEXT NOT NULL,             -- supports, refutes, supersedes, corrects; of evidence under a belief: stated, weighed, ended
     entry    INTEGER NOT NULL,
@@ -114,6 +114,6 @@ CREATE TABLE alias (                    -- every name of an entity, its own incl
 ) WITHOUT ROWID;
 CREATE INDEX alias_head ON alias (head);
 
--- Terms come analysed (text/terms.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
+-- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab (words, row);

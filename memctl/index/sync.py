@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
 from ..notes.files import read_page
-from ..notes.workspace import Found, Workspace
+from ..notes.workspace import PageFile, Workspace
 from .heal import open_scratch, with_index
 from .index import Index, Known
 from .queries.entries import dump
@@ -52,11 +52,11 @@ class Change(Enum):
     DROP = "drop"  # gone from disk
 
 
-Step = tuple[Change, Found | None, Known | None]
+Step = tuple[Change, PageFile | None, Known | None]
 """What to do with a page, the page on disk, and what the index knows of it."""
 
 
-def merge(found: Sequence[Found], known: Sequence[Known]) -> Iterator[Step]:
+def merge(found: Sequence[PageFile], known: Sequence[Known]) -> Iterator[Step]:
     """One step per page that needs work, by path. Both sequences are sorted by path, with every path once."""
     here, there = iter(found), iter(known)
     disk, row = next(here, None), next(there, None)
@@ -74,7 +74,7 @@ def merge(found: Sequence[Found], known: Sequence[Known]) -> Iterator[Step]:
             disk, row = next(here, None), next(there, None)
 
 
-def _compare(disk: Found, row: Known) -> Change | None:
+def _compare(disk: PageFile, row: Known) -> Change | None:
     status = disk.status
     if status is None:
         return None if disk.problem == row.problem and not row.sha256 else Change.REPORT
@@ -306,7 +306,7 @@ def _is_young(step: Step) -> bool:
     )
 
 
-def _is_same(workspace: Workspace, disk: Found | None, row: Known | None) -> bool:
+def _is_same(workspace: Workspace, disk: PageFile | None, row: Known | None) -> bool:
     """True for a page that only may have changed, being younger than two seconds when we looked."""
     if disk is None or disk.status is None or row is None:
         return False
@@ -316,12 +316,12 @@ def _is_same(workspace: Workspace, disk: Found | None, row: Known | None) -> boo
         return not row.sha256
 
 
-def _report(index: Index, disk: Found, problem: str, report: SyncReport) -> None:
+def _report(index: Index, disk: PageFile, problem: str, report: SyncReport) -> None:
     index.put_unreadable(disk.path, disk.status, problem, time.time_ns())
     report.problems[disk.path] = problem
 
 
-def _keep(index: Index, disk: Found, row: Known | None, read: Read, report: SyncReport) -> None:
+def _keep(index: Index, disk: PageFile, row: Known | None, read: Read, report: SyncReport) -> None:
     if read.status is None:
         problem = read.problem or "unreadable"
         if row is None or row.problem != problem or row.sha256:
@@ -368,7 +368,7 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
 
 
 def verify(workspace: Workspace) -> Verified:
-    """Compare the index as it stands, row by row, with one made anew from the Markdown."""
+    """Compare the index as it stands, row by row, with one made again from the Markdown."""
     return with_index(workspace, lambda kept: _verified(workspace, kept))
 
 

@@ -28,7 +28,7 @@ from ..markdown.lines import Role
 from ..markdown.markers import FORGOTTEN as FORGOTTEN
 from ..markdown.page import Entry, Page, parse_page
 from ..notes.files import read_page
-from ..notes.workspace import SETTINGS, Found, Workspace
+from ..notes.workspace import SETTINGS, PageFile, Workspace
 from ..recall.query import aliases_fault
 
 __all__ = ["Finding", "check"]
@@ -99,7 +99,7 @@ def _aliases(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(fault.path, 1, 1, "aliases", fault.what, fault.cure)
 
 
-def _load(workspace: Workspace, found: Found, pages: _Pages) -> Iterator[Finding]:
+def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Finding]:
     if found.problem:
         yield Finding(found.path, 1, 1, "unreadable", found.problem, "mend, move or ignore it (memctl.toml)")
         return

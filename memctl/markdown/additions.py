@@ -18,7 +18,7 @@ from .grammar import one_line, parse, render
 from .lines import MAX_LINE, LineText, Role, split_lines
 from .page import Entry, Page, is_retain, parse_page
 
-__all__ = ["BULLET", "Addition", "OwnPage", "Statement", "addition", "clean", "spans_of", "statement_of"]
+__all__ = ["BULLET", "Addition", "Gist", "OwnPage", "addition", "clean", "gist_of", "spans_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,23 +161,23 @@ _SAME = 0.9  # share of the stems of a text that an entry holds when it says the
 _PEOPLE = {"people", "persons", "люди", "人", "人物", "人员"}
 
 
-class Statement(NamedTuple):
+class Gist(NamedTuple):
     """What a text says, roughly: its stems, its numbers, and whether it denies."""
 
     stems: frozenset[str]
     numbers: frozenset[str]
     denies: bool
 
-    def holds(self, other: Statement) -> bool:
+    def holds(self, other: Gist) -> bool:
         """True if this says nearly all of what the other does, with its numbers, and no more denies it."""
         enough = len(self.stems & other.stems) >= _SAME * len(other.stems) > 0
         return enough and other.numbers <= self.numbers and self.denies == other.denies
 
 
-def statement_of(text: str) -> Statement:
+def gist_of(text: str) -> Gist:
     """What a text says, in any of three languages."""
     denials = len(_denials().findall(text))
-    return Statement(frozenset(query_terms(text)), frozenset(re.findall(r"\d+", text)), denials % 2 == 1)
+    return Gist(frozenset(query_terms(text)), frozenset(re.findall(r"\d+", text)), denials % 2 == 1)
 
 
 @cache
@@ -212,9 +212,9 @@ class OwnPage:
         ]
 
     @cached_property
-    def said(self) -> list[Statement]:
+    def said(self) -> list[Gist]:
         """What each entry says."""
-        return [statement_of(entry.content) for entry in self._entries]
+        return [gist_of(entry.content) for entry in self._entries]
 
     def cites(self, ref: str) -> bool:
         """True if the id stands in the text."""

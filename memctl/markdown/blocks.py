@@ -45,7 +45,7 @@ def splice(text: str, name: str, body: str) -> str:
     if not re.fullmatch(NAME, name):
         raise ValueError(f"no name for a block: {name!r}")
     new = defused(body)
-    page = _Page(text)
+    page = _BlockPage(text)
     block = page.block(name)
     if not any(map(str.strip, new)):
         if block:
@@ -54,7 +54,7 @@ def splice(text: str, name: str, body: str) -> str:
     if block and block.sha == sha_of(new) and body_of(page.lines, block) == new:
         return text
     page.put(name, new)
-    done = _Page(str(page))
+    done = _BlockPage(str(page))
     there = done.block(name)
     if there is None or body_of(done.lines, there) != new or is_edited(done.lines, there):
         raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
@@ -63,14 +63,14 @@ def splice(text: str, name: str, body: str) -> str:
 
 def edited(text: str, name: str) -> bool:
     """True if the page has a block `name` and a person changed what stands in it."""
-    page = _Page(text)
+    page = _BlockPage(text)
     block = page.block(name)
     return block is not None and is_edited(page.lines, block)
 
 
 def block_body(text: str, name: str) -> list[str]:
     """The lines of the block `name` of a page; none without one."""
-    page = _Page(text)
+    page = _BlockPage(text)
     block = page.block(name)
     return body_of(page.lines, block) if block else []
 
@@ -84,7 +84,7 @@ def unmanaged_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def doubled(text: str) -> list[str]:
     """The names that more than one block of the page has, in order. Only the first of each is live."""
-    names = [block.name for block in live_blocks(_Page(text).lines)]
+    names = [block.name for block in live_blocks(_BlockPage(text).lines)]
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
@@ -99,7 +99,7 @@ def defused(body: str) -> list[str]:
     return [*lines, closing] if closing else lines
 
 
-class _Page(LineText):
+class _BlockPage(LineText):
     """A page with its managed blocks."""
 
     def block(self, name: str) -> Block | None:
@@ -149,7 +149,7 @@ class Side(NamedTuple):
 def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     """The page without git's conflict markers, if both sides of every conflict are nothing but what memctl wrote.
 
-    Then our side is taken, and reflect writes the block anew from the facts of both. If any conflict touches a line
+    Then our side is taken, and reflect writes the block again from the facts of both. If any conflict touches a line
     that a person wrote, or a block that a person edited, the text comes back unchanged. So it does where git merged
     the lines of a block and left only the two hashes as a conflict, for a person's edit might be among those lines;
     `before`, the page as ours and theirs had it (`git show :2:PATH` and `:3:PATH`), settles that.
@@ -164,7 +164,7 @@ def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     sound = set.intersection(*map(_unedited, before)) - {name for side in sides for name in doubled(side.text)}
     if not all(_is_written(side, sound) for side in sides):
         return text
-    mine = _Page(before[0])
+    mine = _BlockPage(before[0])
     result = sides[0].text
     for name in sorted(_touched(sides[0]) | _touched(sides[1])):
         block = mine.block(name)
@@ -200,19 +200,19 @@ def conflict_sides(text: str) -> tuple[Side, Side] | None:
 
 def _unedited(text: str) -> set[str]:
     """The names of the blocks of a page that stand there as memctl wrote them."""
-    lines = _Page(text).lines
+    lines = _BlockPage(text).lines
     return {block.name for block in live_blocks(lines) if not is_edited(lines, block)}
 
 
 def _touched(side: Side) -> set[str]:
     """The names of the blocks that a conflict reaches into."""
-    blocks = live_blocks(_Page(side.text).lines)
+    blocks = live_blocks(_BlockPage(side.text).lines)
     return {block.name for block in blocks if not side.disputed.isdisjoint(range(block.begin, block.end + 1))}
 
 
 def _is_written(side: Side, sound: set[str]) -> bool:
     """True if each disputed line stands in one of the blocks that are sound."""
-    blocks = live_blocks(_Page(side.text).lines)
+    blocks = live_blocks(_BlockPage(side.text).lines)
     return side.disputed <= {n for b in blocks if b.name in sound for n in range(b.begin, b.end + 1)}
 
 

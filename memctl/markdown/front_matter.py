@@ -19,7 +19,7 @@ MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
 
 
 def read_front_matter(source: str) -> dict[str, str | list[str]] | None:
-    """The scalars and lists of scalars in YAML front matter, all as strings; None if it is no mapping, or too long.
+    """The scalars and lists of scalars in YAML front matter, all as strings; None if it is not a mapping, or too long.
 
     Nothing is guessed: `1.10` and `no` stay the words they are.
     """
@@ -49,7 +49,7 @@ _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
 # Some readers of YAML take these for numbers, dates, truth values or nothing; others do not.
 _AMBIGUOUS = re.compile(r"[-+.\d][\w.:+-]*|~|null|true|false|yes|no|on|off|y|n|=|<<", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`](?:[^,\[\]{}:?#\x00-\x1f]|(?<!\s)#)*(?<!\s)")
-_BAD = "front matter that is no YAML mapping, or over 32 KiB"
+_BAD = "front matter that is not a YAML mapping, or over 32 KiB"
 
 
 def front_values(text: str) -> dict[str, str | list[str]]:
@@ -63,7 +63,7 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     A list keeps its form, `[a, b]` or `- a` lines; a single name becomes `[a, b]`. A missing key is added at the end,
     as `- a` lines; missing front matter is made above the page. Removing what was added gives the old bytes again,
     except that a single name stays a list and that front matter that held nothing at all goes. ValueError with the
-    reason if the front matter is no YAML mapping or would not be read back as intended.
+    reason if the front matter is not a YAML mapping or would not be read back as intended.
     """
     before, wanted = _front(text), list(_listed(_values(_front(text)).get(key, [])))
     for name in remove:
@@ -71,7 +71,7 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
         wanted = [other for other in wanted if entity_key(other) != entity_key(name)]
     for name in add:
         if not name.strip() or re.search(r"[\x00-\x1f\ud800-\udfff]", name):
-            raise ValueError(f"{name!r} is no name")
+            raise ValueError(f"{name!r} is not a name")
         text = _with_name(_front(text), key, name)
         wanted += [] if entity_key(name) in map(entity_key, wanted) else [name]
     return _checked(before, text, key, wanted)
@@ -83,7 +83,7 @@ def with_value(text: str, key: str, value: str | None) -> str:
     None takes the key out with its lines, and with it front matter that held nothing else. ValueError as above.
     """
     if value is not None and re.search(r"[\x00-\x1f\ud800-\udfff]", value):
-        raise ValueError(f"{value!r} is no value of one line")
+        raise ValueError(f"{value!r} is not a value of one line")
     front = _front(text)
     _values(front)
     return _checked(front, _valued(front, key, value), key, [] if value is None else [value])
@@ -189,7 +189,7 @@ def _checked(before: _Front, text: str, key: str, wanted: Sequence[str]) -> str:
     return text
 
 
-class _Pair(NamedTuple):
+class _KeyValue(NamedTuple):
     """A key of the front matter and its value: YAML nodes, whose marks are indexes of the source."""
 
     key: Node
@@ -205,11 +205,11 @@ class _Pair(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """A scalar that is no block of text behind `|` or `>`."""
+        """A scalar that is not a block of text behind `|` or `>`."""
         return self.value.id == "scalar" and self.value.style not in ("|", ">")
 
 
-def _pairs(front: _Front) -> list[_Pair]:
+def _pairs(front: _Front) -> list[_KeyValue]:
     import yaml
 
     try:
@@ -220,10 +220,10 @@ def _pairs(front: _Front) -> list[_Pair]:
         return []
     if root.id != "mapping" or root.flow_style:
         raise ValueError("front matter in braces; write `key: value` lines" if root.id == "mapping" else _BAD)
-    return [_Pair(key, value) for key, value in root.value]
+    return [_KeyValue(key, value) for key, value in root.value]
 
 
-def _find(front: _Front, key: str) -> _Pair | None:
+def _find(front: _Front, key: str) -> _KeyValue | None:
     """The pair of a key; of several, the last, which is the one that counts."""
     return next((pair for pair in reversed(_pairs(front)) if pair.key.value == key), None)
 
@@ -305,11 +305,11 @@ def _with_name(front: _Front, key: str, name: str) -> str:
     return (_flow_with if pair.value.flow_style else _block_with)(front, pair.value, name)
 
 
-def _scalar_with(front: _Front, pair: _Pair, name: str) -> str:
+def _scalar_with(front: _Front, pair: _KeyValue, name: str) -> str:
     """A key with one name or none. What stood there stays as it is written, if that means the same inside brackets."""
     value, raw = pair.value, _raw(front, pair.value)
     if not pair.is_text:
-        raise ValueError(f"{pair.key.value}: is no list of names")
+        raise ValueError(f"{pair.key.value}: is not a list of names")
     if not raw:
         at = _next_line(front.source, value.end_mark.index)
         return front.spliced(at, at, f"{' ' * pair.column}- {_spelled(name)}\n")
@@ -360,7 +360,7 @@ def _without_name(front: _Front, key: str, name: str) -> str:
     return front.text
 
 
-def _flow_without(front: _Front, pair: _Pair, at: int) -> str:
+def _flow_without(front: _Front, pair: _KeyValue, at: int) -> str:
     """Without an item and one comma; a comment beside it stays."""
     items, source = pair.value.value, front.source
     start, end = items[at].start_mark.index, items[at].end_mark.index
@@ -375,7 +375,7 @@ def _flow_without(front: _Front, pair: _Pair, at: int) -> str:
     return _front(text).spliced(gap, gap + 1, "")
 
 
-def _block_without(front: _Front, pair: _Pair, at: int) -> str:
+def _block_without(front: _Front, pair: _KeyValue, at: int) -> str:
     """Without the lines of an item. A list indented below its key takes the key along when it ends."""
     items, source = pair.value.value, front.source
     start = _line_start(source, items[at].start_mark.index)

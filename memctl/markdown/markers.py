@@ -35,7 +35,7 @@ __all__ = [
 if TYPE_CHECKING:
     from hashlib import blake2b
 
-    from .page import Token
+    from .page import BlockToken
 else:
     try:
         from _blake2 import blake2b  # hashlib would load OpenSSL first
@@ -47,7 +47,7 @@ NAME = r"[\w./-]{1,200}"  # what a block may be called
 _START = "<!-- memctl:"
 _BEGIN = re.compile(rf"<!-- memctl:begin (?P<name>{NAME})(?: sha=(?P<sha>[0-9a-f]+))? -->\s*")
 _END = re.compile(rf"<!-- memctl:end (?P<name>{NAME}) -->\s*")
-# Markdown in which a marker line is no line of its own: code fences, and HTML that goes on over blank lines and comments.
+# Markdown in which a marker line is text: code fences, and HTML that goes on over blank lines and comments.
 _SWALLOWS = re.compile(r" {0,3}(?:```|~~~|<(?:script|pre|style|textarea)(?=[\s>]|$)|<\?|<!\[CDATA\[)", re.IGNORECASE)
 
 
@@ -99,7 +99,7 @@ def may_hide(lines: Iterable[str]) -> bool:
     return any(map(_SWALLOWS.match, lines))
 
 
-def hidden_lines(tokens: Iterable[Token], lines: Sequence[str]) -> set[int]:
+def hidden_lines(tokens: Iterable[BlockToken], lines: Sequence[str]) -> set[int]:
     """The 1-based lines that stand inside a code fence, or inside HTML that ends at a tag of its own."""
     hidden: set[int] = set()
     for token in tokens:
@@ -118,7 +118,7 @@ def body_of(lines: Sequence[str], block: Block) -> list[str]:
 def sha_of(body: Iterable[str]) -> str:
     """The first 8 hex digits of BLAKE2b over the lines, without space at the end of a line and of the whole.
 
-    Total: a lone surrogate (a byte that is not UTF-8) counts as itself. It tells a person's edit, it is no signature.
+    Total: a lone surrogate (a byte that is not UTF-8) counts as itself. It tells a person's edit, it is not a signature.
     """
     text = "\n".join(line.rstrip() for line in body).rstrip()
     return blake2b(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

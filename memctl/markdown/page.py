@@ -18,7 +18,7 @@ from .markers import Block, find_blocks, hidden_lines, is_marker, may_hide, read
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["Entry", "Page", "Token", "is_retain", "live_blocks", "open_end", "parse_page", "plain_blocks"]
+__all__ = ["BlockToken", "Entry", "Page", "is_retain", "live_blocks", "open_end", "parse_page", "plain_blocks"]
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
@@ -79,7 +79,7 @@ def _retain_headings() -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """Token rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
+    """BlockToken rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -88,7 +88,7 @@ def _markdown() -> MarkdownIt:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PageReader:
     """Where the walk over the tokens stands."""
 
     lines: list[str]
@@ -137,7 +137,7 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     """
     lines = split_lines(text.removeprefix("\ufeff"))
     problems = [(number, _too_long(line)) for number, line in enumerate(lines, 1) if len(line) > MAX_LINE]
-    reader = _Reader([line[:MAX_LINE] for line in lines], facts_everywhere)
+    reader = _PageReader([line[:MAX_LINE] for line in lines], facts_everywhere)
     front = _front_matter_end(lines)
     for first, last in _single_lines(range(2, front)):
         reader.add(Role.REST, first, last)
@@ -155,10 +155,10 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     )
 
 
-def _blocks(lines: Sequence[str]) -> list[Token]:
+def _blocks(lines: Sequence[str]) -> list[BlockToken]:
     """The blocks of a page as markdown-it sees them."""
     tokens = _markdown().parse("\n".join(lines) + "\n")
-    return [Token(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
+    return [BlockToken(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
 
 
 # -- a page in pieces -------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ _OPENER = re.compile(r"[ \t>*+.)\d-]*(?:```|~~~|<)")
 _EDGE = re.compile(r"\#{1,6} +[^\s#]|[-*+] [^\W_]|[-*+] \*\*[^\W_]")
 
 
-def _in_pieces(lines: Sequence[str]) -> Iterator[Token]:
+def _in_pieces(lines: Sequence[str]) -> Iterator[BlockToken]:
     """The blocks of a page that is not plain, of which most pieces are: what reflect writes is read without a parser.
 
     Equal to `_blocks`; a test holds the two together.
@@ -184,12 +184,12 @@ def _in_pieces(lines: Sequence[str]) -> Iterator[Token]:
             yield from _piece(lines, start, number)
             start = number
         if marker:
-            yield Token("html_block", [number, number + 1])
+            yield BlockToken("html_block", [number, number + 1])
             start = number + 1
     yield from _piece(lines, start, len(lines))
 
 
-def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Token]:
+def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[BlockToken]:
     """The blocks of some lines: flat ones, a bullet with flat ones two spaces below it, or whatever else it may be."""
     piece = lines[first:after]
     found = plain_blocks(piece)
@@ -203,7 +203,7 @@ def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[Token]:
 _FLAT = {"list_item_open", "paragraph_open", "list_item_close"}
 
 
-def _moved(blocks: Iterable[Token], by: int) -> Iterator[Token]:
+def _moved(blocks: Iterable[BlockToken], by: int) -> Iterator[BlockToken]:
     return (b._replace(map=[b.map[0] + by, b.map[1] + by]) if b.map and by else b for b in blocks)
 
 
@@ -229,7 +229,7 @@ def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
     return ((number, number) for number in numbers)
 
 
-def _walk(reader: _Reader, tokens: Sequence[Token]) -> None:
+def _walk(reader: _PageReader, tokens: Sequence[BlockToken]) -> None:
     """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
     items: list[str | None] = []
     quotes = 0
@@ -268,12 +268,12 @@ _SEEN = {
 }
 
 
-def _lines_of(token: Token) -> tuple[int, int]:
+def _lines_of(token: BlockToken) -> tuple[int, int]:
     first, after = token.map or [0, 0]
     return first + 1, after
 
 
-def _add_heading(reader: _Reader, token: Token) -> None:
+def _add_heading(reader: _PageReader, token: BlockToken) -> None:
     first, last = _lines_of(token)
     content = content_of(Role.HEADING, reader.lines[first - 1 : last])
     if token.level == 0:
@@ -286,7 +286,7 @@ def _add_heading(reader: _Reader, token: Token) -> None:
     reader.add(Role.HEADING, first, last)
 
 
-def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int, quoted: bool) -> None:
+def _add_paragraph(reader: _PageReader, token: BlockToken, marker: str | None, depth: int, quoted: bool) -> None:
     first, last = _lines_of(token)
     if quoted or not (reader.retain_level or reader.facts_everywhere):
         reader.add(Role.ITEM if marker else Role.TEXT, first, last)
@@ -298,7 +298,7 @@ def _add_paragraph(reader: _Reader, token: Token, marker: str | None, depth: int
         _add_candidate(reader, None, own + 1, last, depth)
 
 
-def _add_candidate(reader: _Reader, marker: str | None, first: int, last: int, depth: int) -> None:
+def _add_candidate(reader: _PageReader, marker: str | None, first: int, last: int, depth: int) -> None:
     """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
     entry = reader.add(Role.ITEM if marker else Role.TEXT, first, last)
     if entry is None:
@@ -315,7 +315,7 @@ def _add_candidate(reader: _Reader, marker: str | None, first: int, last: int, d
         reader.entries[-1] = replace(entry, problem=read)
 
 
-def _add_plain(reader: _Reader, token: Token) -> None:
+def _add_plain(reader: _PageReader, token: BlockToken) -> None:
     first, last = _lines_of(token)
     role = _WHOLE[token.type]
     if role is Role.CODE:
@@ -336,7 +336,7 @@ def _cut(lines: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int
     yield start, last
 
 
-def _add_leftovers(reader: _Reader) -> None:
+def _add_leftovers(reader: _PageReader) -> None:
     """Lines that Markdown gives no block to: link definitions, nesting deeper than the parser goes."""
     for number in range(1, len(reader.lines) + 1):
         if number not in reader.covered:
@@ -389,7 +389,7 @@ def _closing_tag(opening: str) -> str:
     return f"</{match[1]}>" if match else ""
 
 
-class Token(NamedTuple):
+class BlockToken(NamedTuple):
     """The part of a markdown-it token that tells where a block stands; `map` counts lines from 0, end excluded."""
 
     type: str
@@ -408,12 +408,12 @@ _PLAIN_LINE = re.compile(
     rf"(?P<blank>[ \t]*)|(?P<heading>\#{{1,6}})[ ]+\S.*|(?P<bullet>[-*+])[ ]{_TEXT}.*|(?P<more>[ ]{{1,3}}){_TEXT}.*|(?P<text>{_TEXT}).*",
     re.DOTALL,
 )
-_CLOSE = Token("list_item_close")
+_CLOSE = BlockToken("list_item_close")
 
 
-def plain_blocks(lines: Sequence[str]) -> list[Token] | None:
+def plain_blocks(lines: Sequence[str]) -> list[BlockToken] | None:
     """The blocks of a page in markdown-it's terms, or None for a page that is not plain."""
-    blocks: list[Token] = []
+    blocks: list[BlockToken] = []
     started: int | None = None  # the first line of the paragraph that is open
     marker = ""
     for number, line in enumerate(lines):
@@ -429,7 +429,7 @@ def plain_blocks(lines: Sequence[str]) -> list[Token] | None:
             _end(blocks, started, number, marker)
             started = None
         if kind == "heading":
-            blocks.append(Token("heading_open", [number, number + 1], tag=f"h{len(match['heading'])}"))
+            blocks.append(BlockToken("heading_open", [number, number + 1], tag=f"h{len(match['heading'])}"))
         elif kind in ("bullet", "text"):
             started, marker = number, match["bullet"] or ""
     if started is not None:
@@ -437,9 +437,9 @@ def plain_blocks(lines: Sequence[str]) -> list[Token] | None:
     return blocks
 
 
-def _end(blocks: list[Token], first: int, after: int, marker: str) -> None:
+def _end(blocks: list[BlockToken], first: int, after: int, marker: str) -> None:
     """Close a paragraph; one with a marker is the first of its list item."""
     if marker:
-        blocks += (Token("list_item_open", None, marker), Token("paragraph_open", [first, after]), _CLOSE)
+        blocks += (BlockToken("list_item_open", None, marker), BlockToken("paragraph_open", [first, after]), _CLOSE)
     else:
-        blocks.append(Token("paragraph_open", [first, after]))
+        blocks.append(BlockToken("paragraph_open", [first, after]))

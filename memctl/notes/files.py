@@ -49,7 +49,7 @@ class Appended(NamedTuple):
 
 
 def read_page(workspace: Workspace, path: str) -> PageText:
-    """Read one page. PageUnreadable for what is no text file of at most 8 MiB, OutsideWorkspace for a link."""
+    """Read one page. PageUnreadable for what is not a text file of at most 8 MiB, OutsideWorkspace for a link."""
     looked_ns = time.time_ns()
     fd = _open(workspace, path, os.O_RDONLY)
     try:
@@ -160,7 +160,7 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
     """Add to the end of a page what `compose(text so far)` returns; when this returns, it is on disk.
 
     Only ever appends: a torn last line is closed with a newline first, everything goes down in one write, and a page
-    that an editor swapped meanwhile is read and composed for anew. An empty composition writes nothing.
+    that an editor swapped meanwhile is read and composed for again. An empty composition writes nothing.
     """
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
@@ -250,7 +250,7 @@ def _make_durable(workspace: Workspace, fd: int, path: str) -> None:
     except OSError as error:
         reason = f"the text stands there, but the disk did not confirm it: {error.strerror or error}"
         raise PageUnreadable(
-            path, reason, "see to the disk, then run it again: what stands there is not written twice"
+            path, reason, "check the disk, then run the command again: what stands there is not written twice"
         ) from error
 
 

@@ -26,7 +26,7 @@ from .workspace import SETTINGS, Workspace
 __all__ = ["replace", "writing_alone"]
 
 LOCK_SECONDS = 10.0
-SETTLE_SECONDS = 0.3  # how old a page must be where nobody can tell whether it is being saved
+SETTLE_SECONDS = 0.3  # how old a page must be where it cannot be told whether it is being saved
 STALE_SECONDS = 60.0  # a temporary file that has not been touched for so long belongs to a process that was killed
 _STATES = ("part", "swap")  # being written; holding the whole of a text, whichever
 # Both hashes tell later whether what a killed process left is ours alone: the text that was read, or the new one.
@@ -169,7 +169,7 @@ def _is_quiet(target: Path, status: os.stat_result) -> bool:
 
 
 def _holds(file: Path, data: bytes) -> bool:
-    """True if this is what the file holds, and nobody is known to be about to write something else into it."""
+    """True if this is what the file holds, and no process is known to write into it."""
     with _reading(file) as fd:
         if fd is None or has_writer(fd) or os.fstat(fd).st_size != len(data):
             return False

@@ -168,7 +168,7 @@ def _renaming() -> Any:
 
 
 def has_writer(fd: int) -> bool | None:
-    """True if anybody has the file of `fd` (opened for reading) open for writing; None where nobody can tell.
+    """True if anybody has the file of `fd` (opened for reading) open for writing; None where that cannot be told.
 
     Linux tells by refusing a lease, to the owner of a file on a local disk.
     """

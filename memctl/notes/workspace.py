@@ -14,13 +14,13 @@ from typing import NamedTuple
 from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
 from .settings import SETTINGS, Settings, read_settings
 
-__all__ = ["SETTINGS", "Found", "Settings", "Workspace", "current_folder", "find_workspace"]
+__all__ = ["SETTINGS", "PageFile", "Settings", "Workspace", "current_folder", "find_workspace"]
 
 _SIGNS = (SETTINGS, ".memory", "memory")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 
 
-class Found(NamedTuple):
+class PageFile(NamedTuple):
     """A page on disk. `status` is None, and `problem` says why, where it cannot be a page."""
 
     path: str
@@ -70,13 +70,13 @@ class Workspace:
         except OSError as error:  # a name of 300 bytes, a folder that may not be searched
             raise PageUnreadable(str(path)[:80], error.strerror or str(error)) from error
 
-    def scan(self) -> list[Found]:
+    def scan(self) -> list[PageFile]:
         """Every Markdown file, sorted by path: not hidden, not ignored, not in a workspace of its own inside this one."""
-        found: list[Found] = []
+        found: list[PageFile] = []
         folders = [""]
         while folders:  # a loop: a tree may be deeper than Python's stack
             found += self._list(folders.pop(), folders)
-        # Two names that are no UTF-8 may be spelled alike; one line about them is enough.
+        # Two names that are not UTF-8 may be spelled alike; one line about them is enough.
         return list({page.path: page for page in sorted(found, key=itemgetter(0))}.values())
 
     def is_page(self, path: str) -> bool:
@@ -90,7 +90,7 @@ class Workspace:
             and not any(_is_workspace(self.root / folder) for folder in above[:-1])
         )
 
-    def _list(self, prefix: str, folders: list[str]) -> Iterator[Found]:
+    def _list(self, prefix: str, folders: list[str]) -> Iterator[PageFile]:
         """The pages of one folder; folders in it that are to be listed too are added to `folders`."""
         try:
             with os.scandir(self.root / prefix) as entries:
@@ -104,23 +104,23 @@ class Workspace:
                     elif entry.name.lower().endswith((".md", ".markdown")):
                         yield _page(path, entry)
         except OSError as error:
-            yield Found(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
+            yield PageFile(_spelled(prefix.rstrip("/")) or ".", None, f"folder cannot be listed: {error.strerror}")
 
     def _ignored(self, path: str) -> bool:
         return any(fnmatchcase(path, glob) or fnmatchcase(path + "/", glob) for glob in self.settings.ignore)
 
 
-def _page(path: str, entry: os.DirEntry[str]) -> Found:
+def _page(path: str, entry: os.DirEntry[str]) -> PageFile:
     if not path.isascii() and _spelled(path) != path:
-        return Found(_spelled(path), None, "file name is not UTF-8")
+        return PageFile(_spelled(path), None, "file name is not UTF-8")
     try:
         status = entry.stat(follow_symlinks=False)
     except OSError as error:
-        return Found(path, None, f"cannot be looked at: {error.strerror}")
+        return PageFile(path, None, f"cannot be looked at: {error.strerror}")
     if stat.S_ISREG(status.st_mode):
-        return Found(path, status)
+        return PageFile(path, status)
     link = stat.S_ISLNK(status.st_mode)
-    return Found(path, None, "symbolic link, not followed" if link else "not a regular file")
+    return PageFile(path, None, "symbolic link, not followed" if link else "not a regular file")
 
 
 def _spelled(path: str) -> str:

@@ -24,7 +24,7 @@ from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
-from ..markdown.additions import BULLET, OwnPage, Statement, statement_of
+from ..markdown.additions import BULLET, Gist, OwnPage, gist_of
 from ..markdown.blocks import block_body, live_blocks
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
@@ -159,8 +159,8 @@ def _rank(candidate: CoreCandidate) -> tuple[float, int, int, date, Citation, st
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
 
 
-def _said(candidate: CoreCandidate) -> Statement:
-    return statement_of(" ".join([*candidate.entities[:1], candidate.text]))
+def _said(candidate: CoreCandidate) -> Gist:
+    return gist_of(" ".join([*candidate.entities[:1], candidate.text]))
 
 
 def _proposal(number: int, candidate: CoreCandidate, core: OwnPage) -> CoreProposal:

@@ -69,7 +69,7 @@ class Chain(NamedTuple):
 
 
 def chain_of(index: Index, head: int) -> Chain | None:
-    """The belief whose head is this entry, None if there is no such entry."""
+    """The belief whose head is this entry, None if there is none."""
     rows = index.rows(_ROWS, (head,))
     if not rows:
         return None
@@ -120,7 +120,7 @@ def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
 
 
 def keys_by_entity(index: Index) -> dict[str, set[str]]:
-    """Every name key that facts are written about, by the first key of its bearer; each bearer once."""
+    """Every name key that facts are written about, by the first key of its entity; each entity once."""
     found: dict[str, set[str]] = defaultdict(set)
     pages = bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
     for (name,) in index.rows("SELECT DISTINCT name FROM mention ORDER BY name"):
@@ -245,7 +245,7 @@ def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
 
 
 def about_names(index: Index, names: Iterable[str], until: date) -> list[Light]:
-    """Facts that count and name, as @Name or [[Name]], the bearer of one of these keys; by day, then place."""
+    """Facts that count and name, as @Name or [[Name]], the entity with one of these keys; by day, then place."""
     sql = (
         f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)} FROM mention "
         "JOIN countable AS entry ON entry.id = mention.entry WHERE mention.name IN ({keys})"
@@ -340,7 +340,7 @@ def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
 
 
 def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:
-    """The path of the page that bears each of these keys as its own name; names without a page are left out."""
+    """The path of the page whose own name has each of these keys; names without a page are left out."""
     sql = "SELECT entity.key, page.path FROM entity JOIN page ON page.id = entity.page WHERE entity.key IN ({keys})"
     found: dict[str, str] = {}
     for key, path in sorted(index.rows_in(sql, map(entity_key, names))):

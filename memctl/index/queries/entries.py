@@ -156,7 +156,7 @@ def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) ->
 
 
 def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """The terms of entries, joined by spaces, and the nearest heading above each; ids that are no entries are left out."""
+    """The terms of entries, joined by spaces, and the nearest heading above each; unknown ids are left out."""
     sql = (  # the words as FTS5 keeps them: half the time of asking its table for each row
         "SELECT entry.id, words_content.c0, entry.heading FROM entry CROSS JOIN words_content "
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
@@ -177,14 +177,14 @@ def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
 
 
 def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int]:
-    """Those of some entries that name, as @Name or [[Name]], one of the bearers of these keys."""
+    """Those of some entries that name, as @Name or [[Name]], one of the entities with these keys."""
     wanted = list(ids)
     sql = "SELECT entry FROM mention WHERE name = ? AND entry IN ({keys})"
     return {i for key in dict.fromkeys(keys) for (i,) in index.rows_in(sql, wanted, (key,))}
 
 
 def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
-    """The terms of entries, joined by spaces; ids that are no entries are left out."""
+    """The terms of entries, joined by spaces; unknown ids are left out."""
     return dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", ids))
 
 
@@ -310,7 +310,7 @@ _AROUND = (
 def slot_around(index: Index, key: str, names: Iterable[str], entry: Row, today: str) -> set[int]:
     """Ids of the versions of a slot that decide about one of them: those after it that say something else, and the newest.
 
-    A slot that is filled anew every day has hundreds of versions; which of them holds, and what replaced this one, shows
+    A slot that is filled again every day has hundreds of versions; which of them holds, and what replaced this one, shows
     in these few. What is not trusted replaces nothing.
     """
     about = (entry.first or "", entry.same, today)
@@ -397,7 +397,7 @@ def copied_places(index: Index, refs: Iterable[str]) -> set[tuple[str, int]]:
 
 
 def days_of_pages(index: Index) -> dict[str, str | None]:
-    """The day of every page that could be read; None for a page that is no log."""
+    """The day of every page that could be read; None for a page that is not a log."""
     return dict(index.rows("SELECT path, day FROM page WHERE sha256 <> x''"))
 
 
@@ -443,7 +443,7 @@ def _matching(index: Index, expression: str, limit: int) -> list[Row]:
 
 
 def fact_ids(index: Index, condition: Filter) -> list[int]:
-    """Ids of facts that are no copies, oldest day first, undated last; those of one day in page order."""
+    """Ids of facts, without copies, oldest day first, undated last; those of one day in page order."""
     where = f"AND {condition.sql}" if condition.sql else ""
     sql = f"SELECT id FROM live AS entry WHERE role = 'fact' {where} ORDER BY day IS NULL, day, id"
     return [i for (i,) in index.rows(sql, condition.values)]
@@ -475,7 +475,7 @@ def entries_of(index: Index, page: int) -> list[Row]:
 
 
 def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
-    """The digest of some entries as they stand in the index; ids that are no entries are left out."""
+    """The digest of some entries as they stand in the index; unknown ids are left out."""
     return dict(index.rows_in("SELECT id, digest FROM entry WHERE id IN ({keys})", ids))
 
 

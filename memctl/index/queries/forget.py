@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 LOW = 0.5
-"""Importance up to which a line that nobody needs may go; also that of a line that says nothing about it."""
+"""Importance up to which an unneeded line may go; also that of a line that says nothing about it."""
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)
 """What a tombstone can stand for. Headings, code and front matter hold a page together: those are a person's to edit."""
 _DURABLE_DAYS = 365  # half of what a fact about the world needs to be old: it has no half-life

@@ -47,7 +47,7 @@ _ENTITY = (
 )
 
 
-class _Names:
+class _AllNames:
     """All names of a workspace. It answers what the statements below answer."""
 
     def __init__(self, index: Index) -> None:
@@ -71,7 +71,7 @@ class _Names:
         )  # fmt: skip
 
     def resolve(self, key: str) -> list[Entity]:
-        """The bearers of a name key; those whose full name begins with it, where nobody bears it."""
+        """The entities with a name key; without one, those whose full name begins with it."""
         pages = self._by_key.get(key) or self._by_word.get(key) or ()
         return [self.entities[page] for page in pages if page in self.entities]
 
@@ -81,14 +81,14 @@ class _Lookups:
 
     def __init__(self, index: Index) -> None:
         self.count, self.asked = _count(index, _FEW), 0
-        self.names = _Names(index) if 0 < self.count <= _FEW else None
+        self.names = _AllNames(index) if 0 < self.count <= _FEW else None
 
 
 def _lookups(index: Index) -> _Lookups:
     return index.remembered("names", lambda: _Lookups(index))
 
 
-def _names(index: Index) -> _Names | None:
+def _names(index: Index) -> _AllNames | None:
     """All names, where they are few, or where a process asks for so many that they are worth reading."""
     if index.is_writing:
         return None
@@ -96,7 +96,7 @@ def _names(index: Index) -> _Names | None:
     if not found.names:
         found.asked += 1
         if found.asked == _OFTEN and _count(index, _MANY) <= _MANY:
-            found.names = _Names(index)
+            found.names = _AllNames(index)
     return found.names
 
 
@@ -124,7 +124,7 @@ def resolve(index: Index, name: str) -> list[Entity]:
 
 
 def keys_of(index: Index, name: str) -> tuple[str, ...]:
-    """Every key under which the bearer of a name is written, its page's own first; unless exactly one entity fits, itself."""
+    """Every key under which the entity with a name is written, its page's own first; unless exactly one entity fits, itself."""
     found = resolve(index, name)
     key = entity_key(name)
     return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
@@ -241,8 +241,10 @@ def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, NamedEntity
     known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
     made: dict[str, NamedEntity] = {}
     for key in wanted:
-        borne = known.get(pages[key][0]) if len(pages.get(key, ())) == 1 else None
-        made[key] = borne._replace(keys=_once((*borne.keys, key))) if borne else NamedEntity(key, key, (key,), (key,))
+        entity = known.get(pages[key][0]) if len(pages.get(key, ())) == 1 else None
+        made[key] = (
+            entity._replace(keys=_once((*entity.keys, key))) if entity else NamedEntity(key, key, (key,), (key,))
+        )
     return made
 
 
@@ -401,7 +403,7 @@ def joined(
 ) -> list[tuple[int, float]]:
     """One step in one statement: the lines that share marked names with the seeds, best first, with their weights.
 
-    `seeds` are (key, bearer, weight). Each name gives its weight away in equal parts, a hub none: without that, the
+    `seeds` are (key, entity, weight). Each name gives its weight away in equal parts, a hub none: without that, the
     answer goes from bad to worse as hubs grow. The fast form of two hops; the walk also sees names without marks.
     """
     if not seeds:
@@ -409,12 +411,12 @@ def joined(
     marks = ", ".join(["(?, ?, ?)"] * len(seeds))
     out = ", ".join(str(int(i)) for i in left_out)
     sql = (
-        f"WITH seed (name, bearer, weight) AS (VALUES {marks}), "
-        "naming AS (SELECT DISTINCT seed.bearer, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
-        "part AS (SELECT bearer, 1.0 / count(*) AS each FROM naming GROUP BY bearer HAVING count(*) <= ?), "
-        "given AS (SELECT bearer, max(weight) AS weight FROM seed GROUP BY bearer) "
-        "SELECT naming.entry, sum(given.weight * part.each) FROM naming JOIN part ON part.bearer = naming.bearer "
-        "JOIN given ON given.bearer = naming.bearer JOIN statement ON statement.id = naming.entry "
+        f"WITH seed (name, owner, weight) AS (VALUES {marks}), "
+        "naming AS (SELECT DISTINCT seed.owner, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
+        "part AS (SELECT owner, 1.0 / count(*) AS each FROM naming GROUP BY owner HAVING count(*) <= ?), "
+        "given AS (SELECT owner, max(weight) AS weight FROM seed GROUP BY owner) "
+        "SELECT naming.entry, sum(given.weight * part.each) FROM naming JOIN part ON part.owner = naming.owner "
+        "JOIN given ON given.owner = naming.owner JOIN statement ON statement.id = naming.entry "
         f"WHERE naming.entry NOT IN ({out}) GROUP BY naming.entry ORDER BY 2 DESC, 1 LIMIT ?"
     )
     values: list[Any] = [value for seed in seeds for value in seed]

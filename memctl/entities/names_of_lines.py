@@ -10,7 +10,7 @@ __all__ = ["KnownNames"]
 
 
 class KnownNames:
-    """Looks names up as they come, each once: plain mentions in texts, and the bearers of written names."""
+    """Looks each name up once: plain mentions in texts, and the entities of written names."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -37,7 +37,7 @@ class KnownNames:
         return () if found.isdisjoint(self._listed) else find_names(text, self._listed)
 
     def known_as(self, name: str) -> str:
-        """The name that its bearer's page gives; the name itself without a page, or with several bearers."""
+        """The name on the page of its entity; the name itself without a page, or with pages of several entities."""
         if name not in self._pages:
             found = resolve(self._index, name) if self._any else []
             self._pages[name] = found[0].name if len(found) == 1 else name

@@ -16,7 +16,7 @@ __all__ = ["Near", "SimilarNames", "is_slip", "similarity"]
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
-_CROWD = 40  # names that share a form: it tells nobody apart
+_CROWD = 40  # names that share a form: it does not tell them apart
 
 # Words of which the opposite makes another thing, and words that make a thing out of a name.
 _APART = """
@@ -42,7 +42,7 @@ def _words(table: str) -> frozenset[str]:
 class Near(NamedTuple):
     """An entity that may be the same, by which two names, and why; `reason` is a phrase for a person."""
 
-    bearer: str
+    entity: str
     name: str
     other: str
     reason: str
@@ -51,7 +51,7 @@ class Near(NamedTuple):
 class _NameForm(NamedTuple):
     """A name taken apart: its words, folded; how it sounds; what tells it from all others whatever the rest says."""
 
-    bearer: str
+    entity: str
     name: str
     words: tuple[str, ...]
     sounds: tuple[str, ...]
@@ -59,30 +59,30 @@ class _NameForm(NamedTuple):
 
 
 class SimilarNames:
-    """Names with their bearers, in blocks by form. Names that may be the same stand in one block: few are compared."""
+    """Names with their entities, in blocks by form. Names that may be the same stand in one block: few are compared."""
 
     def __init__(self, names: Iterable[tuple[str, str]]) -> None:
-        """`names` are (bearer, name) pairs; a bearer, an entity's name or page, may have many names."""
+        """`names` are (entity, name) pairs; an entity, given by its name or page, may have many names."""
         self._of: dict[str, list[_NameForm]] = defaultdict(list)
         self._blocks: dict[str, tuple[_NameForm, ...]] = {}
         self._full: dict[str, dict[str, _NameForm]] = defaultdict(dict)
-        for bearer, name in dict.fromkeys(names):
-            form = _form(bearer, name)
-            self._of[bearer].append(form)
+        for entity, name in dict.fromkeys(names):
+            form = _form(entity, name)
+            self._of[entity].append(form)
             for block in _blocks(form):
                 members = self._blocks.get(block, ())
                 if len(members) <= _CROWD:
                     self._blocks[block] = (*members, form)
             for first in _firsts(form):
-                self._full[first].setdefault(bearer, form)
+                self._full[first].setdefault(entity, form)
 
-    def near(self, bearer: str) -> tuple[Near, ...]:
-        """Who may be the same as `bearer`, once each, by name."""
+    def near(self, entity: str) -> tuple[Near, ...]:
+        """Who may be the same as `entity`, once each, by name."""
         found: dict[str, Near] = {}
-        for form in self._of.get(bearer, ()):
+        for form in self._of.get(entity, ()):
             for other, reason in (*self._alike(form), *self._first_names(form)):
-                found.setdefault(other.bearer, Near(other.bearer, form.name, other.name, reason))
-        known = {" ".join(form.words) for form in self._of.get(bearer, ())}
+                found.setdefault(other.entity, Near(other.entity, form.name, other.name, reason))
+        known = {" ".join(form.words) for form in self._of.get(entity, ())}
         return tuple(near for _, near in sorted(found.items()) if entity_key(near.other) not in known)
 
     def _alike(self, form: _NameForm) -> Iterator[tuple[_NameForm, str]]:
@@ -90,7 +90,7 @@ class SimilarNames:
         for block in _blocks(form):
             members = self._blocks.get(block, ())
             for other in members if len(members) <= _CROWD else ():
-                if id(other) not in seen and other.bearer != form.bearer:
+                if id(other) not in seen and other.entity != form.entity:
                     seen.add(id(other))
                     reason = _alike(form, other)
                     if reason:
@@ -103,22 +103,22 @@ class SimilarNames:
             yield fits, "the only full name that it fits"
         for first in _firsts(form):
             for other in self._blocks.get(f"={first}", ()):
-                if other.bearer != form.bearer and self._fitting(other) is form:
+                if other.entity != form.entity and self._fitting(other) is form:
                     yield other, "it fits no other full name"
 
     def _fitting(self, form: _NameForm) -> _NameForm | None:
         if len(form.words) != 1 or form.marks or not _is_name(form):
             return None
-        found = {b: f for first in _as_first(form) for b, f in self._full.get(first, {}).items() if b != form.bearer}
+        found = {b: f for first in _as_first(form) for b, f in self._full.get(first, {}).items() if b != form.entity}
         return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _form(bearer: str, name: str) -> _NameForm:
+def _form(entity: str, name: str) -> _NameForm:
     words = tuple(re.split(r"[ .,]+", entity_key(name).strip(" .,")))
     marks = [number.lstrip("0") for number in _NUMBERS.findall(" ".join(words))]
     marks += [word for word in words[1:] if _ROMAN.fullmatch(word)]
     marks += [word for word in words if len(word) == 1 and not is_han(word)]
-    return _NameForm(bearer, name, words, tuple(map(transliterate, words)), tuple(marks))
+    return _NameForm(entity, name, words, tuple(map(transliterate, words)), tuple(marks))
 
 
 # -- blocks: what two names must have in common to be compared --------------------------------------------------------

@@ -139,7 +139,7 @@ def cited(line: str, page: str, gone: Gone) -> set[str]:
         last = max(first, int(match[3] or first))
         for path in {unquote(match[1]), normpath(join(dirname(page), unquote(match[1])))}:
             for at, ref in gone.places.get(path, ()):
-                # Where ids are told too, another line may stand there by now: the id decides.
+                # Where the line names ids too, another line may stand there by now: the id decides.
                 if at.line <= last and first <= at.end_line and (not ids or ref in ids):
                     found.add(ref)
     return found
@@ -196,19 +196,19 @@ class CleanedBeliefs(NamedTuple):
 
 
 def without_evidence(
-    text: str, gone: Gone, told: Mapping[str, Fact], chosen: Collection[str], *, places: Mapping[str, Place],
+    text: str, gone: Gone, stating: Mapping[str, Fact], chosen: Collection[str], *, places: Mapping[str, Place],
     names_of: Callable[[Fact], frozenset[str]], today: date,
 ) -> CleanedBeliefs:  # fmt: skip
     """The page without the evidence that is gone, the other numbers replayed.
 
-    Beliefs that were `chosen`, and those that only repeat a line that is gone (`told`, by id), go with their evidence.
+    Beliefs that were `chosen`, and those that only repeat a line that is gone (`stating` has its facts by id), go with their evidence.
     A belief that a person changed stays and is named.
     """
     entries = [e for e in read_entries(text)[0] if e.ref in chosen or e.refs & gone.refs]
     if not entries:
         return CleanedBeliefs(text)
     marks = read_last_written(text)
-    copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, told)]
+    copies = [e for e in entries if e.ref in chosen or _is_copy(e, marks.get(e.ref or ""), gone, stating)]
     made = edit_lines(text, [(e.span.line, e.end, ()) for e in copies])
     taken = _refs(copies)
     kept = {ref: marks[ref] for ref in marks if ref not in taken}
@@ -248,13 +248,13 @@ def _written(
     return CleanedBeliefs(text, left=left)
 
 
-def _is_copy(entry: BeliefEntry, mark: LastWritten | None, gone: Gone, told: Mapping[str, Fact]) -> bool:
+def _is_copy(entry: BeliefEntry, mark: LastWritten | None, gone: Gone, stating: Mapping[str, Fact]) -> bool:
     """True for a belief that repeats a line that is gone, word for word, and that no person changed."""
     bullets = [bullet for _, bullet in entry.bullets]
     stated = [bullet.ref or "" for bullet in bullets if bullet.verdict == "stated"]
     if not stated or not gone.refs.issuperset(stated):
         return False
-    same = any(told[ref].text.split() == entry.fact.text.split() for ref in stated if ref in told)
+    same = any(stating[ref].text.split() == entry.fact.text.split() for ref in stated if ref in stating)
     own_lines = entry.end - entry.span.end_line - sum(span.end_line - span.line + 1 for span, _ in entry.bullets)
     by_hand = any(bullet.ref is None or bullet.verdict == "set" for bullet in bullets)
     recoded = mark is not None and any(mark.codes.get(bullet.ref or "") != code_of(bullet) for bullet in bullets)

@@ -306,10 +306,10 @@ class _ForgetPlanner:
             return
         chosen = self.plan.selection.chosen
         named = {one.entry.ref for one in chosen if _is_belief(one)}
-        told = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
+        stating = {one.entry.ref: one.fact for one in chosen if one.fact and not _is_belief(one)}
         refs = {ref for entry in read_entries(text)[0] for ref in entry.refs}
         made = without_evidence(
-            text, self._gone, told, named, places=self._facts.places(refs)[0], names_of=self._facts.names_of,
+            text, self._gone, stating, named, places=self._facts.places(refs)[0], names_of=self._facts.names_of,
             today=self._today,
         )  # fmt: skip
         self._put(OPINIONS, made.text)

@@ -18,7 +18,7 @@ from .grammar import one_line, parse, render
 from .lines import MAX_LINE, LineText, Role, split_lines
 from .page import Entry, Page, is_retain, parse_page
 
-__all__ = ["BULLET", "Addition", "Gist", "OwnPage", "addition", "clean", "gist_of", "spans_of"]
+__all__ = ["BULLET", "Addition", "Gist", "UserPage", "addition", "clean", "gist_of", "spans_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _Section(NamedTuple):
     entries: tuple[Entry, ...]
 
 
-class OwnPage:
+class UserPage:
     """A page by its sections. Its text is decoded with `surrogateescape`, so that any bytes survive."""
 
     def __init__(self, text: str) -> None:

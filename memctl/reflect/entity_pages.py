@@ -167,8 +167,8 @@ def _joined(*parts: str) -> str:
 def _state(line: PageLine, place: _PageContext, slot: str = "") -> str:
     """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof."""
     words = _subject(line, place) + _words(line, struck=line.retracted or line.over or line.replaced_by is not None)
-    told = f"**{literal(slot)}**: {words}" if literal(slot) else words
-    return _joined(told, _span(line), *_remarks(line, place), _proof(line, place))
+    shown = f"**{literal(slot)}**: {words}" if literal(slot) else words
+    return _joined(shown, _span(line), *_remarks(line, place), _proof(line, place))
 
 
 def _event(line: PageLine, place: _PageContext) -> str:
@@ -329,7 +329,7 @@ def _entity(name: str, place: _PageContext) -> str:
 def _cite(citation: Citation, place: _PageContext, ref: str = "", said: str = "") -> str:
     """`[2025-07-04#L12](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`; without the day where the line has `said` it.
 
-    The id is the link's title: it can be followed when the line moves, and is no second block id for Obsidian.
+    The id is the link's title: it can be followed when the line moves, and Obsidian does not take it for a second block id.
     """
     path = PurePosixPath(citation.path)
     name = path.stem if citation.path.startswith("memory/") else path.name

@@ -67,8 +67,8 @@ def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
 
 def labels(ok: int, failed: int) -> tuple[str, ...]:
     """What the counts say of a strategy: reliable from 5 successes on, a recurring failure from 2 failures on, or both."""
-    told = [word for word, met in (("reliable", ok >= RELIABLE), ("recurring failure", failed >= RECURRING)) if met]
-    return tuple(told) or ("tentative",)
+    found = [word for word, met in (("reliable", ok >= RELIABLE), ("recurring failure", failed >= RECURRING)) if met]
+    return tuple(found) or ("tentative",)
 
 
 def first_clause(text: str) -> str:
@@ -133,7 +133,7 @@ def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]
 
 
 class _ActionClause(NamedTuple):
-    """The first clause of a text as words. `action` is the first that is no identifier, `script` its script."""
+    """The first clause of a text as words. `action` is the first that is not an identifier, `script` its script."""
 
     words: frozenset[str]
     identifiers: frozenset[str]

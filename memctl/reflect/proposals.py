@@ -24,7 +24,7 @@ from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
-from ..markdown.additions import BULLET, Gist, OwnPage, gist_of
+from ..markdown.additions import BULLET, Gist, UserPage, gist_of
 from ..markdown.blocks import block_body, live_blocks
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
@@ -143,7 +143,7 @@ def proposals(
     """
     due = [c for c in candidates if c.ref not in refused and is_due(c, today)]
     chosen: list[CoreCandidate] = []
-    core = OwnPage(core_text)
+    core = UserPage(core_text)
     known = [*core.said]
     for candidate in sorted(due, key=_rank):
         what = _said(candidate)
@@ -163,7 +163,7 @@ def _said(candidate: CoreCandidate) -> Gist:
     return gist_of(" ".join([*candidate.entities[:1], candidate.text]))
 
 
-def _proposal(number: int, candidate: CoreCandidate, core: OwnPage) -> CoreProposal:
+def _proposal(number: int, candidate: CoreCandidate, core: UserPage) -> CoreProposal:
     subject = candidate.entities[0] if candidate.entities else ""
     return CoreProposal(
         number, subject, _line(candidate, subject), candidate.ref, core.fitting(subject, candidate.person), _reason(candidate)
@@ -201,7 +201,7 @@ _LOGS = ("Из журналов", "来自日志", "From the logs")  # the last i
 
 def with_line(core_text: str, proposal: CoreProposal) -> str:
     """memory.md with the line of a proposal; unchanged if it cites that fact already."""
-    core = OwnPage(core_text)
+    core = UserPage(core_text)
     if core.cites(proposal.ref):
         return core_text
     return core.with_bullet(proposal.line, (proposal.under, *_LOGS), proposal.subject)
@@ -267,7 +267,7 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
     if proposal.ref in refused_in(page_text):
         return page_text
     line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
-    return OwnPage(page_text).with_bullet(line, _REFUSED)
+    return UserPage(page_text).with_bullet(line, _REFUSED)
 
 
 # -- what may be proposed -----------------------------------------------------------------------------------------------

@@ -283,9 +283,9 @@ class Planner:
         was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
         return merged or sides[0].text, was, bool(merged)
 
-    def _merged(self, text: str, told: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
+    def _merged(self, text: str, facts: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
         """The page without the conflicts of a merge; None, with a note, if a person wrote some of it."""
-        by_ref = {fact.ref: fact for fact in told}
+        by_ref = {fact.ref: fact for fact in facts}
         refs = {ref for side in sides for entry in read_entries(side)[0] for ref in entry.refs}
         places, void = self._facts.places(refs | by_ref.keys())
         before = sides_of_merge(self._workspace, OPINIONS)
@@ -350,7 +350,7 @@ class Planner:
         """The names that may mean the same entity; not a first name that means this full name already."""
         known_as = self._facts.known.known_as
         own = known_as(entity_key(name))
-        near = (other.bearer for other in self._facts.similar.near(own))
+        near = (other.entity for other in self._facts.similar.near(own))
         return tuple(self._facts.spelled(other) for other in near if known_as(other) != own)
 
     def _touched(self, replay: Replayed) -> dict[str, int]:
@@ -360,7 +360,7 @@ class Planner:
         if self._since is None:
             names |= {entity.name for entity in self._facts.entities}
         else:
-            near = {other.bearer for name in names for other in self._facts.similar.near(name)}
+            near = {other.entity for name in names for other in self._facts.similar.near(name)}
             names |= {name for name in near if pages_of_names(self._index, [name])}
         single = [name for name in names if len(resolve(self._index, name)) < 2]
         return {self._facts.spelled(name): len(self._facts.facts_of(name)) for name in single}

@@ -47,13 +47,13 @@ OTHERS = [
 def maybe_same(name: str, others: Iterable[str]) -> tuple[str, ...]:
     """Those of some names that may mean the same as one, in their order."""
     listed = list(dict.fromkeys(others))
-    near = {found.bearer for found in SimilarNames((each, each) for each in (name, *listed)).near(name)}
+    near = {found.entity for found in SimilarNames((each, each) for each in (name, *listed)).near(name)}
     return tuple(other for other in listed if other in near)
 
 
 def pairs(names: SimilarNames, listed: Iterable[str]) -> set[tuple[str, str]]:
     """Every pair that may be the same."""
-    return {(one, near.bearer) for one in listed for near in names.near(one)}
+    return {(one, near.entity) for one in listed for near in names.near(one)}
 
 
 @pytest.mark.parametrize(("one", "other"), SAME, ids=" ~ ".join)
@@ -62,7 +62,7 @@ def test_what_may_be_the_same(one: str, other: str) -> None:
     assert maybe_same(one, ["Somebody Else", other, "鸥嘴"]) == (other,)
     assert maybe_same(other, [one]) == (one,)
     (near,) = SimilarNames([(one, one), (other, other)]).near(one)
-    assert (near.bearer, near.name, near.other) == (other, one, other) and near.reason
+    assert (near.entity, near.name, near.other) == (other, one, other) and near.reason
 
 
 @pytest.mark.parametrize(("one", "other"), OTHERS, ids=" | ".join)
@@ -76,8 +76,8 @@ def test_a_first_name_must_fit_exactly_one() -> None:
     assert maybe_same("Alex", ["Alex Chen", "Alex Petrov"]) == ()
     assert maybe_same("Alex", ["Alex Chen", "Irina Volkova"]) == ("Alex Chen",)
     names = SimilarNames([("a", "Alex Chen"), ("a", "Alex C. Chen"), ("b", "Alex"), ("c", "Irina")])
-    assert [near.bearer for near in names.near("b")] == ["a"]
-    assert [near.bearer for near in names.near("a")] == ["b"]
+    assert [near.entity for near in names.near("b")] == ["a"]
+    assert [near.entity for near in names.near("a")] == ["b"]
     assert maybe_same("Alex Chen", ["Alex", "Alex Petrov"]) == ()
 
 
@@ -86,7 +86,7 @@ def test_names_of_one_bearer_are_never_compared() -> None:
     names = SimilarNames(
         [("i", "Irina Volkova"), ("i", "Irina"), ("i", "Ирина"), ("x", "Ирину"), ("y", "IRINA volkova")]
     )
-    assert [near.bearer for near in names.near("i")] == ["x"]
+    assert [near.entity for near in names.near("i")] == ["x"]
     assert names.near("nobody") == ()
     assert maybe_same("Gull-Spit", ["gull spit", "Gull Spit"]) == ()
     assert maybe_same("x", []) == ()

@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, memory_on, sources, the_hit, write_pages
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Citation
-from memctl.hits import Answer, answer_json
+from memctl.hits import answer_json
 from memctl.index.queries.entries import Query
 from memctl.index.sync import SyncReport
 from memctl.index.sync import build_index as index
@@ -40,37 +41,24 @@ def of(folder: Path, *lines: str, **pages: str) -> Workspace:
     return write_pages(folder, log | pages)
 
 
+CORPUS = [
+    json.loads(line) for line in (Path(__file__).parent.parent / "data/recall.jsonl").read_text("utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("row", CORPUS, ids=lambda row: row["ask"] or row["why"])
+def test_corpus(row: dict[str, Any], tmp_path: Path) -> None:
+    """tests/data/recall.jsonl: lines of a log and pages, a question with its flags, and what the hits are, in order."""
+    flags = row.get("flags", {})
+    today = date.fromisoformat(flags.pop("today", str(TODAY)))
+    answer = ask(of(tmp_path, *row.get("lines", ()), **row.get("pages", {})), row["ask"], today=today, **flags)
+    found = answer_json(answer)["hits"]
+    shown = [{key: hit.get(key) for key in wanted} for hit, wanted in zip(found, row["hits"], strict=False)]
+    assert shown == row["hits"] and len(found) == len(row["hits"]), row["why"]
+    assert row.get("warning", "") in " ".join(answer.warnings)
+
+
 # -- words ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("words", "lines"),
-    [
-        ("blue heron nests", ["Blue heron nests were counted", "A blue heron was seen", "The herons left"]),
-        ("синяя цапля гнездо", ["В гнезде сидит синяя цапля", "Синюю цаплю видели", "Цапли улетели"]),
-        ("蓝鹭的巢穴", ["今天数了蓝鹭的巢穴", "看到一只蓝鹭", "鹭飞走了"]),
-    ],
-    ids=["english", "russian", "chinese"],
-)
-def test_all_terms_before_most_before_some(tmp_path: Path, words: str, lines: list[str]) -> None:
-    """All terms → most terms → some, in inflected forms, each line under a heading of its own."""
-    pages = {f"memory/2025-11-2{n}.md": f"- W: {line}\n" for n, line in enumerate(reversed(lines))}
-    assert contents(ask(write_pages(tmp_path, pages), words)) == lines
-
-
-@pytest.mark.parametrize(
-    ("asked", "line"),
-    [
-        ("монгу", "Sightings are kept in MongoDB"),
-        ("постгрес", "The migration to PostgreSQL is done"),
-        ("deploym", "The deployment went well"),
-        ("развёртывани", "Развертывание прошло гладко"),
-        ("kubernets", "It runs on kubernetes"),
-    ],
-)
-def test_a_beginning_finds_the_word(tmp_path: Path, asked: str, line: str) -> None:
-    """Where a word stands nowhere, what begins so is found: cut short, misspelt at the end, or in the other alphabet."""
-    assert contents(ask(of(tmp_path, f"- W: {line}", "", "## Other", "", "Nothing of the sort."), asked)) == [line]
 
 
 @pytest.mark.parametrize(
@@ -199,22 +187,6 @@ def test_no_floor_hides_a_match_under_a_filter(
     assert contents(ask(crowd, words, today=date(2025, 7, 1), **filters))[0].startswith(expected)
 
 
-def test_filters_hold_for_what_replaced_a_hit_too(tmp_path: Path) -> None:
-    """`until` asks for what was told by then: the later version does not come in, but the earlier one names it."""
-    workspace = write_pages(
-        tmp_path,
-        {
-            "memory/2025-03-01.md": "- W(key=db) @Atlas: MongoDB\n",
-            "memory/2025-09-01.md": "- W(key=db) @Atlas: PostgreSQL\n",
-        },
-    )
-    both = ask(workspace, "MongoDB")
-    early = ask(workspace, "MongoDB", until="2025-04")
-    assert contents(both) == ["PostgreSQL", "MongoDB"]
-    assert contents(early) == ["MongoDB"]
-    assert early.hits[0].superseded_by == both.hits[0].ref
-
-
 def test_filters_in_the_question_are_the_flags(station: Workspace) -> None:
     """`@X kind: since: until: key: min-confidence: as-of:` inside the question do what the flags do."""
     for written, flags in [
@@ -237,17 +209,6 @@ def test_every_hit_passes_the_filters(station: Workspace) -> None:
         for hit in ask(station, words, kinds=["opinion"], min_confidence=0.8, since="2025-08", k=50).hits:
             assert hit.kind.value == "opinion" and (hit.confidence or 0) >= 0.8
             assert max(filter(None, (hit.day, str(hit.valid.last or "")))) >= "2025-08-01"
-
-
-def test_a_name_that_several_bear_means_only_itself(tmp_path: Path) -> None:
-    """`@Alex` finds the lines that say only Alex, though a hundred newer ones name Alex Chen, and says why."""
-    pages = {f"bank/entities/{name}.md": f"# {name.replace('-', ' ')}\n" for name in ("Alex-Chen", "Alex-Petrov")}
-    pages["memory/2025-11-01.md"] = "- W @Alex: Is one of the two\n"
-    pages["memory/2025-11-02.md"] = "".join(f"- W: Alex Chen wrote line {n}\n" for n in range(100))
-    for words in ("", "one of the two wrote line"):
-        answer = ask(write_pages(tmp_path, pages), words, about=["Alex"])
-        assert contents(answer) == ["Is one of the two"]
-        assert "Alex Chen or Alex Petrov" in answer.warnings[0]
 
 
 def test_without_words_the_newest_come_first(station: Workspace) -> None:
@@ -274,62 +235,6 @@ def test_a_search_that_takes_too_long_is_cut_off_and_says_so(crowd: Workspace, m
 # -- truth ------------------------------------------------------------------------------------------------------------
 
 
-def test_what_was_replaced_stands_below_and_says_by_what(tmp_path: Path) -> None:
-    """superseded, corrected and slot versions: below what replaced them, in spite of more matching words."""
-    workspace = of(
-        tmp_path,
-        "- W @Tag: The tag weighs 5.9 g, says the tag's own note on the tag ^tag-old",
-        "- W(supersedes=tag-old) @Tag: It is 9.5 g in truth ^tag-new",
-        "- W(key=city, t=2024-01..) @Ann: Ann lives in the old town of Riga, in Riga ^riga",
-        "- W(key=city, t=2025-06..) @Ann: Moved to Oslo ^oslo",
-        "- W @Bo: Bo was born in 1980 in Bergen ^wrong",
-        "- W(corrects=wrong) @Bo: It was 1981 ^right",
-    )
-    for words, newer, older in (
-        ("tag weighs note", "tag-new", "tag-old"),
-        ("old town of Riga", "oslo", "riga"),
-        ("born 1980 Bergen", "right", "wrong"),
-    ):
-        answer = ask(workspace, words)
-        refs = [hit.ref for hit in answer.hits]
-        assert refs[:2] == [newer, older], words
-        assert (answer.hits[0].superseded_by, answer.hits[1].superseded_by) == (None, newer)
-    assert answer.hits[1].retracted
-
-
-def test_what_replaced_a_hit_comes_in_without_its_words(tmp_path: Path) -> None:
-    """The current value is pulled in even from another page in another language, and says what brought it."""
-    workspace = write_pages(
-        tmp_path,
-        {
-            "memory/2025-03-01.md": "- W(key=db) @Atlas: We picked MongoDB for its schemaless documents\n",
-            "memory/2025-09-01.md": "- W(key=db) @Atlas: Переехали на PostgreSQL\n",
-        },
-    )
-    answer = ask(workspace, "schemaless documents")
-    assert contents(answer) == ["Переехали на PostgreSQL", "We picked MongoDB for its schemaless documents"]
-    assert answer.hits[0].why == {"replaces": 1}
-
-
-def test_an_expired_fact_says_so_and_yields(tmp_path: Path) -> None:
-    """Among equals, what has ended stands below what holds; `until=` and a closed `t=` end a fact."""
-    workspace = of(
-        tmp_path,
-        "- W(until=2025-11-28): The road is closed at bridge two",
-        "- W(until=2030-11-28): The road is closed at bridge one",
-    )
-    answer = ask(workspace, "the road is closed at bridge")
-    assert contents(answer) == ["The road is closed at bridge one", "The road is closed at bridge two"]
-    assert [hit.expired for hit in answer.hits] == [False, True]
-    assert [hit.expired for hit in ask(workspace, "road closed", as_of="2025-11-27").hits] == [False, False]
-
-
-def test_what_happened_does_not_expire(tmp_path: Path) -> None:
-    """An experience of a past day is past, not outdated."""
-    answer = ask(of(tmp_path, "- B(t=2025-11-20): Saw the bird"), "bird")
-    assert not answer.hits[0].expired
-
-
 def test_history_shows_every_version(station: Workspace) -> None:
     """`--history` gives the chain of a slot, first to last, and of a supersession without a slot."""
     (hit,) = ask(station, "deadline of 1.0", key="deadline", k=1, history=True).hits
@@ -349,45 +254,7 @@ def test_as_of_hides_what_was_written_later(station: Workspace) -> None:
     assert now.superseded_by and str(now.valid.last) == "2025-09-17"
 
 
-def test_a_future_version_replaces_nothing_yet(tmp_path: Path) -> None:
-    """A slot that changes in December holds its old value until then."""
-    workspace = of(
-        tmp_path, "- W(key=db) @Atlas: MongoDB now", "- W(key=db, t=2025-12-24..) @Atlas: PostgreSQL by Christmas"
-    )
-    assert the_hit(ask(workspace, "MongoDB"), "MongoDB").superseded_by is None
-    assert the_hit(ask(workspace, "MongoDB", today=date(2025, 12, 25)), "MongoDB").superseded_by
-
-
 # -- proof ------------------------------------------------------------------------------------------------------------
-
-
-def test_what_came_from_outside_is_marked(tmp_path: Path) -> None:
-    """tool, web and import are untrusted, the owner's and the agent's own lines are not; nothing untrusted replaces."""
-    sources_ = {"tool": False, "web": False, "import:chatgpt": False, "user": True, "agent": True}
-    lines = [f"- W(src={src}): the answer is {n}" for n, src in enumerate(sources_)]
-    workspace = of(
-        tmp_path, *lines, "- W: the answer is owned", "- W(key=x) @A: mine", "- W(key=x, src=web) @A: theirs"
-    )
-    found = {hit.origin: answer["trusted"] for hit, answer in _with_json(ask(workspace, "the answer is"))}
-    assert found == sources_ | {"owner": True}
-    assert the_hit(ask(workspace, "theirs"), "theirs").superseded_by
-    assert the_hit(ask(workspace, "mine"), "mine").superseded_by is None
-
-
-def test_what_came_from_outside_corrects_nothing(tmp_path: Path) -> None:
-    """Neither `corrects=` nor `supersedes=` of an untrusted line touches what the owner said."""
-    workspace = of(
-        tmp_path,
-        "- W @Bo: Bo was born in Bergen ^mine",
-        "- W(src=web, corrects=mine) @Bo: Bo was born in Oslo",
-        "- W(src=tool, supersedes=mine) @Bo: Bo was born in Turku",
-    )
-    hit = the_hit(ask(workspace, "Bo born"), "Bo was born in Bergen")
-    assert hit.superseded_by is None and not hit.retracted
-
-
-def _with_json(answer: Answer) -> list[tuple[object, dict[str, object]]]:
-    return list(zip(answer.hits, answer_json(answer)["hits"], strict=True))
 
 
 def test_every_item_has_its_provenance(station: Workspace) -> None:
@@ -408,29 +275,6 @@ def test_every_item_has_its_provenance(station: Workspace) -> None:
             assert all(word in raw for word in hit.content.split()), (hit.content, raw)
     print(f"S6 {items} items, 100 % with provenance")
     assert items > 200
-
-
-def test_twins_are_one_hit_that_lists_the_others(tmp_path: Path) -> None:
-    """Exact twins collapse into the newest; a different name or kind is no twin."""
-    pages = {f"memory/2025-11-0{n}.md": "- W @Nightjar: Each box runs on two cells\n" for n in (1, 2, 3)}
-    pages["memory/2025-11-04.md"] = "- W @Curlew: Each box runs on two cells\n"
-    answer = ask(write_pages(tmp_path, pages), "box runs on cells")
-    twin = next(hit for hit in answer.hits if hit.also)
-    assert len(answer.hits) == 2 and twin.source.path == "memory/2025-11-03.md"
-    assert [str(citation) for citation in twin.also] == ["memory/2025-11-02.md#L3", "memory/2025-11-01.md#L3"]
-
-
-def test_copies_in_managed_blocks_are_not_shown(tmp_path: Path) -> None:
-    """Text inside a managed block is a copy: the original line is the hit, once."""
-    copy = "<!-- memctl:begin now sha=0a1b -->\n- Prefers concise replies. [memory/2025-11-27.md#L3](x)\n- Prefers concise replies\n<!-- memctl:end now -->\n"
-    page = f"# Peter\n\nA person who prefers things.\n\n{copy}"
-    workspace = of(tmp_path, "- O(0.9) @Peter: Prefers concise replies", **{"bank/entities/Peter.md": page})
-    for words in ("prefers concise replies", "concise", "@Peter", ""):
-        found = ask(workspace, words)
-        assert sources(found)[0] == f"{LOG}#L3"
-        assert not [hit for hit in found.hits if hit.source.path.endswith("Peter.md") and "concise" in hit.content], (
-            words
-        )
 
 
 # -- read again just now ----------------------------------------------------------------------------------------------

@@ -353,7 +353,6 @@ def test_an_answer_does_not_wait_for_a_writer_and_says_that_it_is_stale(tmp_path
     other.close()
     assert contents(answer) == ["The kettle is in the shed"]
     assert answer.stale and "another memctl is writing" in answer.stale
-    assert answer.took_ms < 1000
     made = answer_json(answer)
     assert made["stale"] is True and answer.stale in made["warnings"]
     assert ask(workspace, "kettle").stale is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -26,17 +26,6 @@ _FILTER = re.compile(
     rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
     rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
-
-
-@dataclass(slots=True)
-class _Filters:
-    about: list[str] = field(default_factory=list)
-    kinds: list[Kind] = field(default_factory=list)
-    key: str | None = None
-    since: date | None = None
-    until: date | None = None
-    as_of: date | None = None
-    min_confidence: float | None = None
 
 
 class QueryFlags(TypedDict, total=False):
@@ -62,14 +51,16 @@ def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
     given += [("kind", word) for word in flags.get("kinds", ())]
     single = {name: flags.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
     given += [(name.replace("_", "-"), str(value)) for name, value in single.items() if value is not None]
-    filters = _Filters()
+    filters = _Filters(today)
     for name, value in given:
-        if not _apply(filters, name, value, today):
-            raise Usage(f"--{name} {value!r} is not understood", _CURES.get(name, "see `memctl recall --help`"))
+        try:
+            filters.set(name, value)
+        except ValueError:
+            cure = _CURES.get(name, "see `memctl recall --help`")
+            raise Usage(f"--{name} {value!r} is not understood", cure) from None
     asked = _question_in(text)
-    words = _FILTER.sub(lambda match: _take(filters, match, today), asked)
-    query = _finish(filters, " ".join(words.split()), today)
-    return query if asked == text else replace(query, pasted=text)
+    words = " ".join(_FILTER.sub(filters.take, asked).split())
+    return filters.query(words, text if asked != text else "")
 
 
 def _question_in(text: str) -> str:
@@ -82,88 +73,80 @@ def _question_in(text: str) -> str:
 
 
 _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
-_CURES = {
-    "since": _TIME,
-    "until": _TIME,
-    "on": _TIME,
-    "as-of": _TIME,
+_CURES = dict.fromkeys(("since", "until", "on", "as-of"), _TIME) | {
     "kind": "kinds are world, experience, opinion, observation, note",
     "min-confidence": "a number from 0 to 1",
 }
 
 
-def _take(filters: _Filters, match: re.Match[str], today: date) -> str:
-    """Apply one filter found in the words; what stays in the words is returned."""
-    if match["literal"]:
-        return match[0][1:-1]
-    if match["name"]:
-        name = read_name(match["name"].removeprefix("@") if "[[" in match["name"] else match["name"])
-        return " " if _apply(filters, "about", name, today) else match[0]
-    return " " if _apply(filters, match["field"], match["value"].strip('"'), today) else match[0]
+class _Filters:
+    """The filters of one query, from its flags and from inside its words."""
 
+    def __init__(self, today: date) -> None:
+        self._today = today
+        self._about: dict[str, None] = {}
+        self._kinds: dict[Kind, None] = {}
+        self._key: str | None = None
+        self._days = Period()
+        self._as_of: date | None = None
+        self._min_confidence: float | None = None
 
-def _apply(filters: _Filters, name: str, value: str, today: date) -> bool:
-    """Set one filter; False if its value means nothing."""
-    value = value.strip()
-    if name == "about":
-        return _apply_about(filters, value.removeprefix("@").removeprefix("[[").removesuffix("]]"))
-    if name == "kind":
-        return _apply_kinds(filters, value)
-    if name == "key":
-        filters.key = value or filters.key
-        return bool(value)
-    if name == "min-confidence":
-        return _apply_confidence(filters, value)
-    return _apply_time(filters, name, value, today)
+    def set(self, name: str, value: str) -> None:
+        """Set one filter; ValueError if its value means nothing."""
+        value = value.strip()
+        if name == "kind":
+            self._kinds |= dict.fromkeys([Kind.of(word) for word in value.split(",")])
+        elif name == "min-confidence":
+            share = float(value)
+            if not 0 <= share <= 1:  # nor nan
+                raise ValueError(value)
+            self._min_confidence = share
+        elif name in ("about", "key"):
+            value = value.removeprefix("@").removeprefix("[[").removesuffix("]]") if name == "about" else value
+            if not value:
+                raise ValueError(name)
+            self._about |= {value: None} if name == "about" else {}
+            self._key = value if name == "key" else self._key
+        else:
+            self._set_time(name, value)
 
+    def _set_time(self, name: str, value: str) -> None:
+        period = parse_when(value, self._today)
+        if period is None:
+            raise ValueError(value)
+        # "30d" is a span up to today; as an end or a point in time it means the day on which it begins.
+        ago = name != "on" and bool(re.fullmatch(r"\d+\s*[^\W\d_]+", value))
+        last = period.first if ago else period.last
+        if name == "as-of":
+            self._as_of = last or period.first
+        else:
+            since = period.first if name in ("since", "on") else self._days.first
+            self._days = Period(since, last if name in ("until", "on") else self._days.last)
 
-def _apply_about(filters: _Filters, name: str) -> bool:
-    filters.about += [name] if name else []
-    return bool(name)
+    def take(self, match: re.Match[str]) -> str:
+        """Set one filter found in the words; what stays in the words is returned."""
+        if match["literal"]:
+            return match[0][1:-1]
+        name, value = match["field"], match["value"]
+        if match["name"]:
+            named = match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]
+            name, value = "about", read_name(named)
+        try:
+            self.set(name, value.strip('"'))
+        except ValueError:
+            return match[0]
+        return " "
 
-
-def _apply_kinds(filters: _Filters, value: str) -> bool:
-    try:
-        filters.kinds += [Kind.of(word) for word in value.split(",")]
-    except ValueError:
-        return False
-    return True
-
-
-def _apply_confidence(filters: _Filters, value: str) -> bool:
-    try:
-        share = float(value)
-    except ValueError:
-        return False
-    if not 0 <= share <= 1:  # nor nan
-        return False
-    filters.min_confidence = share
-    return True
-
-
-def _apply_time(filters: _Filters, name: str, value: str, today: date) -> bool:
-    period = parse_when(value, today)
-    if period is None:
-        return False
-    # "30d" is a span up to today; as an end or a point in time it means the day on which it begins.
-    ago = name != "on" and bool(re.fullmatch(r"\d+\s*[^\W\d_]+", value.strip()))
-    if name in ("since", "on"):
-        filters.since = period.first
-    if name in ("until", "on"):
-        filters.until = period.first if ago else period.last
-    if name == "as-of":
-        filters.as_of = period.first if ago else period.last or period.first
-    return True
-
-
-def _finish(filters: _Filters, words: str, today: date) -> Query:
-    if filters.since and filters.until and filters.since > filters.until:
-        raise Usage(f"since {filters.since} is after until {filters.until}", "swap them")
-    days = Period(filters.since, filters.until) if filters.since or filters.until else None
-    times = tuple(mention.period for mention in find_times(words, filters.as_of or today))
-    kinds = tuple(dict.fromkeys(filters.kinds))
-    about = tuple(dict.fromkeys(filters.about))
-    return Query(words, about, kinds, filters.key, days, filters.as_of, filters.min_confidence, times)
+    def query(self, words: str, pasted: str) -> Query:
+        """The query with these filters."""
+        since, until = self._days
+        if since and until and since > until:
+            raise Usage(f"since {since} is after until {until}", "swap them")
+        times = tuple(mention.period for mention in find_times(words, self._as_of or self._today))
+        return Query(
+            words, tuple(self._about), tuple(self._kinds), self._key, self._days if since or until else None, self._as_of,
+            self._min_confidence, times, pasted=pasted,
+        )  # fmt: skip
 
 
 # -- the workspace's own words -----------------------------------------------------------------------------------------

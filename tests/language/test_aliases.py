@@ -172,10 +172,10 @@ def test_a_workspace_adds_words_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (None, "there is no such file; mend `aliases`"),
-        (b"", "it is a folder; mend `aliases`"),
-        (b"a = 1\n", "a is no list of words; write it as in"),
-        (b"a = [1]\n", "a is no list of words; write it as in"),
+        (None, "the file does not exist; correct `aliases`"),
+        (b"", "it is a folder; correct `aliases`"),
+        (b"a = 1\n", "a is not a list of words; write it as in"),
+        (b"a = [1]\n", "a is not a list of words; write it as in"),
         (b"a = [", "it is not TOML: "),
         (b"a", "it is not TOML: "),
         (b"a = " + b"[" * 100_000, "it is not TOML: nested too deeply"),

@@ -217,11 +217,7 @@ def _named(index: Index, text: str) -> list[Entity]:
 def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
     """Terms with their weights. Other names of whom the question names count as that name; other words for a thing count
     in part; a term that stands nowhere is looked for as a prefix."""
-    others = {token for entity in named for name in entity.names for token in terms(name)}
-    spelled = standins(query.words, wanted, query.aliases) + _surnames(query.words)
-    known = frequencies(index, {*wanted, *others, *(token for tokens, _ in spelled for token in tokens)})
-    spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
-    spelled += _in_latin(index, [term for term in wanted if term in known])
+    spelled, known = _spelled_otherwise(index, query, wanted, named)
     forms = _forms(wanted, named, known)
     guessed = _guess(index, _unknown(wanted, known, forms, spelled))
     forms = {**forms, **{token: term for token, term in guessed.items() if token not in forms}}
@@ -237,6 +233,17 @@ def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Enti
     known |= frequencies(index, set().union(*(tokens for tokens, _ in spelled)) - known.keys())
     partly, aside = _partly(spelled, weights, known, total)
     return QueryTerms(weights, forms, fetchable, partly, aside)
+
+
+def _spelled_otherwise(
+    index: Index, query: Query, wanted: list[str], named: list[Entity]
+) -> tuple[list[Standin], dict[str, int]]:
+    """Other words that stand for terms, and in how many entries each of all these words stands."""
+    names = {token for entity in named for name in entity.names for token in terms(name)}
+    spelled = standins(query.words, wanted, query.aliases) + _surnames(query.words)
+    known = frequencies(index, {*wanted, *names, *(token for tokens, _ in spelled for token in tokens)})
+    spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
+    return spelled + _in_latin(index, [term for term in wanted if term in known]), known
 
 
 def _unknown(

@@ -2,7 +2,7 @@
 
 A chain of narrowing steps, each of which may find nothing to do: a list of messages or chat markup leaves the last
 message of the user, quotations and machine output go, and of what is left the last part that asks is the question.
-Where nothing asks and nothing looks like luggage, the text stays as it is. The words by which a question is told lie in
+Where nothing asks and nothing looks pasted, the text stays as it is. The words by which a question is told lie in
 language/data/*/question.txt.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..language.analyzer import is_identifier, query_terms
 from ..language.names import is_han
@@ -25,8 +25,11 @@ SHORT = 200
 
 _HEAD, _TAIL = 6_000, 24_000  # of a longer paste only both ends are read: a question stands at one of them
 _WHOLE = 400  # a part as long as this is kept whole; of a longer one, the sentences that ask
-_ONE = 600  # a single line as long as this, without anything that looks like luggage, is a long question
+_ONE = 600  # a single line as long as this, without anything that looks pasted, is a long question
 _SPEAKERS = 3  # lines such as "Anna: yes" that make a transcript
+_Part = tuple[str, ...]
+"""A piece of running text: its sentences."""
+
 _QUESTION_TAGS = ("question", "query", "user_query", "user_question", "user_message", "user_input", "user", "human")
 
 
@@ -45,17 +48,6 @@ def _all(section: str) -> tuple[str, ...]:
 def _has_spaces(phrases: Sequence[str]) -> bool:
     """True for a language that writes spaces between words."""
     return any(char.islower() for phrase in phrases for char in phrase)
-
-
-class _Part(NamedTuple):
-    """A piece of running text, in sentences."""
-
-    sentences: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """All of it."""
-        return _joined(self.sentences)
 
 
 def clean_question(text: str) -> str:
@@ -195,7 +187,7 @@ def _last_turn(text: str) -> str | None:
     askers = _all("asker")
     if role not in askers:
         after = last.strip().partition("\n\n")[2]
-        if after and any(_asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part.sentences):
+        if after and any(_asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part):
             return after
     ours = [said for who, said in turns if who in askers and said.strip()]
     if ours:
@@ -243,7 +235,7 @@ def _prose(text: str) -> tuple[list[str], bool]:
     if len(said) >= _SPEAKERS and not _are_fields(kept, said):
         between = range(said[0], said[-1] + 1)
         spoken = ["" if number in between else line for number, line in enumerate(kept)]
-        if any(_asks(s) for part in _parts(spoken) for s in part.sentences) or any(map(str.strip, spoken)):
+        if any(_asks(s) for part in _parts(spoken) for s in part) or any(map(str.strip, spoken)):
             kept = spoken
         else:  # all of it is a talk: the last line that asks, without its speaker
             kept = [_speaker().sub("", line, count=1) for line in kept]
@@ -289,7 +281,7 @@ def _parts(lines: Sequence[str]) -> Iterator[_Part]:
         else:
             after = line
         if gathered:
-            yield _Part(tuple(split_sentences(" ".join(gathered))))
+            yield tuple(split_sentences(" ".join(gathered)))
         gathered = [after.strip()] if after.strip() else []
 
 
@@ -360,12 +352,12 @@ def _asks(sentence: str) -> bool:
 
 def _instructs(parts: Sequence[_Part], least: int = 3) -> bool:
     """True for a text of which at least so many sentences tell how to behave."""
-    return sum(_instructs_one(sentence) for part in parts for sentence in part.sentences) >= least
+    return sum(_instructs_one(sentence) for part in parts for sentence in part) >= least
 
 
 def _choose(parts: Sequence[_Part]) -> str:
     """What the last part that asks says; a part that mostly instructs asks only where nothing else does."""
-    said = [part for part in parts if not all(map(_instructs_one, part.sentences))]
+    said = [part for part in parts if not all(map(_instructs_one, part))]
     rates = [_rate(part, part is said[-1]) for part in said]
     best = max(rates, default=0)
     if not best or (best <= 3 and _plain(said[-1:])):
@@ -373,9 +365,9 @@ def _choose(parts: Sequence[_Part]) -> str:
     places = [number for number, rate in enumerate(rates) if rate == best]
     # At one of the ends if anywhere: what asks in the midst of other text belongs to that.
     part = said[places[0] if not places[0] and places[-1] < len(said) - 1 else places[-1]]
-    last = max(number for number, sentence in enumerate(part.sentences) if _asks(sentence))
-    led = [number for number in range(last) if _instructs_one(part.sentences[number])]
-    kept = [sentence for sentence in part.sentences[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
+    last = max(number for number, sentence in enumerate(part) if _asks(sentence))
+    led = [number for number in range(last) if _instructs_one(part[number])]
+    kept = [sentence for sentence in part[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
     return _joined(kept) if sum(map(len, kept)) <= _WHOLE else _run(kept)
 
 
@@ -391,21 +383,22 @@ def _run(sentences: Sequence[str]) -> str:
 def _rate(part: _Part, is_last: bool) -> int:
     """How surely a part is the question: 4 with its mark, 3 with the mark at an end of instructions, 2 and 1 without a
     mark or amidst other sentences, 0 for no question."""
-    asking = [sentence for sentence in part.sentences if _asks(sentence)]
+    asking = [sentence for sentence in part if _asks(sentence)]
     if not asking:
         return 0
-    others = [sentence for sentence in part.sentences if not _instructs_one(sentence)]
-    few = len(part.sentences) - len(others) < 2
+    others = [sentence for sentence in part if not _instructs_one(sentence)]
+    few = len(part) - len(others) < 2
     if any(_is_marked(sentence) and not _LISTED.match(sentence) for sentence in asking):
         at_an_end = others[-1] in asking or others[0] in asking
         return 3 + few if at_an_end else 1 + few
-    return 4 if is_last and len(others) == len(part.sentences) else 2 if few else 1
+    return 4 if is_last and len(others) == len(part) else 2 if few else 1
 
 
 def _plain(parts: Sequence[_Part]) -> str:
     """The last part that neither instructs nor is a list, if it is no longer than a question."""
-    plain = [p for p in parts if not any(map(_instructs_one, p.sentences)) and not _LISTED.match(p.sentences[0])]
-    return plain[-1].text if plain and len(plain[-1].text) <= _WHOLE else ""
+    plain = [p for p in parts if not any(map(_instructs_one, p)) and not _LISTED.match(p[0])]
+    text = _joined(plain[-1]) if plain else ""
+    return text if len(text) <= _WHOLE else ""
 
 
 def _unlabelled(text: str) -> str:

@@ -298,7 +298,16 @@ class Lexer:
     def __init__(self, chosen: tuple[str, ...]) -> None:
         self._lower = frozenset(_listed("shy in lower case", chosen))
         self._table: dict[str, Readings] = {word: {} for word in _listed("plain", chosen)}
-        core = set()
+        self._traditional = str.maketrans({pair[0]: pair[1] for pair in _listed("traditional", chosen)})
+        self._core = self._read(chosen)
+        for word in [w for w in self._table if "ago_unit" in self._table[w]]:
+            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
+        first = {word[0] for word in self._core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
+        self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
+
+    def _read(self, chosen: tuple[str, ...]) -> frozenset[str]:
+        """Fill the table from the lists; the words without which, and without a digit, no time is named."""
+        core: set[str] = set()
         shy, alone = frozenset(_listed("shy", chosen)), frozenset(_listed("shy alone", chosen))
         for line in (line for name in chosen for line in lines(name, "dates").get("words", ())):
             name, value, *entries = line.split()
@@ -306,12 +315,7 @@ class Lexer:
                 readings = self._table.setdefault(word, {})
                 readings |= dict.fromkeys(_expand(name, word, shy, alone), int(value))
                 core |= {word} if name in _CORE else set()
-        for word in [w for w in self._table if "ago_unit" in self._table[w]]:
-            self._table.update({word + tail: {} for tail in _listed("opens a word", chosen)})
-        self._traditional = str.maketrans({pair[0]: pair[1] for pair in _listed("traditional", chosen)})
-        first = {word[0] for word in core if word[0] >= "\u2e80"} | set(map(chr, self._traditional))
-        self._core = frozenset(core)
-        self._signs = re.compile(rf"[\d{''.join(sorted(first))}]")
+        return frozenset(core)
 
     def may_hold_time(self, text: str) -> bool:
         """False for a text that surely names no time: one look at its words, for the nine of ten lines without a date."""

@@ -259,21 +259,23 @@ def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:{ending})\s")
 
 
+def _is_refused(kind: str, rest: str, before_end: str, chosen: tuple[str, ...]) -> bool:
+    """True for a negation or a question word, for several names, and for a common noun where a name is wanted."""
+    return bool(
+        re.match(pattern(chosen, "relations", "no value"), rest, re.IGNORECASE)
+        or re.search(pattern(chosen, "relations", "question words"), rest[:20])
+        or (kind in ("place", "name", "firm") and re.search(pattern(chosen, "relations", "several"), before_end))
+        or (kind in ("place", "name") and re.match(pattern(chosen, "relations", "no name"), rest))
+    )
+
+
 def _value(rule: _Rule, rest: str) -> str | None:
     """What of `rest` is the value, folded; None where it is not of the kind that the relation takes."""
     rest, kind, chosen = rest.strip(), rule.value, rule.beside
-    if re.match(pattern(chosen, "relations", "no value"), rest, re.IGNORECASE):
-        return None
-    if re.search(pattern(chosen, "relations", "question words"), rest[:20]):
-        return None
     shape = _shape(kind, chosen)
     match = _compiled(shape, re.IGNORECASE if kind in _ANY_CASE else 0).match(rest) if shape else None
-    if shape and not match:
-        return None
     before_end = _ends(chosen).split(rest)[0]
-    if kind in ("place", "name", "firm") and re.search(pattern(chosen, "relations", "several"), before_end):
-        return None
-    if kind in ("place", "name") and re.match(pattern(chosen, "relations", "no name"), rest):
+    if (shape and not match) or _is_refused(kind, rest, before_end, chosen):
         return None
     if kind == "firm" and match:
         if _is_no_firm(match[0], chosen):

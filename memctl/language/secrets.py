@@ -296,10 +296,8 @@ def _is_assigned(key: re.Match[str], value: re.Match[str]) -> bool:
     word = value["quoted"] or value["bare"].rstrip(".)]}*=")
     if len(word) < 6 or word.isalpha() or _is_ordinary(word, quoted=bool(value["quoted"])):  # cheapest first
         return False
-    before = key.string[max(0, key.start() - 40) : key.start()]
-    if _compiled(pattern(languages(), "secrets", "harmless")).search(before) or "manager" in (key["gap"] or ""):
-        return False
-    if key["sep"] is None and (_is_wordy(word) or sum(map(str.isdigit, word)) < 2):
+    loose = key["sep"] is None and (_is_wordy(word) or sum(map(str.isdigit, word)) < 2)
+    if loose or _is_harmless(key):
         return False
     tie = (key["sep"] or "").strip()
     if key["pass"] or (key["token"] == "secret" and ("=" in tie or value["quoted"])):
@@ -307,6 +305,14 @@ def _is_assigned(key: re.Match[str], value: re.Match[str]) -> bool:
     if key["token"] == "token" and "=" not in tie and _compiled(r"[0-9a-f-]{0,40}").fullmatch(word):
         return False  # "token: <uuid>" and "token <hash>" are the number of a request or a commit more often than not
     return _is_token(word)
+
+
+def _is_harmless(key: re.Match[str]) -> bool:
+    """True for the key word of a hash, of a token for pages and the like, and of a password manager."""
+    before = key.string[max(0, key.start() - 40) : key.start()]
+    return bool(_compiled(pattern(languages(), "secrets", "harmless")).search(before)) or "manager" in (
+        key["gap"] or ""
+    )
 
 
 def _is_ordinary(word: str, quoted: bool) -> bool:

@@ -35,9 +35,7 @@ def standins(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] = (
     found: dict[tuple[str, ...], dict[str, None]] = {}
     for line in _likely(folded, known, _table(tuple(", ".join(group) for group in more))):
         spellings = _spellings(line)
-        named = [
-            tokens for tokens, han, _, understood in spellings if understood and _stands(tokens, han, folded, asked)
-        ]
+        named = (tokens for tokens, han, _, read in spellings if read and _stands(tokens, han, folded, asked))
         anchors = dict.fromkeys(term for tokens in named for term in tokens if term in known)
         for tokens, _, sought, _ in spellings if anchors else ():
             if sought and not set(tokens) <= known:

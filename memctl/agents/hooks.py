@@ -28,7 +28,7 @@ EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-co
 """Our names of the events, and those of Claude Code and Codex."""
 _SECONDS = {"session-start": 5.0, "prompt": 2.0, "pre-compact": 10.0, "session-end": 2.0}
 _FINISH = 300.0  # what a long transcript may take after the host was let go
-_MOST = 8 * 1024 * 1024
+_MOST_INPUT = 8 * 1024 * 1024
 _PROMPT = 20_000  # characters of a prompt that are looked at
 # A host cuts what a hook says at 10,000 characters; tokens of three letters stay below that.
 _START_TOKENS, _PROMPT_TOKENS = 2400, 1200
@@ -96,8 +96,8 @@ def _read(stdin: TextIO) -> Mapping[str, Any]:
         return {}
     source: Any = getattr(stdin, "buffer", stdin)
     try:
-        data = source.read(_MOST + 1)
-        if len(data) > _MOST:
+        data = source.read(_MOST_INPUT + 1)
+        if len(data) > _MOST_INPUT:
             raise _Silent("over 8 MiB on stdin")
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
         given = json.loads(text) if text.strip() else {}
@@ -162,7 +162,7 @@ def _keep(memory: Memory, given: Mapping[str, Any]) -> str:
 
 # -- the log ----------------------------------------------------------------------------------------------------------
 
-_MOST = 256 * 1024
+_MOST_LOG = 256 * 1024
 
 
 def log_hook(root: Path, line: str) -> None:
@@ -174,7 +174,7 @@ def log_hook(root: Path, line: str) -> None:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_SAFELY, 0o600)
         try:
             os.write(fd, " ".join(line.split())[:500].encode("utf-8", "replace") + b"\n")
-            is_full = os.fstat(fd).st_size >= _MOST
+            is_full = os.fstat(fd).st_size >= _MOST_LOG
         finally:
             os.close(fd)
         if is_full:

@@ -125,10 +125,10 @@ def relative(path: str, page: str) -> str:
     shared = 0
     while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
         shared += 1
-    return _UNSAFE.sub(_percent, "/".join([".."] * (len(here) - shared) + there[shared:]))
+    return _UNSAFE_IN_LINK.sub(_percent, "/".join([".."] * (len(here) - shared) + there[shared:]))
 
 
-_UNSAFE = re.compile(r"[\x00-\x20\x7f-\xa0\"#%&'()*:<>?\[\\\]^`{|}!$~\ud800-\udfff]|\s")
+_UNSAFE_IN_LINK = re.compile(r"[\x00-\x20\x7f-\xa0\"#%&'()*:<>?\[\\\]^`{|}!$~\ud800-\udfff]|\s")
 
 
 def _percent(match: re.Match[str]) -> str:

@@ -275,3 +275,17 @@ def test_the_manual_has_the_help_of_every_command(tmp_path: Path) -> None:
         assert call([*words, "--help"], tmp_path, COLUMNS="80").out.strip() in page, (
             f"make docs: the help of {' '.join(words)} changed"
         )
+
+
+def test_no_module_gives_a_name_twice() -> None:
+    """A second `_MOST` at the top level of a module silently replaces the first."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        named = [name for node in ast.parse(path.read_text("utf-8")).body for name in _names_of(node)]
+        assert not {name for name in named if named.count(name) > 1}, path
+
+
+def _names_of(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]

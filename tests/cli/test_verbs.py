@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from datetime import date
@@ -40,18 +39,6 @@ def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
     found = find_workspace(None, {}, made / "bank/entities")
     assert found.root == made
     assert check(found, DAY) == ()
-
-
-def test_init_again_changes_nothing_and_never_overwrites(tmp_path: Path) -> None:
-    (tmp_path / "memory.md").write_text("mine\n")
-    (tmp_path / ".gitignore").write_text("mine\n")
-    _, first, _ = init(tmp_path, git=True)
-    assert "memory.md" not in first
-    assert ".gitignore" not in first
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert init(tmp_path, git=True)[1] == []
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
-    assert (tmp_path / "memory.md").read_text() == "mine\n"
 
 
 @pytest.mark.parametrize(
@@ -96,16 +83,6 @@ def test_a_citation_with_lines_around_it(workspace: Workspace) -> None:
     assert (passage.first, passage.lines) == (6, tuple(lines[5:9]))
     assert (passage.citation.line, passage.citation.end_line) == (7, 8)
     assert show(memory_on(workspace), f"{LOG}:7", context=0)[0].lines == (lines[6],)
-
-
-def test_an_id_is_found_wherever_its_line_moved(workspace: Workspace) -> None:
-    page = workspace.root / LOG
-    (before,) = show(memory_on(workspace), "f-atlas-db", context=0)
-    page.write_text("New first line.\n\n" + page.read_text())
-    (after,) = show(memory_on(workspace), "^f-atlas-db", context=0)
-    assert after.lines == before.lines
-    assert after.citation.line == before.citation.line + 2
-    assert show(memory_on(workspace), f"{before.citation} ^f-atlas-db", context=0) == (after,)
 
 
 def test_a_citation_whose_id_is_gone_shows_its_line(workspace: Workspace) -> None:
@@ -158,12 +135,6 @@ def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
         other.close()
     assert not found.fresh
     assert "another memctl is writing" in (found.stale or "")
-
-
-def test_status_as_json(workspace: Workspace) -> None:
-    done = memctl("status", "--json", cwd=workspace.root)
-    assert done.returncode == 0
-    assert json.loads(done.stdout)["pages"] == len(PAGES)
 
 
 # -- check ------------------------------------------------------------------------------------------------------------
@@ -219,16 +190,6 @@ def test_check_writes_nothing_but_the_index(workspace: Workspace) -> None:
     assert {path: path.read_bytes() for path in workspace.root.rglob("*.md")} == before
 
 
-def test_check_through_the_command_line(workspace: Workspace) -> None:
-    found = memctl("check", cwd=workspace.root)
-    assert found.returncode == 1
-    assert "memory/2025-11-26-standup.md" in found.stdout
-    (workspace.root / "memory/2025-11-26-standup.md").unlink()
-    (workspace.root / LOG).write_text("# A day\n")
-    clean = memctl("check", cwd=workspace.root)
-    assert (clean.returncode, clean.stdout) == (0, "")
-
-
 # -- fact -------------------------------------------------------------------------------------------------------------
 
 
@@ -270,15 +231,6 @@ def test_a_slot_that_ended(workspace: Workspace) -> None:
     with pytest.raises(NothingFound, match="nothing holds for 'car' now"):
         get_fact(memory_on(workspace, DAY), "car", "Peter")
     assert len(history(memory_on(workspace, DAY), "car", "Peter")) == 1
-
-
-def test_fact_through_the_command_line(workspace: Workspace) -> None:
-    assert memctl("fact", "set", "city", "Lives in Lisbon", "--about", "Peter", cwd=workspace.root).returncode == 0
-    done = memctl("fact", "get", "city", "--about", "Peter", cwd=workspace.root)
-    assert (done.returncode, "Lives in Lisbon" in done.stdout) == (0, True)
-    missing = memctl("fact", "get", "size", cwd=workspace.root)
-    assert missing.returncode == 1
-    assert is_two_lines(missing.stderr)
 
 
 # -- entity -----------------------------------------------------------------------------------------------------------
@@ -326,12 +278,6 @@ def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace) -> None:
         (workspace.root / f"bank/entities/{name.replace(' ', '-')}.md").write_text(f"# {name}\n")
     with pytest.raises(Usage, match="Alex Chen or Alex Stone"):
         show_entity(memory_on(workspace, DAY), "Alex")
-
-
-def test_entity_through_the_command_line(workspace: Workspace) -> None:
-    assert "Atlas" in memctl("entity", "list", cwd=workspace.root).stdout
-    assert "PostgreSQL 17" in memctl("entity", "show", "Atlas", cwd=workspace.root).stdout
-    assert memctl("entity", "show", "Zoltan", cwd=workspace.root).returncode == 1
 
 
 # -- the world in the way ---------------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,9 +74,9 @@ def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False
         return _disconnect(workspace, wish, write)
     record = read_record(workspace)
     files = files_of(wish)
-    planned = [_to_put(wish, file, record.get(file.place)) for file in files]
+    planned = [_planned(file, partial(_to_put, wish=wish, file=file, entry=record.get(file.place))) for file in files]
     stale = set(_recorded(record, wish)) - {file.place for file in files}
-    planned += [_to_take(_file_of(path, record[path]), record[path]) for path in sorted(stale)]
+    planned += [_to_be_taken(_file_of(path, record[path]), record[path]) for path in sorted(stale)]
     return _done(workspace, tuple(planned), tuple(notes_of(wish)), write)
 
 
@@ -83,7 +84,7 @@ def _disconnect(workspace: Workspace, wish: Wish, write: bool) -> Connected:
     record = read_record(workspace)
     files = {file.place: file for file in files_of(wish)}
     files |= {path: _file_of(path, record[path]) for path in _recorded(record, wish)}
-    planned = [_to_take(file, record.get(path)) for path, file in files.items()]
+    planned = [_to_be_taken(file, record.get(path)) for path, file in files.items()]
     return _done(workspace, tuple(planned), (), write)
 
 
@@ -131,22 +132,26 @@ def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
-def _to_put(wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
+def _planned(file: File, plan: Callable[[Held], Planned]) -> Planned:
+    """What `plan` makes of a file, or why it cannot; PageUnreadable for a file that is broken."""
     held = read_held(Path(file.place))
-    text = _text(held.data)
     try:
-        if _is_there(text, file, entry):
-            return Planned(held, file.title, "same", entry=entry or {})
-        base = _without(held, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
-        if base.problems:
-            return _refused(held, file, base.problems)
-        new = put(base.text, file)
+        return plan(held)
     except Misfit as error:
         return _refused(held, file, [str(error)])
     except Malformed as error:
-        raise PageUnreadable(
-            str(held.path), str(error), "correct that line of the file; nothing was written"
-        ) from error
+        cure = "correct that line of the file; nothing was written"
+        raise PageUnreadable(str(held.path), str(error), cure) from error
+
+
+def _to_put(held: Held, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
+    text = _text(held.data)
+    if _is_there(text, file, entry):
+        return Planned(held, file.title, "same", entry=entry or {})
+    base = _without(held, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
+    if base.problems:
+        return _refused(held, file, base.problems)
+    new = put(base.text, file)
     after = _bytes(new.text)
     kept = _entry(wish, file, base.text, new, entry or {})
     state = "new" if held.data is None else "changed"
@@ -163,18 +168,14 @@ def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> boo
         return False
 
 
-def _to_take(file: File, entry: dict[str, Any] | None) -> Planned:
-    held = read_held(Path(file.place))
+def _to_be_taken(file: File, entry: dict[str, Any] | None) -> Planned:
+    return _planned(file, partial(_to_take, file=file, entry=entry))
+
+
+def _to_take(held: Held, file: File, entry: dict[str, Any] | None) -> Planned:
     if held.data is None:
         return Planned(held, file.title, "same")
-    try:
-        left = _without(held, file, entry)
-    except Misfit as error:
-        return _refused(held, file, [str(error)])
-    except Malformed as error:
-        raise PageUnreadable(
-            str(held.path), str(error), "correct that line of the file; nothing was written"
-        ) from error
+    left = _without(held, file, entry)
     if left.problems:
         return _refused(held, file, left.problems)
     if left.text is None:

@@ -118,6 +118,12 @@ class OpenMemory:
         if stale := self.synced().stale:
             self.tell(f"stale: {stale}")
 
+    def paused(self: M) -> M:
+        """The same with `now` standing still, for one call of a process that stays."""
+        other, now = copy(self), self.now
+        other._clock = lambda: now
+        return other
+
     def with_workspace(self: M, workspace: Workspace) -> M:
         """The same with other settings, such as without a model, for one call."""
         other = copy(self)

@@ -11,7 +11,7 @@ import html
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ..errors import NoWorkspace
@@ -55,7 +55,7 @@ class Served:
         root = self.memory.workspace.root
         if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)
-        return route.run(self, asked)
+        return route.run(replace(self, memory=self.memory.paused()), asked)
 
 
 class Route(NamedTuple):

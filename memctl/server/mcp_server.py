@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -119,10 +120,11 @@ class _Face:
     def _told(self, tool: Tool, given: Mapping[str, Any]) -> Told:
         arguments = tool.read(given)
         self._ready()
+        session = replace(self._session, memory=self._session.memory.paused())
         if not tool.writes:
-            return tool.run(self._session, **arguments)
+            return tool.run(session, **arguments)
         with self._writing:
-            return tool.run(self._session, **arguments)
+            return tool.run(session, **arguments)
 
     # -- resources ----------------------------------------------------------------------------------------------------
 

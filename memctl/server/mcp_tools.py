@@ -88,13 +88,11 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 # -- recall -----------------------------------------------------------------------------------------------------------
 
 
-def _recall(
-    session: Session, *, query: str = "", k: int = 10, budget: int = 1500, history: bool = False, hops: int = 1,
-    about: Sequence[str] = (), kind: Sequence[str] = (), **filters: Any,
-) -> Told:  # fmt: skip
+def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> Told:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
-    query_read = session.memory.query(query, public=True, about=about, kinds=kind, **filters)
-    answer = session.memory.recall(query_read, k=k, history=history, hops=hops, budget=budget - _HEADING)
+    how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
+    read = session.memory.query(query, public=True, kinds=asked.pop("kind", ()), **asked)
+    answer = session.memory.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(answer, budget)
     made = {"schema": 1} | answer_json(answer)
     notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)

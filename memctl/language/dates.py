@@ -306,7 +306,7 @@ class _Point:
         return "day2" in self.slots or "year2" in self.slots
 
     def on(self, today: date) -> Period | None:
-        """The days meant when it is `today`; None when there are no such days."""
+        """The days meant when it is `today`; None when such days do not exist."""
         if self.meaning == "iso":
             return self.period
         try:
@@ -423,7 +423,7 @@ def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) 
 def _closer(tokens: list[Token], at: int, opener: str = "") -> str:
     """The kind of bound that a word after a point sets (以来, 之前, onwards); empty if none."""
     names = [name for name in _CLOSERS if _is(tokens, at, name)]
-    if not names or (names[0] == "start_end" and not opener):  # 会议上周开始 is no "since", 从上周开始 is
+    if not names or (names[0] == "start_end" and not opener):  # 会议上周开始 does not mean "since", 从上周开始 does
         return ""
     return _CLOSERS[names[0]]
 
@@ -525,7 +525,7 @@ def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
 def find_times(text: str, today: date) -> list[Mention]:
     """All time expressions in free text, left to right, without overlaps; offsets are characters of `text`.
 
-    Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") is no mention by itself.
+    Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
     """
     return [mention for mention, _ in _scan(text, today)]
 

@@ -93,7 +93,7 @@ def spell(name: str) -> str:
 
 
 def mentions(text: str) -> tuple[str, ...]:
-    """Names written as `@Name` or `[[Name]]` in running text, in order, once each; inline code names nobody."""
+    """Names written as `@Name` or `[[Name]]` in running text, in order, once each; inline code is left out."""
     if "@" not in text and "[[" not in text:
         return ()
     prose = _CODE.sub(" ", text) if "`" in text else text
@@ -129,7 +129,7 @@ def heads(text: str) -> set[str]:
 def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, ...]:
     """The entities that `text` names, in order; `known` maps a head (`stem_head`) to the names that begin so.
 
-    A listed name with a capital wants one in the text ("Will" is not "will"); one that several bear names nobody.
+    A listed name with a capital wants one in the text ("Will" is not "will"); a name of several entities is left out.
     """
     if not known:
         return ()

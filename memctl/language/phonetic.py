@@ -1,4 +1,4 @@
-"""Names across scripts: phonetic keys, transliteration, pinyin, and names that many people bear.
+"""Names across scripts: phonetic keys, transliteration, pinyin, and common names.
 
 Slang writes Latin names by ear («постгрес», «гитхаб», «питон») and Latin keyboards write Russian ones (zhenya). What both
 spellings keep are the consonants, so phonetic keys hold those; the first letters say where in a vocabulary to look.
@@ -170,5 +170,5 @@ def _common() -> frozenset[str]:
 
 
 def is_common_name(word: str) -> bool:
-    """True for a name of six letters or more that many people bear: two such are two people, however alike."""
+    """True for a common name of six letters or more: two such names are two people, however similar."""
     return transliterate(word) in _common()

@@ -80,7 +80,7 @@ def _tokens(text: str) -> Iterator[Secret]:
 
 
 def _starts_clean(text: str, start: int) -> bool:
-    r"""False inside a longer ASCII word; an escape before it (`\n` in JSON, `%3D` in a URL) is no part of the word."""
+    r"""False inside a longer ASCII word; an escape before it (`\n` in JSON, `%3D` in a URL) does not belong to the word."""
     before = text[max(0, start - 3) : start]
     return not (before[-1:].isascii() and before[-1:].isalnum()) or bool(
         _compiled(r".?\\[nrt]|%[0-9A-Fa-f]{2}").fullmatch(before)

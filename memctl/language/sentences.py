@@ -56,7 +56,7 @@ def _machine() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 
 def is_machine_line(line: str) -> bool:
-    """True for a line that nobody types as prose: code, a log, a shell, a frame of a stack, a row of a table."""
+    """True for a line that a machine wrote, not a person: code, a log, a shell, a frame of a stack, a row of a table."""
     begins, inside = _machine()
     line = line[:_READ]
     return bool(begins.match(line) or inside.search(line))

@@ -10,13 +10,13 @@ from .analyzer import fold, terms
 from .names import is_han
 from .words import languages, lines
 
-__all__ = ["Standin", "groups", "standins"]
+__all__ = ["Expansion", "expansions", "groups"]
 
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = 3  # letters by which the groups of a word are found, more of a long one: no ending begins before
 
 
-Standin = tuple[tuple[str, ...], tuple[str, ...]]
+Expansion = tuple[tuple[str, ...], tuple[str, ...]]
 """Tokens that, one after another, stand for terms of a question; and those terms."""
 
 # Its tokens, the spelling itself if it is Chinese, whether it is looked for, whether it is understood. Plain tuples: to
@@ -24,7 +24,7 @@ Standin = tuple[tuple[str, ...], tuple[str, ...]]
 _Spelling = tuple[tuple[str, ...], str, bool, bool]
 
 
-def standins(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] = ()) -> list[Standin]:
+def expansions(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] = ()) -> list[Expansion]:
     """What could stand for the wanted terms of a question: the other spellings of every group that it names.
 
     `more` are groups of the workspace's own.

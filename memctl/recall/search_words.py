@@ -38,7 +38,7 @@ from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
 from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads
-from ..language.synonyms import Standin, standins
+from ..language.synonyms import Expansion, expansions
 from .rank import Found
 from .search_vectors import NEAREST, Fusion, VectorSearch
 
@@ -237,24 +237,24 @@ def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Enti
 
 def _spelled_otherwise(
     index: Index, query: Query, wanted: list[str], named: list[Entity]
-) -> tuple[list[Standin], dict[str, int]]:
+) -> tuple[list[Expansion], dict[str, int]]:
     """Other words that stand for terms, and in how many entries each of all these words stands."""
     names = {token for entity in named for name in entity.names for token in terms(name)}
-    spelled = standins(query.words, wanted, query.aliases) + _surnames(query.words)
+    spelled = expansions(query.words, wanted, query.aliases) + _surnames(query.words)
     known = frequencies(index, {*wanted, *names, *(token for tokens, _ in spelled for token in tokens)})
     spelled = [(tokens, stood) for tokens, stood in spelled if all(map(known.get, tokens))]
     return spelled + _in_latin(index, [term for term in wanted if term in known]), known
 
 
 def _unknown(
-    wanted: Sequence[str], known: Mapping[str, int], forms: Mapping[str, str], spelled: Iterable[Standin]
+    wanted: Sequence[str], known: Mapping[str, int], forms: Mapping[str, str], spelled: Iterable[Expansion]
 ) -> list[str]:
     """The terms that stand nowhere, in no other spelling either."""
     found = {*known, *forms.values()}.union(*(stood for _, stood in spelled))
     return [term for term in wanted if term not in found]
 
 
-def _surnames(words: str) -> list[Standin]:
+def _surnames(words: str) -> list[Expansion]:
     """«Петров» in a question is a name, and «петров» many of «Пётр»; either may be meant by the other."""
     bare = (word.strip('.,;:?!()«»"') for word in words.split() if "в" in word)
     found = ((word.casefold(), terms(word)) for word in bare if word.endswith(("ов", "ев")) and word.isalpha())
@@ -275,7 +275,7 @@ def _forms(wanted: list[str], named: list[Entity], known: Mapping[str, int]) -> 
 
 
 def _partly(
-    spelled: Iterable[Standin], weights: Mapping[str, float], known: Mapping[str, int], total: int
+    spelled: Iterable[Expansion], weights: Mapping[str, float], known: Mapping[str, int], total: int
 ) -> tuple[tuple[Other, ...], dict[str, int]]:
     """The other words with their shares, and the rarest token of each, to fetch by."""
     found: list[Other] = []
@@ -329,9 +329,9 @@ def _sounding_alike(index: Index, term: str) -> list[str]:
     return sorted(found, key=lambda token: abs(len(token) - len(term)))[:_COMPLETIONS]
 
 
-def _in_latin(index: Index, held: Sequence[str]) -> list[Standin]:
+def _in_latin(index: Index, held: Sequence[str]) -> list[Expansion]:
     """Latin words that sound exactly like a Cyrillic one which stands somewhere too: both were written."""
-    found: list[Standin] = []
+    found: list[Expansion] = []
     cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
     if not cyrillic:
         return found

@@ -14,7 +14,7 @@ from memctl.index.heal import with_index
 from memctl.index.queries.entries import dump
 from memctl.language.analyzer import fold, query_terms, simplified, terms
 from memctl.language.phonetic import other_script_prefixes, phonetic_key, sounds_alike
-from memctl.language.synonyms import groups, standins
+from memctl.language.synonyms import expansions, groups
 from memctl.language.words import words
 
 DATA = Path(__file__).parents[1] / "data" / "slang"
@@ -25,7 +25,7 @@ LANGUAGES = ("en", "ru", "zh")
 
 def stand_for(question: str, *more: tuple[str, ...]) -> set[str]:
     """What could stand for the words of a question, as text."""
-    return {" ".join(tokens) for tokens, _ in standins(question, query_terms(question), more)}
+    return {" ".join(tokens) for tokens, _ in expansions(question, query_terms(question), more)}
 
 
 # -- the table --------------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ def test_a_marked_spelling_works_one_way() -> None:
 @given(st.text(max_size=60), st.lists(st.lists(st.text(max_size=12), max_size=4), max_size=3))
 def test_any_text_and_any_group_can_be_given(text: str, groups: list[list[str]]) -> None:
     wanted = query_terms(text)
-    for tokens, stood in standins(text, wanted, groups):
+    for tokens, stood in expansions(text, wanted, groups):
         assert tokens and stood and set(stood) <= set(wanted) and not set(tokens) <= set(wanted)
 
 

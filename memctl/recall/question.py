@@ -175,7 +175,7 @@ def _role() -> re.Pattern[str]:
 def _last_turn(text: str) -> str | None:
     """What the user said last in a text with roles; None without any.
 
-    After the last answer a paragraph may follow that nobody is said to have written: that is the question then.
+    After the last answer a paragraph may follow without a role: that is the question then.
     """
     marks = [mark for mark in _role().finditer(text) if ":" in mark[0] or "：" in mark[0] or "#" in mark[0]]
     if not marks:

@@ -69,7 +69,7 @@ class VectorSearch:
             self._vector = self._embedder.query(self._text)
         except MemctlError as error:
             self._failed = error.what
-        except Exception as error:  # in a thread: nobody else would hear of it
+        except Exception as error:  # in a thread, where it would go unnoticed
             self._failed = f"the model {self._embedder.name} fails: {type(error).__name__}"
 
     def close(self) -> list[str]:

@@ -47,11 +47,8 @@ __all__ = ["QueryTerms", "search_words"]
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
 _FEW = 2  # words of a question that must all be met before vectors have their say
-_BRIEF = (
-    6  # words of a question that may want an identifier as it is; a longer one tells a story, in which 3pm is a detail
-)
-
-
+# Words of a question that may want an identifier as it is; a longer one tells a story, in which 3pm is a detail.
+_BRIEF = 6
 _COMPLETIONS = 8
 _MOST_GUESSES = 32  # unknown terms that are looked for as beginnings: a pasted page has thousands
 _MOST_HEARD = 8  # unknown terms that are looked for by their sound: up to 16 reads of the vocabulary each
@@ -215,7 +212,7 @@ def _named(index: Index, text: str) -> list[Entity]:
 
 
 def _weigh_terms(index: Index, query: Query, wanted: list[str], named: list[Entity]) -> QueryTerms:
-    """Terms with their weights. Other names of whom the question names count as that name; other words for a thing count
+    """Terms with their weights. Other names of an entity in the question count as the one it is named by; other words for a thing count
     in part; a term that stands nowhere is looked for as a prefix."""
     spelled, known = _spelled_otherwise(index, query, wanted, named)
     forms = _forms(wanted, named, known)

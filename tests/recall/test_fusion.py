@@ -1,4 +1,4 @@
-"""Words and meaning as one relevance: never falls where either part grows, words alone where there is no meaning, no ties by chance."""
+"""Words and vectors as one relevance: never falls where either part grows, words alone where there are no vectors."""
 
 from __future__ import annotations
 

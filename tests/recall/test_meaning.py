@@ -1,4 +1,4 @@
-"""The channel of meaning through recall: it adds to words, obeys every filter, explains itself, and never stands in the way."""
+"""The search by vectors through recall: it adds to words, obeys every filter, explains itself, and never stands in the way."""
 
 from __future__ import annotations
 

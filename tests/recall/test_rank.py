@@ -1,4 +1,4 @@
-"""The order of an answer (contract, section 5; algorithms.md, Fusion): the relevance of words, bent by bounded factors.
+"""The order of an answer: the relevance of words, adjusted by bounded factors.
 
 Newest truth first among equals; exact twins are one hit; what was replaced stands below what replaced it.
 """

@@ -76,7 +76,7 @@ def test_the_hits_are_those_of_recall(tmp_path: Path) -> None:
 
 
 def test_equal_runs_give_equal_answers(tmp_path: Path) -> None:
-    """Also with an index made anew."""
+    """Also with an index made again."""
     root = fixture_copy(tmp_path)
     first = call(["recall", "gateway battery", "--hops", "3", "-f", "jsonl"], root).out
     call(["index", "--rebuild", "--no-vectors"], root)
@@ -131,8 +131,8 @@ PAGE = {
         "# A day\n\n* the boat belongs to @Irina-Volkova\n",
     ],
 )
-def test_one_bearer_of_many_names(tmp_path: Path, line: str) -> None:
-    """Aliases, inflected and in other scripts, lead to one and the same bearer; notes and tables take part."""
+def test_one_entity_of_many_names(tmp_path: Path, line: str) -> None:
+    """Aliases, inflected and in other scripts, lead to one and the same entity; notes and tables take part."""
     answer = further(write_pages(tmp_path, PAGE | {"memory/2025-11-02.md": line}), "the botanist Alice", 2)
     found = {str(hit.source).partition("#")[0]: hit.via[1] for hit in answer.related or ()}
     assert found == {"memory/2025-11-02.md": "Irina Volkova", "bank/entities/Irina-Volkova.md": "Irina Volkova"}

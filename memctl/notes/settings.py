@@ -20,7 +20,7 @@ class Settings(NamedTuple):
     `page_from` is how many facts a name needs before reflect gives it a page. `words` is a TOML file with more words for
     stance, `nli` the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
     is nothing, else a package or the folder of a model (vectors/models.py), `vector_weight` how much that counts beside
-    words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/workspace_aliases.py).
+    words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
     `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
     memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
     `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long.

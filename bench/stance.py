@@ -1,6 +1,6 @@
 """How well stance judges labelled pairs: macro-F1, each language and class, the confusion table, and the misses.
 
-    python bench/stance.py tests/data/stance/dev.jsonl [--misses]
+    python bench/stance.py tests/data/stance/dev.jsonl [--misses] [--ablate]
 
 A line of a file: {"lang": "en", "belief": "O(0.8) @P: …", "fact": "W @P: …", "label": "for|against|neither", "note": "…"}
 """
@@ -15,6 +15,7 @@ from typing import Any
 
 from memctl.facts import Fact
 from memctl.markdown.grammar import parse
+from memctl.stance import rules
 from memctl.stance.stance import Stance, stance
 
 CLASSES = ("for", "against", "neither")
@@ -56,6 +57,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--misses", action="store_true", help="list the pairs judged otherwise, with the reason")
+    parser.add_argument("--ablate", action="store_true", help="switch each rule off, count what changes")
     options = parser.parse_args()
     rows = [json.loads(line) for path in options.files for line in path.read_text("utf-8").splitlines() if line.strip()]
     tables: dict[str, Counter[tuple[str, str]]] = {}
@@ -69,6 +71,21 @@ def main() -> None:
             )
     for title, pairs in tables.items():
         report(title, pairs)
+    if options.ablate:
+        ablate(rows)
+
+
+def ablate(rows: list[dict[str, Any]]) -> None:
+    """For each rule: how many verdicts change without it, and how many more are right with it."""
+    everything = rules.RULES
+    before = [judged(row).verdict for row in rows]
+    for rule in everything:
+        rules.RULES = tuple(other for other in everything if other is not rule)
+        after = [judged(row).verdict for row in rows]
+        changed = [(row["label"], was, now) for row, was, now in zip(rows, before, after, strict=True) if was != now]
+        wins = sum((was == label) - (now == label) for label, was, now in changed)
+        print(f"  without {rule.__name__:12} {len(changed):4} change, {wins:+d} right with it")
+    rules.RULES = everything
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from ..language.relations import Relation, relation
 from ..language.sentences import is_change, is_past
 from ..language.words import languages, lines, words
 from ..stance.lexicon import shipped, tokens
-from ..stance.reading import analyse
+from ..stance.phrases import analyse
 from ..stance.stance import Stance
 from .pairs import HAN_NUMERALS, Marks, are_together, is_part, marks_of, roles_of
 

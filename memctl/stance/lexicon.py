@@ -20,7 +20,7 @@ from ..language.words import toml, words
 __all__ = ["LANGUAGES", "Lexicon", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
 
 LANGUAGES = ("en", "ru", "zh")
-GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "apart", "not_on")
+GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "not_on")
 VALUED = ("numbers", "months")
 
 

@@ -2,161 +2,144 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from .phrases import Item
-from .reading import Clause
-from .units import Unit
+from .phrases import Clause, PolarityItem
 
-__all__ = ["WORTH", "Bond", "View", "is_thing", "loose", "same_thing", "sign_of"]
-
+__all__ = ["WORTH", "Overlap", "Scaled", "is_thing", "loose", "overlap", "same_thing", "sign_of"]
 
 WORTH = frozenset(("quality", "truth", "success", "reliability", "useful", "trust"))
 """Scales on which one end is plainly better: bad estimates are wrong, good code works."""
 
-
-_KEPT = {"reliability", "punctual"}  # a bus that comes late is not reliable
-_WITHOUT = frozenset(("without", "без", "不加", "不放", "不带"))
+Pair = tuple[PolarityItem, PolarityItem]
 
 
-class View(NamedTuple):
-    """One reading of a pair of clauses: the verdict with the weight of its bond."""
+class Scaled(NamedTuple):
+    """A word of the belief and one of the fact on the same scale; `sign` is +1 for the same end, -1 for the other."""
 
-    verdict: str
-    bond: float
-    reason: str
-    hedged: bool = False
-    reversal: bool = False
-    place: int = 0
+    one: PolarityItem
+    other: PolarityItem
+    sign: int
 
 
-class Bond:
-    """What two clauses share: pairs of things, scales, and the weight of what is left over on each side."""
+class Overlap(NamedTuple):
+    """What two clauses share.
 
-    def __init__(self, belief: Clause, clause: Clause, mine: frozenset[str], key: str = "") -> None:
-        self.flags, self.key = belief.flags, key
-        self.mine, self.units, self.segments = mine, clause.units, clause.segments
-        self.belief = _topics(belief, mine, True)
-        self.fact = _topics(clause, mine, False)
-        self.keys = frozenset(unit.key for unit in belief.units if unit.kind != "p")
-        self.without = any(unit.word.casefold() in _WITHOUT for unit in belief.units)
-        self.wish = any(item.att for item in self.belief)
-        if self.wish:
-            too = {item.segment for item in self.fact if item.excess > 0}
-            self.fact = [
-                item._replace(att=-1) if item.segment in too and not item.att and not item.excess else item
-                for item in self.fact
-            ]
-        self.pairs: list[tuple[Item, Item]] = []
-        self.scales: list[tuple[Item, Item, int]] = []
-        for one in self.belief:
-            if not one.right and not one.old:
-                self._meet(one, clause)
-        taken = {id(one) for one, _ in self.pairs} | {id(one) for one, _, sign in self.scales if sign > 0}
-        met = {id(other) for _, other in self.pairs} | {id(other) for _, other, _ in self.scales}
-        counted = [one for one in self.belief if not one.lesser and not one.right and not one.old]
-        total = sum(one.weight for one in counted)
-        unit = 1.0 if total >= 1 else 1 / total if total else 0.0  # a belief of one light verb: "enjoys running"
-        self.nouns = unit * sum(one.weight for one, _ in self.pairs if is_thing(one))
-        self.weight = unit * sum(one.weight for one in self.belief if id(one) in taken)
-        self.left = [one for one in counted if id(one) not in taken]
-        self.over = [one for one in self.fact if id(one) not in met]
-        self.coverage = min(1.0, self.weight / total / unit) if total else 0.0
-        heavy = [pair for pair in self.pairs if not pair[0].light]
-        self.apart = [(a, b) for a, b in heavy or self.pairs if sign_of(a, self.wish) != sign_of(b, self.wish)]
+    `pairs` are things that both name, `apart` those of them that one affirms and the other denies, `scales` words on the
+    same scale; `left` and `over` what belief and fact have beside. `weight` is that of all that is met, `nouns` that of
+    the things, `coverage` the share of the belief. `wish` says that the belief is about what somebody wants or likes.
+    """
 
-    def reach(self, scale: Item) -> float:
-        """The share of the belief that is met when `scale` is counted in, whichever end the fact stands at."""
-        counted = [one for one in self.belief if not one.lesser and not one.right and not one.old]
-        total = sum(one.weight for one in counted)
-        rest = sum(one.weight for one in self.left if one is not scale)
-        return 1 - rest / total if total else 0.0
+    belief: list[PolarityItem]
+    fact: list[PolarityItem]
+    wish: bool
+    pairs: list[Pair]
+    apart: list[Pair]
+    scales: list[Scaled]
+    left: list[PolarityItem]
+    over: list[PolarityItem]
+    weight: float
+    nouns: float
+    coverage: float
 
-    def _meet(self, one: Item, clause: Clause) -> None:
-        """Pair `one` with what the fact says of the same; of several, with what is denied or felt before the neutral."""
-        same = [
-            o
-            for o in self.fact
-            if not o.right and (not o.other or one.other) and same_thing(one, o, sign_of(o, self.wish) < 0)
+
+def overlap(belief: Clause, clause: Clause, mine: frozenset[str]) -> Overlap:
+    """What the two clauses share; `mine` are the keys of the names that the belief is about, which say nothing."""
+    held, told = _topics(belief, mine), _topics(clause, mine)
+    wish = any(item.att for item in held)
+    pairs, scales = _matched(held, told, wish)
+    met = {id(one) for one, _ in pairs} | {id(scaled.one) for scaled in scales if scaled.sign > 0}
+    used = {id(other) for _, other in pairs} | {id(scaled.other) for scaled in scales}
+    left = [one for one in held if id(one) not in met]
+    total = _weight(held)
+    unit = 1.0 if total >= 1 else 1 / total if total else 0.0  # a belief of one light verb: "enjoys running"
+    weight = _weight(one for one in held if id(one) in met)
+    return Overlap(
+        held,
+        told,
+        wish,
+        pairs,
+        _apart(pairs, wish),
+        scales,
+        left,
+        [other for other in told if id(other) not in used],
+        unit * weight,
+        unit * _weight(one for one, _ in pairs if is_thing(one)),
+        min(1.0, weight / total) if total else 0.0,
+    )
+
+
+def _weight(items: Iterable[PolarityItem]) -> float:
+    return sum(item.weight for item in items)
+
+
+def _apart(pairs: list[Pair], wish: bool) -> list[Pair]:
+    """The pairs that one text affirms and the other denies; light verbs only where nothing else is shared."""
+    heavy = [pair for pair in pairs if not pair[0].light] or pairs
+    return [(one, other) for one, other in heavy if sign_of(one, wish) != sign_of(other, wish)]
+
+
+def _matched(held: list[PolarityItem], told: list[PolarityItem], wish: bool) -> tuple[list[Pair], list[Scaled]]:
+    """What each item of the belief is met by: a word on its scale, or the same thing."""
+    pairs: list[Pair] = []
+    scales: list[Scaled] = []
+    for one in held:
+        same = [other for other in told if same_thing(one, other, sign_of(other, wish) < 0)]
+        scaled = _scaled(one, held, told, wish)
+        if scaled and not _is_rather_the_same(scaled, same):
+            scales.append(scaled)
+        elif same:
+            pairs.append((one, max(same, key=lambda other: (other.ids == one.ids, bool(other.att or other.no < 0)))))
+    return pairs, scales
+
+
+def _scaled(one: PolarityItem, held: list[PolarityItem], told: list[PolarityItem], wish: bool) -> Scaled | None:
+    """The first word of the fact on a scale of `one`, a wanted one before others."""
+    for other in sorted(told, key=lambda item: not item.att) if one.axes else ():
+        signs = sign_of(one, wish) * sign_of(other, wish)
+        sides = [
+            side * its * signs
+            for name, side in one.axes
+            for same, its in other.axes
+            if name == same or {name, same} <= WORTH
         ]
-        found = self._scale(one) if one.axes else None
-        part = " " in one.word and bool(one.axes) and not any(o.axes for o in same)
-        if found and same and not part and not (found[2] < 0 and found[1].att and not any(o.att for o in same)):
-            found = None
-        if found:
-            self.scales.append(found)
-        elif same and not part:
-            other = max(same, key=lambda o: (o.ids == one.ids, bool(o.att or o.no < 0)))
-            self.pairs.append((one, other))
-
-    def _scale(self, one: Item) -> tuple[Item, Item, int] | None:
-        """The first word of the fact on a scale of `one`, a wanted one before others; +1 for the same end, -1 for the other."""
-        for other in sorted(self.fact, key=lambda o: not o.att):
-            signs = sign_of(one, self.wish) * sign_of(other, self.wish)
-            shared = [
-                a * b * signs
-                for name, a in one.axes
-                for same, b in other.axes
-                if name == same or {name, same} <= WORTH or {name, same} == _KEPT
-            ]
-            if shared and not any(same_thing(b, other, False) for b in self.belief if b is not one):
-                return one, other, 1 if max(shared) > 0 else -1
-        return None
+        if sides and not any(same_thing(item, other, False) for item in held if item is not one):
+            return Scaled(one, other, 1 if max(sides) > 0 else -1)
+    return None
 
 
-def sign_of(item: Item, wish: bool) -> int:
+def _is_rather_the_same(scaled: Scaled, same: list[PolarityItem]) -> bool:
+    """True where a word that stands on a scale is met by its like, and no wish for the other end speaks louder."""
+    return bool(same) and not (scaled.sign < 0 and scaled.other.att and not any(item.att for item in same))
+
+
+def _topics(clause: Clause, mine: frozenset[str]) -> list[PolarityItem]:
+    """The items of a clause but the names of the one it is about, what that is ("our cat Oskar"), and bare attitudes."""
+    named = {at for at, phrase in enumerate(clause.phrases) if phrase.key in mine or phrase.word.casefold() in mine}
+    kept = [item for item in clause.items if not item.ids & mine and item.at not in named]
+    return [item for item in kept if item.at + 1 not in named or item.verb or item.axes or item.weight < 1]
+
+
+def sign_of(item: PolarityItem, wish: bool) -> int:
     """+1 when the text says or wants it, -1 when it denies or rejects it."""
-    if item.excess:
-        return -item.excess if wish else (1 if item.excess > 0 else -1)
     if not wish and item.axes and item.att and not item.demand:
         return item.no
     return item.no * (item.att or 1)
 
 
-def same_thing(one: Item, other: Item, denied: bool) -> bool:
+def same_thing(one: PolarityItem, other: PolarityItem, denied: bool) -> bool:
     """True when `other` is `one` or a kind of it; what is denied of the general is denied of the special too."""
-    if any(name == same and a != b for name, a in one.axes for same, b in other.axes):
+    if any(name == same and side != its for name, side in one.axes for same, its in other.axes):
         return False
-    if one.ids & other.ids or one.ids & other.kinds or (denied and one.kinds & other.ids):
-        return True
-    return any(_kindred(a, b) for a in one.ids for b in other.ids)
+    return bool(one.ids & (other.ids | other.kinds) or (denied and one.kinds & other.ids))
 
 
-def _kindred(one: str, other: str) -> bool:
-    """True for two stems of one family: "rehears" and "rehearsal", «репетир» and «репетиц», "deliveri" and "deliv"."""
-    if one[:4] != other[:4] or one[0] > "\u3400" or one[-1] == "." or other[-1] == ".":
-        return False
-    short, long = sorted((one, other), key=len)
-    if len(short) < 5:
-        return False
-    same = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return same >= max(5, len(short) - 1) and len(long) - same <= 3
-
-
-def _topics(clause: Clause, mine: frozenset[str], told: bool) -> list[Item]:
-    """The items of a clause but the names of the one it is about; of a belief also not what that is ("our cat Oskar")."""
-    named = {at for at, unit in enumerate(clause.units) if unit.key in mine or unit.word.casefold() in mine}
-    kept = [item for item in clause.items if not item.ids & mine and item.at not in named]
-    absent = {clause.segments[at] for at in named if _is_absent(clause.units, at)}
-    if absent:  # "there is no ferry on Sundays"
-        kept = [item._replace(no=-1) if item.segment in absent else item for item in kept]
-    if not told:
-        return kept
-    kept = [item for item in kept if not item.felt or item.weight > 0.1]
-    return [item for item in kept if item.at + 1 not in named or item.verb or item.axes or item.weight < 1]
-
-
-def _is_absent(units: tuple[Unit, ...], at: int) -> bool:
-    """True for "no" right before a name, or «нет» right after it."""
-    before, after = units[at - 1].word.casefold() if at else "", units[at + 1 : at + 2]
-    return before in ("no", "没有", "没", "нет") or any(unit.word.casefold() == "нет" for unit in after)
-
-
-def is_thing(item: Item) -> bool:
+def is_thing(item: PolarityItem) -> bool:
     """False for a word that is only a place on a scale."""
     return not item.axes or any(name.endswith(".") for name in item.ids)
 
 
-def loose(items: list[Item]) -> float:
+def loose(items: list[PolarityItem]) -> float:
     """The weight of items that are neither light verbs nor scales."""
     return sum(item.weight for item in items if not item.light and not item.axes)

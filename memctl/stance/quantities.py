@@ -10,9 +10,15 @@ from ..language.analyzer import stop_terms
 
 if TYPE_CHECKING:
     from .lexicon import Role
-    from .units import Unit
+    from .phrases import Phrase
 
-__all__ = ["Quantity", "agree", "quantities"]
+__all__ = ["NUMERALS", "Quantity", "agree", "quantities"]
+
+NUMERALS = "零〇一二两三四五六七八九十百千万半几"
+_DIGITS = {char: float(value) for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0.0, "两": 2.0}
+_TENS = {"十": 10.0, "百": 100.0, "千": 1000.0, "万": 10000.0}
+_SIGNS = {"$": "dollar", "€": "money", "£": "pound", "%": "share", "¥": "yuan", "₽": "rouble", "°": "degree"}
+_HALF_DAY = 720  # minutes
 
 
 class Quantity(NamedTuple):
@@ -27,140 +33,77 @@ class Quantity(NamedTuple):
     denied: bool = False
 
 
-_HAN = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "半": 0.5}
-_HAN_UNITS = {"十": 10, "百": 100, "千": 1000, "万": 10000}
-_LATE = frozenset(("pm", "p.m", "вечера", "下午", "晚上", "傍晚", "evening", "afternoon", "дня"))
-_SIGNS = {"$": "dollar", "€": "money", "£": "pound", "%": "share", "¥": "yuan", "₽": "rouble", "°": "degree"}
-
-
-def quantities(units: Sequence[Unit]) -> tuple[Quantity, ...]:
+def quantities(phrases: Sequence[Phrase]) -> tuple[Quantity, ...]:
     """Every number of a clause that measures something, in order."""
-    return tuple(_found(units))
+    found = []
+    for at in range(len(phrases)):
+        quantity = _quantity(phrases, at)
+        if quantity and quantity.at >= 0:
+            denied = any(_has(phrases, n, "not") for n in (at - 1, at - 2))
+            found.append(quantity._replace(denied=denied))
+    return tuple(found)
 
 
-def _found(units: Sequence[Unit]) -> Iterator[Quantity]:
-    for at, unit in enumerate(units):
-        value = _number(unit)
-        if value is None and unit.word.casefold() in ("a", "an") and _has(units, at + 1, "units"):
-            value = None if _has(units, at - 1, "units") or _is_amount(units[:at]) else 1.0  # "40 euros a month"
-        if value is None and (bare := _period(units, at) or _bare_unit(units, at)):
-            yield bare
-        if value is None:
-            continue
-        quantity = _date(units, at, value) or _clock(units, at, value) or _measure(units, at, value)
-        if quantity:
-            yield quantity._replace(denied=any(_has(units, n, "not") for n in (at - 1, at - 2)))
-
-
-def _is_amount(before: Sequence[Unit]) -> bool:
-    """True when a number stands right before: "40 cups a day" is a rate."""
-    return any(_number(unit) is not None for unit in before[-2:])
-
-
-def _period(units: Sequence[Unit], at: int) -> Quantity | None:
-    """How often: "hourly", "once a day", «каждый час», 每小时."""
-    word = units[at].word.casefold()
-    seconds = _PERIODS.get(word)
-    if (
-        seconds is None
-        and word in ("every", "each", "каждый", "каждую", "каждое", "once", "раз")
-        and at + 1 < len(units)
-    ):
-        ahead = at + 2 if _word(units, at + 1) in ("a", "an", "в") else at + 1
-        if (ahead == at + 1) == (word not in ("once", "раз")):
-            seconds = next((r.side for u in units[ahead : ahead + 1] for r in u.roles if _is_time(r)), None)
-    return Quantity("period", seconds, seconds, frozenset(), word, at) if seconds else None
-
-
-def _is_time(role: Role) -> bool:
-    return role.section == "units" and role.name == "time"
-
-
-_PERIODS = {
-    "hourly": 3600.0, "daily": 86400.0, "weekly": 604800.0, "monthly": 2592000.0, "ежечасно": 3600.0,
-    "ежедневно": 86400.0, "еженедельно": 604800.0, "ежемесячно": 2592000.0, "每小时": 3600.0, "每天": 86400.0,
-    "每周": 604800.0, "每星期": 604800.0, "每月": 2592000.0, "每个月": 2592000.0, "раз в сутки": 86400.0,
-}  # fmt: skip
-
-
-def _bare_unit(units: Sequence[Unit], at: int) -> Quantity | None:
-    """«За минуту» is within one, «пару минут» some two or three."""
-    word, before = units[at].word.casefold(), _word(units, at - 1)
-    role = next((r for r in units[at].roles if r.section == "units" and r.name == "time"), None)
-    if role and before in _PAIR:
-        return Quantity("time", 1.5 * role.side, 3.5 * role.side, frozenset(), f"{before} {word}", at)
-    until = _word(units, at + 1) == "до"  # «за час до» is a point of time
-    if role and before == "за":
-        return Quantity("time", role.side if until else 0.0, role.side, frozenset(), f"{before} {word}", at)
-    if word in _WITHIN:
-        return Quantity("time", _WITHIN[word] if until else 0.0, _WITHIN[word], frozenset(), word, at)
-    return None
-
-
-_PAIR = frozenset(("пару", "пара", "пары", "couple of"))
-_WITHIN = {
-    "当天": 86400.0,
-    "当日": 86400.0,
-    "同一天": 86400.0,
-    "за секунду": 1.0,
-    "за минуту": 60.0,
-    "за час": 3600.0,
-    "за день": 86400.0,
-    "за сутки": 86400.0,
-}
-
-
-def _number(unit: Unit) -> float | None:
-    if unit.kind != "n":
-        return next((role.side for role in unit.roles if role.section == "numbers"), None)
-    text = unit.word
-    if len(text) > 15:
+def agree(one: Quantity, other: Quantity) -> bool | None:
+    """True when both can be right, False when they cannot, None when they measure different things."""
+    if one.dimension != other.dimension or (one.dimension == "count" and not one.of & other.of):
         return None
-    if text[0] in _HAN or text[0] in _HAN_UNITS or text[0] == "几":
+    if one.dimension == "clock":
+        return one.low == other.low or (abs(one.low - other.low) == _HALF_DAY and min(one.low, other.low) <= _HALF_DAY)
+    if one.dimension == "date":
+        return one.low == other.low
+    return max(one.low, other.low) <= min(one.high, other.high) * 1.02 + 1e-9
+
+
+def _quantity(phrases: Sequence[Phrase], at: int) -> Quantity | None:
+    value = _number(phrases[at])
+    if value is None and _word(phrases, at) in ("a", "an") and _unit(phrases, at + 1) and not _is_rate(phrases, at):
+        value = 1.0
+    if value is None:
+        return None
+    return _date(phrases, at, value) or _clock(phrases, at, value) or _measure(phrases, at, value)
+
+
+def _is_rate(phrases: Sequence[Phrase], at: int) -> bool:
+    """True for the "a day" of "40 cups a day"."""
+    return any(_number(p) is not None or _has([p], 0, "units") for p in phrases[max(0, at - 2) : at])
+
+
+def _number(phrase: Phrase) -> float | None:
+    if phrase.kind != "n":
+        return next((role.side for role in phrase.roles if role.section == "numbers"), None)
+    text = re.sub(r"[\u00a0\u202f]|,(?=\d{3}(?!\d))", "", phrase.word)
+    if text[0] in NUMERALS:
         return _han_number(text)
-    if re.fullmatch(r"\d+(?:[.,]\d+)?", text):
-        return (
-            float(text.replace(",", ".")) if not re.fullmatch(r"\d{1,3},\d{3}", text) else float(text.replace(",", ""))
-        )
-    bare = re.sub(r"[,\u00a0\u202f]", "", text)
-    return float(bare) if re.fullmatch(r"\d+(?:\.\d+)?", bare) else 0.0 if re.fullmatch(r"[\d:\-]+", text) else None
+    return float(text.replace(",", ".")) if re.fullmatch(r"\d{1,15}(?:[.,]\d{1,9})?", text) else 0.0
 
 
 def _han_number(text: str) -> float | None:
     total, digit = 0.0, 0.0
     for char in text:
-        if char in _HAN_UNITS:
-            total += (digit or 1) * _HAN_UNITS[char]
+        if char in _TENS:
+            total += (digit or 1) * _TENS[char]
             digit = 0
-        elif char in _HAN:
-            digit = digit * 10 + _HAN[char] if char != "半" else 0.5
+        elif char == "半":
+            digit += 0.5
+        elif char in _DIGITS:
+            digit = digit * 10 + _DIGITS[char]
         else:
             return None
     return total + digit
 
 
-def _has(units: Sequence[Unit], at: int, section: str) -> bool:
-    return 0 <= at < len(units) and section in units[at].sections
+def _has(phrases: Sequence[Phrase], at: int, section: str) -> bool:
+    return 0 <= at < len(phrases) and section in phrases[at].sections
 
 
-def _word(units: Sequence[Unit], at: int) -> str:
-    return units[at].word.casefold() if 0 <= at < len(units) else ""
+def _word(phrases: Sequence[Phrase], at: int) -> str:
+    return phrases[at].word.casefold() if 0 <= at < len(phrases) else ""
 
 
-def _date(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
-    text = units[at].word
-    if iso := re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)", text):
-        return _point("date", int(iso[2]) * 100 + int(iso[3]), text, at)
-    for place in (at + 1, at - 1):
-        month = next((r.side for r in units[place].roles if r.section == "months"), 0) if 0 <= place < len(units) else 0
-        if month and 1 <= value <= 31:
-            return _point("date", month * 100 + value, f"{units[min(at, place)].word} {units[max(at, place)].word}", at)
-    if _word(units, at + 1) == "月" and units[at + 2 : at + 3] and (day := _number(units[at + 2])):
-        return _point("date", value * 100 + day, f"{text}月{units[at + 2].word}日", at)
+def _unit(phrases: Sequence[Phrase], at: int) -> Role | None:
     return (
-        Quantity("", 0, 0, frozenset(), "", -1)
-        if _word(units, at + 1) in ("日", "号") or _word(units, at + 1) == "月"
-        else None
+        next((role for role in phrases[at].roles if role.section == "units"), None) if 0 <= at < len(phrases) else None
     )
 
 
@@ -168,95 +111,97 @@ def _point(dimension: str, value: float, text: str, at: int) -> Quantity:
     return Quantity(dimension, value, value, frozenset(), text, at)
 
 
-def _clock(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
-    text = units[at].word
-    around = {_word(units, n) for n in range(max(0, at - 2), min(len(units), at + 4)) if n != at}
+def _date(phrases: Sequence[Phrase], at: int, value: float) -> Quantity | None:
+    """A day of a month; a number that only belongs to one has no place (`at` -1)."""
+    text, after = phrases[at].word, _word(phrases, at + 1)
+    if iso := re.fullmatch(r"\d{4}-(\d\d)-(\d\d)", text):
+        return _point("date", int(iso[1]) * 100 + int(iso[2]), text, at)
+    for place in (at + 1, at - 1):
+        if _has(phrases, place, "months") and 1 <= value <= 31:
+            month = next(role.side for role in phrases[place].roles if role.section == "months")
+            said = " ".join(phrases[n].word for n in sorted((at, place)))
+            return _point("date", month * 100 + value, said, at)
+    if after == "月" and at + 2 < len(phrases) and (day := _number(phrases[at + 2])):
+        return _point("date", value * 100 + day, f"{text}月{phrases[at + 2].word}日", at)
+    return _point("", 0, text, -1) if after in ("日", "号", "月") else None
+
+
+def _clock(phrases: Sequence[Phrase], at: int, value: float) -> Quantity | None:
+    text, after = phrases[at].word, _word(phrases, at + 1)
     if colon := re.fullmatch(r"(\d{1,2}):(\d\d)", text):
         minutes = int(colon[1]) * 60 + int(colon[2])
-    elif value <= 24 and (_has(units, at + 1, "clock") or (_has(units, at - 1, "at") and _bare(units, at))):
-        past = _number(units[at + 2]) if _word(units, at + 1) == "点" and at + 2 < len(units) else None
-        minutes = int(value * 60) + (30 if _word(units, at + 1) == "点半" else int(past or 0))
+    elif value <= 24 and (_has(phrases, at + 1, "clock") or (_has(phrases, at - 1, "at") and _is_bare(phrases, at))):
+        past = _number(phrases[at + 2]) if after == "点" and at + 2 < len(phrases) else None
+        minutes = int(value * 60) + (30 if after == "点半" else int(past or 0))
     else:
         return None
-    if minutes < 720 and around & _LATE:
-        minutes += 720
-    return _point("clock", minutes, text if ":" in text else f"{text} {_word(units, at + 1)}".strip(), at)
+    late = any(_has(phrases, n, "late") for n in range(at - 2, at + 4))
+    minutes += _HALF_DAY if minutes < _HALF_DAY and late else 0
+    return _point("clock", minutes, text if ":" in text else f"{text} {after}".strip(), at)
 
 
-def _bare(units: Sequence[Unit], at: int) -> bool:
-    """True for a number that counts nothing: "at 9", "в 9 и"."""
-    if at + 1 >= len(units) or "." in units[at].word:
-        return at + 1 >= len(units)
-    after = units[at + 1]
-    if after.sections & {"about_now", "coordinate"} or after.key in stop_terms():
+def _is_bare(phrases: Sequence[Phrase], at: int) -> bool:
+    """True for a number that counts nothing: "at 9", «в 9 и»."""
+    if at + 1 >= len(phrases):
         return True
-    return after.kind == "p" or _word(units, at + 1) in ("in", "and", "this", "every", "each", "on", "и", "or", "утра")
+    after = phrases[at + 1]
+    bare = (
+        after.kind == "p"
+        or after.key in stop_terms()
+        or bool(after.sections & {"about_now", "coordinate", "every", "late"})
+    )
+    return bare and "." not in phrases[at].word
 
 
-def _measure(units: Sequence[Unit], at: int, value: float) -> Quantity | None:
-    text, size, dimension, factor = units[at].word, at + 1, "", 1.0
-    if _word(units, at - 1) in _SIGNS:
-        dimension = _SIGNS[_word(units, at - 1)]
-    elif _word(units, at + 1) in _SIGNS:
-        dimension, size = _SIGNS[_word(units, at + 1)], at + 2
-    elif role := next((r for r in units[at + 1].roles if r.section == "units"), None) if at + 1 < len(units) else None:
-        dimension, factor, size = role.name, role.side, at + 2
-    of: frozenset[str] = frozenset()
-    if not dimension and _word(units, at - 1) in _LABELLED and _ends_here(units, at):
-        return Quantity(f"no. of {_word(units, at - 1)}", value, value, of, f"{_word(units, at - 1)} {text}", at)
-    if not dimension and _word(units, at - 1) == "of" and at > 1 and _ends_here(units, at):
-        return Quantity("count", value, value, frozenset((units[at - 2].key,)), text, at)
+def _measure(phrases: Sequence[Phrase], at: int, value: float) -> Quantity | None:
+    """A number with its unit, or with the things that it counts."""
+    dimension, factor, end = _dimension(phrases, at)
+    of = frozenset[str]()
     if not dimension or dimension.startswith("item"):
-        of = frozenset(_counted(units, size)) if value == int(value) and "." not in text else frozenset()
-        if not of and not dimension:
-            return None
+        of = frozenset(_counted(phrases, end)) if value == int(value) else of
         dimension = "count" if of else dimension
-    words = " ".join(unit.word for unit in units[at : max(size, at + 2)]) if units[at].kind != "h" else text
-    low = high = value * factor
-    before = [n for n in (at - 1, at - 2) if n >= 0]
-    if any(_has(units, n, "under") or _word(units, n) == "<" for n in before) or _has(units, size, "under"):
-        low = 0.0
-    elif any(_has(units, n, "over") or _word(units, n) == ">" for n in before) or _has(units, size, "over"):
-        high = float("inf")
-    elif any(_has(units, n, "roughly") for n in before) or _has(units, size, "roughly"):
-        low, high = low * 0.85, high * 1.15
-    return Quantity(dimension, low, high, of, words, at)
+    if not dimension:
+        return None
+    low, high = _bounds(phrases, at, end, value * factor)
+    text = (
+        " ".join(phrase.word for phrase in phrases[at : max(end, at + 2)])
+        if phrases[at].kind != "h"
+        else phrases[at].word
+    )
+    return Quantity(dimension, low, high, of, text, at)
 
 
-_LABELLED = frozenset(
-    ("port", "room", "floor", "gate", "platform", "seat", "building", "desk", "locker", "house", "flat", "ward")
-)
+def _dimension(phrases: Sequence[Phrase], at: int) -> tuple[str, float, int]:
+    """(dimension, factor, where what follows begins) of a number; "" without a unit."""
+    if before := _SIGNS.get(_word(phrases, at - 1)):
+        return before, 1.0, at + 1
+    if after := _SIGNS.get(_word(phrases, at + 1)):
+        return after, 1.0, at + 2
+    unit = _unit(phrases, at + 1)
+    return (unit.name, unit.side, at + 2) if unit else ("", 1.0, at + 1)
 
 
-def _ends_here(units: Sequence[Unit], at: int) -> bool:
-    """True when a number counts nothing that follows."""
-    after = units[at + 1 : at + 2]
-    return not after or after[0].kind == "p" or after[0].key in stop_terms() or "about_now" in after[0].sections
+def _bounds(phrases: Sequence[Phrase], at: int, end: int, value: float) -> tuple[float, float]:
+    """The interval that a number means with "under", "over" or "about" beside it."""
+    beside = (at - 1, at - 2, end)
+    if any(_has(phrases, n, "under") or _word(phrases, n) == "<" for n in beside):
+        return 0.0, value
+    if any(_has(phrases, n, "over") or _word(phrases, n) == ">" for n in beside):
+        return value, float("inf")
+    if any(_has(phrases, n, "roughly") for n in beside):
+        return value * 0.85, value * 1.15
+    return value, value
 
 
-def _counted(units: Sequence[Unit], at: int) -> Iterator[str]:
+def _counted(phrases: Sequence[Phrase], at: int) -> Iterator[str]:
     """The keys of the one or two things that a number counts."""
     found = 0
-    if _word(units, at - 2) == "of" and at > 2 and units[at - 3].kind == "w":
-        yield units[at - 3].key  # "batches of 100 mails" counts in batches, too
-    for unit in units[at : at + 3]:
-        if unit.key in stop_terms():
+    for phrase in phrases[at : at + 3]:
+        if phrase.key in stop_terms():
             continue
-        if unit.kind == "p" or found == 2 or (unit.kind in "nhw" and unit.sections & {"at", "not", "because"}):
+        if phrase.kind == "p" or found == 2 or phrase.sections & {"at", "not", "because"}:
             return
-        groups = [f"{role.name}." for role in unit.roles if role.section == "groups"]
-        if groups or not unit.sections or unit.sections & {"scales", "kinds", "light", "kin"}:
+        groups = [f"{role.name}." for role in phrase.roles if role.section == "groups"]
+        if groups or not phrase.sections or phrase.sections & {"scales", "kinds", "light", "kin"}:
             found += 1
-            yield from groups or [unit.key]
-
-
-def agree(one: Quantity, other: Quantity) -> bool | None:
-    """True when both can be right, False when they cannot, None when they measure different things."""
-    if one.dimension != other.dimension or not one.dimension or (one.dimension == "count" and not one.of & other.of):
-        return None
-    low, high = max(one.low, other.low), min(one.high, other.high)
-    if one.dimension == "clock":
-        return one.low == other.low or (abs(one.low - other.low) == 720 and min(one.low, other.low) <= 720)
-    if one.dimension == "date" or one.dimension.startswith("no. of "):
-        return one.low == other.low
-    return low <= high * 1.02 + 1e-9
+            yield from groups or [phrase.key]

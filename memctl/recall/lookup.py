@@ -18,7 +18,6 @@ from ..index.queries.entries import Query, by_refs, in_slots, slot_keys
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..language.names import entity_key
-from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.validity import Claim, Validity, versions
 from .entry_hits import hits_of, text_of
@@ -56,11 +55,11 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
     where, _, ref = reference.strip().rpartition(" ^")
     citation = Citation.parse(where or reference)
     if citation and not where and not public:
-        return (_Pages(memory.workspace).at(citation, context),)
+        return (_Pages(memory, public).at(citation, context),)
 
     def job(bound: OpenMemory) -> tuple[Passage, ...]:
         bound.sync_for_read()
-        pages = _PublicPages(bound) if public else _Pages(bound.workspace)
+        pages = _Pages(bound, public)
         if citation and not where:
             return (pages.at(citation, context),)
         found = _named_passages(bound.index, pages, ref or reference.strip(), context)
@@ -73,28 +72,30 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
 
 
 class _Pages:
-    """The pages of a workspace as they are on disk."""
+    """The pages of a workspace as they are on disk; if `public`, those that recall searches, their private lines blank."""
 
-    def __init__(self, workspace: Workspace) -> None:
-        self.workspace = workspace
+    def __init__(self, memory: OpenMemory, public: bool) -> None:
+        self.workspace, self._memory, self.public = memory.workspace, memory, public
 
-    def lines(self, path: str) -> list[str]:
-        """The lines of a page."""
-        return page_lines(self.workspace, path)
+    def _lines(self, path: str) -> list[str]:
+        if not self.public:
+            return page_lines(self.workspace, path)
+        from ..index.public import private_entries, without_private_lines
 
-    def may_show(self, lines: list[str]) -> bool:
-        """False if these lines of a page hold nothing to show."""
-        return True
+        if not self.workspace.is_page(path):
+            raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
+        text = "\n".join([*page_lines(self.workspace, path), ""])
+        return without_private_lines(text, private_entries(self._memory.index).refs).split("\n")[:-1]
 
     def at(self, citation: Citation, context: int, ref: str | None = None) -> Passage:
         """The lines of a citation with those around it."""
         path = self.workspace.contain(citation.path)
-        lines = self.lines(path)
+        lines = self._lines(path)
         if citation.line < 1 or citation.line > len(lines):
             what = f"{path} has {len(lines)} lines, and no line {citation.line}"
             raise NothingFound(what, "find it with `memctl recall`")
         last = min(citation.end_line, len(lines))
-        if not self.may_show(lines[citation.line - 1 : last]):
+        if self.public and not any(map(str.strip, lines[citation.line - 1 : last])):
             raise NothingFound(f"nothing may be shown of {path}#L{citation.line}", "find another with `memctl recall`")
         first = max(1, citation.line - context)
         return Passage(Citation(path, citation.line, last), first, tuple(lines[first - 1 : last + context]), ref)
@@ -102,42 +103,22 @@ class _Pages:
     def whole(self, path: str) -> Passage:
         """A page from its first line to its last."""
         contained = self.workspace.contain(path)
-        lines = self.lines(contained)
+        lines = self._lines(contained)
         return Passage(Citation(contained, 1, max(1, len(lines))), 1, tuple(lines))
 
     def is_page(self, path: str) -> bool:
         """True for the path of a file that can be shown whole."""
-        return path.endswith(".md") and (self.workspace.root / self.workspace.contain(path)).is_file()
-
-
-class _PublicPages(_Pages):
-    """The pages that recall searches, without their private lines."""
-
-    def __init__(self, memory: OpenMemory) -> None:
-        from ..index.public import private_entries
-
-        super().__init__(memory.workspace)
-        self._refs = private_entries(memory.index).refs
-
-    def lines(self, path: str) -> list[str]:
-        from ..index.public import without_private_lines
-
-        if not self.workspace.is_page(path):
-            raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
-        return without_private_lines("\n".join([*page_lines(self.workspace, path), ""]), self._refs).split("\n")[:-1]
-
-    def may_show(self, lines: list[str]) -> bool:
-        return any(map(str.strip, lines))
-
-    def is_page(self, path: str) -> bool:
-        return self.workspace.is_page(self.workspace.contain(path)) and super().is_page(path)
+        contained = self.workspace.contain(path)
+        if self.public and not self.workspace.is_page(contained):
+            return False
+        return path.endswith(".md") and (self.workspace.root / contained).is_file()
 
 
 def _named_passages(index: Index, pages: _Pages, name: str, context: int) -> tuple[Passage, ...]:
     """What has this id; else the page of the entity of this name; else the page at this path."""
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []
-    if isinstance(pages, _PublicPages):
+    if pages.public:
         entries = [entry for entry in entries if not entry.private]
     seen = reread(pages.workspace, entries, index)
     if seen:

@@ -197,7 +197,7 @@ def test_strange_lists_are_edited_too(front: str, names: list[str]) -> None:
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "a\x00", "\udc80"])
 def test_what_is_no_name_is_refused(name: str) -> None:
     """Nothing that could forge a line or is no text."""
-    with pytest.raises(ValueError, match="no name"):
+    with pytest.raises(ValueError, match="not a name"):
         with_names("# x\n", add=[name])
 
 

@@ -12,7 +12,7 @@ from .turns import Notes
 
 __all__ = ["decoded", "known_encoding"]
 
-SAMPLE = 1 << 16  # bytes by which the encoding is judged
+_SAMPLE = 1 << 16  # bytes by which the encoding is judged
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -37,9 +37,9 @@ def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iter
     head = b""
     for piece in stream:
         head += piece
-        if len(head) >= SAMPLE:
+        if len(head) >= _SAMPLE:
             break
-    notes.encoding = encoding or taken_for(head)
+    notes.encoding = encoding or _taken_for(head)
     if not encoding and notes.encoding not in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
         notes.say(0, f"not UTF-8; taken for {notes.encoding} (--encoding NAME if it is another)")
     decoder = _Decoder(_with_order(notes.encoding, head))
@@ -81,7 +81,7 @@ def _with_order(name: str, head: bytes) -> str:
     return f"{known}-le" if known in ("utf-16", "utf-32") and not marked else known
 
 
-def taken_for(head: bytes) -> str:
+def _taken_for(head: bytes) -> str:
     """The encoding that the beginning of a file speaks for."""
     for mark, name in _BOMS:
         if head.startswith(mark):

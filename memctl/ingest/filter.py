@@ -25,18 +25,10 @@ from .patterns import any_language
 from .turns import Turn
 
 __all__ = [
-    "MAX_FACT",
-    "STARTED_WITH",
-    "CandidateFilter",
-    "Refusal",
-    "blanked",
-    "is_boot_file",
-    "key_of",
-    "names_of",
-    "slot_key",
-]
+    "STARTED_WITH", "Blanked", "CandidateFilter", "Refusal", "blanked", "is_boot_file", "key_of", "names_of", "slot_key",
+]  # fmt: skip
 
-MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
+_MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
 
 
 class Refusal(NamedTuple):
@@ -233,8 +225,8 @@ class CandidateFilter:
             return Refusal("recalled", "it cites the memory that it was recalled from")
         if _FORGED.search(fact.text) or _FORGED.search(quote):
             return Refusal("forged", "it would pass for structure of a page or a prompt")
-        if len(fact.text) > MAX_FACT:
-            return Refusal("long", f"{len(fact.text):,} characters; a statement has at most {MAX_FACT}")
+        if len(fact.text) > _MAX_FACT:
+            return Refusal("long", f"{len(fact.text):,} characters; a statement has at most {_MAX_FACT}")
         try:
             fact = clean(replace(fact, block_id=None))
         except Refused as error:

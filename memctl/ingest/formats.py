@@ -56,16 +56,16 @@ def _turns(item: JsonItem, notes: Notes, form: str) -> Iterator[Turn]:
             notes.form = notes.form or name
             yield from turns_of(item, notes)
             return
-    inner = None if is_message(item.value) else _inner(item.value)
+    inner = None if _is_message(item.value) else _inner(item.value)
     if form == "chatgpt":
         notes.count(item.line, "not a conversation of a ChatGPT export; left out")
     elif inner is not None:
         for part in inner:
             yield from _turns(item._replace(value=part), notes, form)
     else:
-        if is_message(item.value):
+        if _is_message(item.value):
             notes.form = notes.form or "openai"
-        yield from message_turns(item, notes)
+        yield from _message_turns(item, notes)
 
 
 def _inner(value: Any) -> list[Any] | None:
@@ -88,12 +88,12 @@ _CONTENTS = ("content", "value", "text", "output", "parts")
 _TOOLS = {"tool_result", "function_call_output", "tool_use_result", "server_tool_result", "web_search_tool_result"}
 
 
-def is_message(value: Any) -> bool:
+def _is_message(value: Any) -> bool:
     """True for an object that says who speaks."""
     return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _SPEAKER)
 
 
-def message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -> Iterator[Turn]:
+def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -> Iterator[Turn]:
     """The turns of one message: what was thought, what was said, and what tools answered, each apart."""
     value, line, end_line = item.value, item.line, item.end_line
     if not isinstance(value, dict):
@@ -184,7 +184,7 @@ def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
         notes.count(item.line, "a summary of what went before; left out")
         return
     message = {**message, "role": message.get("role", value.get("type"))}
-    for turn in message_turns(item._replace(value=message), notes, moment(value.get("timestamp"))):
+    for turn in _message_turns(item._replace(value=message), notes, moment(value.get("timestamp"))):
         if turn.role != "user":
             yield turn
         elif value.get("isMeta") or turn.text.lstrip().startswith(_SUMMARY):
@@ -223,7 +223,7 @@ def _codex_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
         return
     if payload.get("type") != "message" or payload.get("role") not in ("user", "assistant"):
         return
-    for turn in message_turns(item._replace(value=payload), notes, moment(item.value.get("timestamp"))):
+    for turn in _message_turns(item._replace(value=payload), notes, moment(item.value.get("timestamp"))):
         if turn.role == "user" and turn.text.lstrip().startswith(_CODEX_INSERTED):
             notes.count(item.line, _IN_PLACE)
         else:

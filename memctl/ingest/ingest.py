@@ -36,8 +36,8 @@ __all__ = [
     "IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange", "read_options", "without_private",
 ]  # fmt: skip
 
-MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
-MAX_REFUSED = 2_000  # refusals that are listed one by one
+_MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
+_MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
 _NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
 _WINDOW = 64  # turns kept while they are looked at
@@ -234,9 +234,9 @@ class _IngestRun:
 
         for candidate in candidates(self._readable(turns), owner=self.options.owner):
             self._take(candidate)
-            if len(self._found) >= MAX_CANDIDATES:
+            if len(self._found) >= _MAX_CANDIDATES:
                 self.complete = False
-                self.warnings.append(f"{MAX_CANDIDATES:,} candidates; run it again for what comes after them")
+                self.warnings.append(f"{_MAX_CANDIDATES:,} candidates; run it again for what comes after them")
                 break
         if self._ask_model:
             self._take_from_model()
@@ -302,7 +302,7 @@ class _IngestRun:
 
     def _refuse(self, line: int, refusal: Refusal, rule: str = "", quote: str = "") -> None:
         self._counts[refusal.code] += 1
-        if len(self._refused) < MAX_REFUSED:
+        if len(self._refused) < _MAX_REFUSED:
             shown = "" if refusal.code == "secret" else quote[:300]
             self._refused.append(RefusedText(line, refusal.code, refusal.reason, rule, shown))
 

@@ -15,9 +15,9 @@ import time
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-__all__ = ["MAX_ANSWER", "Endpoint", "NoAnswer", "chat_json", "endpoint"]
+__all__ = ["Endpoint", "NoAnswer", "chat_json", "endpoint"]
 
-MAX_ANSWER = 1 << 20  # bytes
+_MAX_ANSWER = 1 << 20  # bytes
 _PIECE = 1 << 14
 
 
@@ -133,8 +133,8 @@ def _body(answer: http.client.HTTPResponse) -> bytes:
     while piece := answer.read1(_PIECE):
         parts.append(piece)
         size += len(piece)
-        if size > MAX_ANSWER:
-            raise NoAnswer(f"it answered with more than {MAX_ANSWER >> 20} MiB")
+        if size > _MAX_ANSWER:
+            raise NoAnswer(f"it answered with more than {_MAX_ANSWER >> 20} MiB")
     return b"".join(parts)
 
 

@@ -12,7 +12,7 @@ from ..language.words import languages
 from .patterns import pairs
 from .turns import MAX_TEXT, Notes, Turn, moment
 
-__all__ = ["label_of", "markdown_turns"]
+__all__ = ["Label", "label_of", "markdown_turns"]
 
 _STAMP = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
 _WHO = r"(?P<who>[^\W\d_][\w .-]{0,30}?)"

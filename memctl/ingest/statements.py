@@ -177,7 +177,7 @@ def _fact_sign(part: Sentence) -> tuple[str, re.Match[str] | None]:
 
 def _is_worth_keeping(part: Sentence, name: str, sure: bool) -> bool:
     """True for what is sure or specific, and neither a trouble of the moment nor a thing of today."""
-    specific = is_specific(part)
+    specific = _is_specific(part)
     if part.has("trouble"):
         return sure and specific and not _passes(part, name)
     return (sure or specific) and not _passes(part, name)
@@ -189,7 +189,7 @@ def _passes(part: Sentence, name: str) -> bool:
     return not lasts and bool(part.has("passing"))
 
 
-def is_specific(part: Sentence) -> bool:
+def _is_specific(part: Sentence) -> bool:
     """A number, a name, or a word that says more than "it" and "thing"."""
     body = part.plain.strip()
     if any(map(str.isdigit, body)) or part.has("specific_word"):

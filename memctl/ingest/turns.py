@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 __all__ = ["MAX_TEXT", "ROLES", "Notes", "Notice", "Turn", "cleaned", "moment", "numbered", "role_of"]
 
 MAX_TEXT = 1 << 17  # characters of one message; what is longer was pasted, and nobody's statement stands in its middle
-MAX_NOTICES = 50
+_MAX_NOTICES = 50
 
 
 class Turn(NamedTuple):
@@ -51,12 +51,12 @@ class Notes:
 
     def say(self, line: int, text: str) -> None:
         """Remember one oddity; of very many only the first."""
-        if len(self.notices) < MAX_NOTICES:
+        if len(self.notices) < _MAX_NOTICES:
             self.notices.append(Notice(line, text))
 
     def count(self, line: int, text: str) -> None:
         """Remember an oddity that comes often: told once, with its first line and how often it came."""
-        if text in self.counted or len(self.counted) < MAX_NOTICES:
+        if text in self.counted or len(self.counted) < _MAX_NOTICES:
             self.counted.setdefault(text, [line, 0])[1] += 1
 
     def all(self) -> list[Notice]:

@@ -31,12 +31,12 @@ from ..recall.recall import resolve_about
 __all__ = ["Exported", "export", "replace_file", "target_of", "write_tables"]
 
 _AT_ONCE = 500  # facts that are judged and read again together
-FACT_COLUMNS = (
+_FACT_COLUMNS = (
     "id", "kind", "day", "valid_from", "valid_to", "entities", "content", "key", "confidence", "importance", "outcome",
     "task", "why", "origin", "trusted", "private", "superseded_by", "expired", "retracted", "source", "path", "line",
     "end_line", "heading", "attributes",
 )  # fmt: skip
-BELIEF_COLUMNS = (
+_BELIEF_COLUMNS = (
     "belief", "number", "day", "verdict", "strength", "stated", "confidence", "evidence", "source", "reason", "text",
     "entities", "now", "contested", "trend", "over", "place",
 )  # fmt: skip
@@ -53,10 +53,10 @@ class Exported(NamedTuple):
 def export(memory: OpenMemory, what: str, query: Query, public: bool = False) -> Exported:
     """Every fact within the query's filters, or every belief about its first name with its whole history."""
     if what == "facts":
-        return Exported(FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query, public)))
+        return Exported(_FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query, public)))
     about = query.about[0] if query.about else None
     rows = list(_belief_rows(memory, about=about, as_of=query.as_of, public=public))
-    return Exported(BELIEF_COLUMNS, ("belief", "number"), rows)
+    return Exported(_BELIEF_COLUMNS, ("belief", "number"), rows)
 
 
 def _fact_rows(memory: OpenMemory, query: Query, public: bool) -> list[dict[str, Any]]:
@@ -86,7 +86,7 @@ def _row(hit: Hit) -> dict[str, Any]:
         hit.superseded_by, hit.expired, hit.retracted, str(hit.source), hit.source.path, hit.source.line,
         hit.source.end_line, hit.heading, dict(fact.extra) if fact else {},
     )  # fmt: skip
-    return dict(zip(FACT_COLUMNS, values, strict=True))
+    return dict(zip(_FACT_COLUMNS, values, strict=True))
 
 
 def _day(day: date | None) -> str | None:
@@ -96,7 +96,7 @@ def _day(day: date | None) -> str | None:
 def _belief_rows(
     memory: OpenMemory, *, about: str | None = None, as_of: date | None = None, public: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """A row of BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.
+    """A row of _BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.
 
     Without the private ones if `public`. `confidence` is what followed from the evidence up to there, `now` what the
     belief stands at.
@@ -116,7 +116,7 @@ def _belief_rows(
                 list(view.entities), round(view.standing.confidence, 4), view.standing.contested, view.standing.trend,
                 _day(view.over), str(view.place),
             )  # fmt: skip
-            yield dict(zip(BELIEF_COLUMNS, values, strict=True))
+            yield dict(zip(_BELIEF_COLUMNS, values, strict=True))
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

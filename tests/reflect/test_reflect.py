@@ -553,13 +553,8 @@ def check_citations(root: Path) -> None:
                 if source.lines is None:
                     assert show(memory_on(workspace), f"^{source.ref}"), source
                     continue
-                (passage, *_) = show(
-                    workspace,
-                    f"{source.path}#L{source.lines.line} ^{source.ref}"
-                    if source.ref
-                    else f"{source.path}#L{source.lines.line}",
-                    context=0,
-                )
+                ref = f" ^{source.ref}" if source.ref else ""
+                (passage, *_) = show(memory_on(workspace), f"{source.path}#L{source.lines.line}{ref}", context=0)
                 assert (passage.citation.path, passage.citation.line) == (source.path, source.lines.line), source
         for entry in read_entries(text)[0] if page == OPINIONS else ():
             for _, bullet in entry.bullets:

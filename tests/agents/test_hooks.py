@@ -64,6 +64,7 @@ def test_a_session_begins_with_core_lessons_and_what_is_recent(tmp_path: Path) -
     """In the words of Claude Code and Codex; within what a host shows; the same bytes as long as nothing changes."""
     root = fixture_copy(tmp_path)
     call(["index"], root)  # whole, however slow the machine is
+    call(["index"], root)  # a hook waits one second for it
     done = hook("session-start", claude(name="SessionStart", source="startup"), root)
     text = said(done)
     assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "SessionStart"

@@ -178,17 +178,23 @@ def _paragraph(lines: list[str], long: bool) -> Iterator[str]:
     own = [line for line in lines if not line.startswith((">", "|", "    ", "\t")) and not _is_recalled(line[:500])]
     if len(own) > _MOST_LINES or _is_chat(own) or any(line.startswith("# ") or is_machine_line(line) for line in own):
         return
-    block = ""
-    for line in own:
-        item = _ITEM.match(line)
-        text = (line[item.end() :] if item else line).strip()
-        if line.lstrip().startswith("#"):
-            continue
-        # A line that goes on in lower case goes on with the sentence.
-        goes_on = bool(block) and not item and text[:1].islower() and block[-1:] not in ".!?:;…。！？；"
-        block = f"{block} {text}" if goes_on else f"{block}\n{text}" if block else text
+    block = _prose(own)
     if block:
         yield block
+
+
+def _prose(lines: list[str]) -> str:
+    """The lines without headings and marks of a list; one that goes on in lower case goes on with the sentence."""
+    block = ""
+    for line in lines:
+        if line.lstrip().startswith("#"):
+            continue
+        item = _ITEM.match(line)
+        text = (line[item.end() :] if item else line).strip()
+        goes_on = not item and text[:1].islower() and block[-1:] not in ".!?:;…。！？；"
+        between = " " if goes_on else "\n"
+        block = f"{block}{between}{text}" if block else text
+    return block
 
 
 def recalled_lines(text: str) -> Iterator[str]:

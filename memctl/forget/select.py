@@ -153,9 +153,7 @@ def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
         reasons.append(one for one in search.uncited(_repeated(twice)) if one.entry.id in within)
     if selectors.unused or every:
         reasons.append(search.unused(search.entries(unneeded(today))))
-    first: dict[int, Chosen] = {}
-    for one in (one for reason in reasons for one in reason):
-        first.setdefault(one.entry.id, one)
+    first = {one.entry.id: one for reason in reversed([list(reason) for reason in reasons]) for one in reason}
     search.found.chosen = sorted(search.without_exempt(search.writable(first.values())), key=_place)
     return search.found
 

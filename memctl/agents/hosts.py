@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..markdown.blocks import edited, find_blocks, splice
+from ..markdown.blocks import edited, splice
+from ..markdown.markers import find_blocks
 from .jsonc import Insertion, Malformed, Misfit, insert, parse, remove, same, where
 
 __all__ = [

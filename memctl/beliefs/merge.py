@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..markdown.blocks import Side, conflict_sides, edited, live_blocks, splice
+from ..markdown.blocks import Side, conflict_sides, edited, splice
 from ..markdown.lines import split_lines
+from ..markdown.page import live_blocks
 from .page_read import (
     LEDGER,
     BeliefEntry,

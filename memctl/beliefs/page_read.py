@@ -9,10 +9,10 @@ from functools import cache
 from typing import NamedTuple
 
 from ..facts import Fact, Kind, Span
-from ..markdown.blocks import body_of, live_blocks
 from ..markdown.evidence_line import Bullet, parse_bullet
 from ..markdown.lines import LineText, Role, content_of, split_lines
-from ..markdown.page import Entry, Page, parse_page
+from ..markdown.markers import body_of
+from ..markdown.page import Entry, Page, live_blocks, parse_page
 
 __all__ = [
     "LEDGER",

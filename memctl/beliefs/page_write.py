@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from ..markdown.blocks import edited, is_marker, live_blocks, splice
+from ..markdown.blocks import edited, splice
 from ..markdown.evidence_line import Bullet, render_bullet
 from ..markdown.grammar import render
 from ..markdown.lines import Role, split_lines
-from ..markdown.page import Page
+from ..markdown.markers import is_marker
+from ..markdown.page import Page, live_blocks
 from .belief import Belief
 from .page_read import (
     LEDGER,

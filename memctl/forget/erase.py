@@ -24,11 +24,11 @@ from ..beliefs.replay import Replayed, ReplayInput, replay_beliefs
 from ..facts import Fact, Span
 from ..ids import digest
 from ..index.rows import FACT_PAGES, rows_of
-from ..markdown.blocks import body_of, edited, is_edited, live_blocks, splice
+from ..markdown.blocks import edited, splice
 from ..markdown.evidence_line import OPINIONS, code_of
 from ..markdown.lines import Role, split_lines
-from ..markdown.markers import Redaction, redact
-from ..markdown.page import Page, parse_page
+from ..markdown.markers import Redaction, body_of, is_edited, redact
+from ..markdown.page import Page, live_blocks, parse_page
 from ..notes.edits import as_indexed
 from ..stance.stance import Stance
 

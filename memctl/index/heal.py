@@ -20,17 +20,6 @@ from ..notes.workspace import Workspace
 from .index import SELECT_ROW, Index, code
 from .row import SELECT_ABOUT, SELECT_NAMES, derived_tables, page_sum
 
-__all__ = [
-    "DAMAGE",
-    "close_index",
-    "is_as_left",
-    "is_intact",
-    "open_index",
-    "open_scratch",
-    "schema_version",
-    "with_index",
-]
-
 T = TypeVar("T")
 _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long

@@ -16,23 +16,6 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-__all__ = [
-    "BUDGET",
-    "CANDIDATES",
-    "GAP",
-    "ORDINAL_BITS",
-    "Lexical",
-    "Other",
-    "idf",
-    "match_expression",
-    "neighbourhood",
-    "score",
-    "select_terms",
-    "share_for",
-    "upper_bound",
-    "weigh",
-]
-
 ORDINAL_BITS = 22
 """A row id is `page << ORDINAL_BITS | ordinal`; ordinals follow the page, so `row ± 1` are the lines beside it."""
 GAP = 4

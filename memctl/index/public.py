@@ -12,16 +12,6 @@ from ..hits import Answer, Hit
 from ..markdown.private import cites, private_lines_of_text
 from .index import Index
 
-__all__ = [
-    "NOTHING_PRIVATE",
-    "PRIVATE",
-    "Private",
-    "private_entries",
-    "private_ids",
-    "without_private",
-    "without_private_lines",
-]
-
 PRIVATE = "private"
 """What stands in the place of the id of a private line that replaced a shown one: that it is outdated, but not by what."""
 

@@ -12,19 +12,6 @@ from ..ids import hashed
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
 
-__all__ = [
-    "SELECT_ABOUT",
-    "SELECT_NAMES",
-    "Entity",
-    "EntityPage",
-    "PageRows",
-    "Row",
-    "derived_rows",
-    "derived_tables",
-    "page_sum",
-    "slots",
-]
-
 
 class Row(NamedTuple):
     """One entry as the index keeps it; dates are ISO strings, which sort as they should.

@@ -24,22 +24,6 @@ from .queries.entries import dump
 if TYPE_CHECKING:
     from .row import PageRows
 
-__all__ = [
-    "MANY",
-    "RACY_NS",
-    "Change",
-    "Progress",
-    "Read",
-    "SyncReport",
-    "Verified",
-    "Wanted",
-    "build_index",
-    "merge",
-    "read_pages",
-    "sync",
-    "verify",
-]
-
 RACY_NS = 2_000_000_000
 """A file changed within 2 s of our look may change again without a new mtime (git's racy rule)."""
 

@@ -21,12 +21,12 @@ from ..index.rows import FACT_PAGES, rows_of
 from ..language.names import entity_key, link_target
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
-from ..markdown.blocks import is_edited, live_blocks
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role
 from ..markdown.markers import FORGOTTEN as FORGOTTEN
-from ..markdown.page import Entry, Page, parse_page
+from ..markdown.markers import is_edited
+from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.files import read_page
 from ..notes.workspace import SETTINGS, PageFile, Workspace
 from ..recall.query import aliases_fault

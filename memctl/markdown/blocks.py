@@ -8,29 +8,8 @@ from typing import NamedTuple
 
 from ..language.names import entity_key
 from .lines import LineText, split_lines, whole_lines
-from .markers import NAME, Block, begin_marker, body_of, end_marker, find_blocks, is_edited, is_marker, sha_of
+from .markers import NAME, Block, begin_marker, body_of, end_marker, is_edited, sha_of
 from .page import live_blocks, open_end
-
-__all__ = [
-    "Block",
-    "Side",
-    "block_body",
-    "body_of",
-    "conflict_sides",
-    "defused",
-    "doubled",
-    "edited",
-    "find_blocks",
-    "is_edited",
-    "is_marker",
-    "live_blocks",
-    "merged",
-    "resolve_conflict",
-    "sha_of",
-    "splice",
-    "split_sections",
-    "unmanaged_lines",
-]
 
 
 def splice(text: str, name: str, body: str) -> str:

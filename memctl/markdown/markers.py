@@ -12,26 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..facts import Span
 from .lines import LineText, Role
 
-__all__ = [
-    "FORGOTTEN",
-    "NAME",
-    "Block",
-    "Redaction",
-    "Tombstone",
-    "begin_marker",
-    "body_of",
-    "end_marker",
-    "find_blocks",
-    "hidden_lines",
-    "is_edited",
-    "is_marker",
-    "may_hide",
-    "read_tombstone",
-    "redact",
-    "render_tombstone",
-    "sha_of",
-]
-
 if TYPE_CHECKING:
     from hashlib import blake2b
 

@@ -14,19 +14,6 @@ from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy
 
-__all__ = [
-    "OPEN_SAFELY",
-    "OPEN_TO_SYNC",
-    "Outcome",
-    "copy_attributes",
-    "has_writer",
-    "locked",
-    "move_new",
-    "run_with_timeout",
-    "swap",
-    "sync_folder",
-]
-
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
     getattr(os, "O_NOFOLLOW", 0)

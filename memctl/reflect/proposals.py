@@ -25,9 +25,10 @@ from ..index.queries.names import resolve
 from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
 from ..markdown.additions import BULLET, Gist, UserPage, gist_of
-from ..markdown.blocks import block_body, live_blocks
+from ..markdown.blocks import block_body
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
+from ..markdown.page import live_blocks
 from ..notes.edits import Edit, apply, diff, read_for_edit
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace

@@ -37,10 +37,10 @@ from memctl.beliefs.page_read import (
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from memctl.facts import Citation, Fact, Kind
-from memctl.markdown.blocks import live_blocks, splice
+from memctl.markdown.blocks import splice
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.page import parse_page
+from memctl.markdown.page import live_blocks, parse_page
 from memctl.stance.stance import Stance
 
 MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 150

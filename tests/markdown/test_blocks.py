@@ -19,23 +19,11 @@ from hypothesis import strategies as st
 from strategies import LINES, growth, line_facts, pages, texts
 
 from memctl.facts import Fact
-from memctl.markdown.blocks import (
-    Block,
-    body_of,
-    defused,
-    doubled,
-    edited,
-    find_blocks,
-    is_edited,
-    is_marker,
-    live_blocks,
-    resolve_conflict,
-    sha_of,
-    splice,
-)
+from memctl.markdown.blocks import defused, doubled, edited, resolve_conflict, splice
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.page import open_end, parse_page
+from memctl.markdown.markers import Block, body_of, find_blocks, is_edited, is_marker, sha_of
+from memctl.markdown.page import live_blocks, open_end, parse_page
 
 BEGIN, END = "<!-- memctl:begin x -->", "<!-- memctl:end x -->"
 

@@ -20,9 +20,9 @@ from markdown_it.token import Token
 from strategies import fact_texts, names, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, Span
-from memctl.markdown.blocks import find_blocks
 from memctl.markdown.escape import Source, heading, quoted, sources
 from memctl.markdown.lines import split_lines
+from memctl.markdown.markers import find_blocks
 from memctl.markdown.page import parse_page
 from memctl.reflect.entity_pages import (
     About,

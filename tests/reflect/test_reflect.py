@@ -21,9 +21,11 @@ from strategies import pages
 from memctl.beliefs.confidence import Evidence, replay
 from memctl.beliefs.page_read import LEDGER, BeliefEntry, read_entries
 from memctl.errors import CannotWrite
-from memctl.markdown.blocks import body_of, edited, live_blocks, splice
+from memctl.markdown.blocks import edited, splice
 from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
+from memctl.markdown.markers import body_of
+from memctl.markdown.page import live_blocks
 from memctl.notes import edits
 from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace

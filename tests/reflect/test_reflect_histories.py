@@ -23,9 +23,10 @@ from memctl.beliefs.belief import Place, as_written
 from memctl.beliefs.page_read import read_entries, read_last_written
 from memctl.index.rows import rows_of
 from memctl.language.names import spell
-from memctl.markdown.blocks import body_of, live_blocks
 from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
+from memctl.markdown.markers import body_of
+from memctl.markdown.page import live_blocks
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect

@@ -19,7 +19,8 @@ from store_helpers import DAY, LOG, make_workspace, strays
 from memctl.errors import PageChanged
 from memctl.index.sync import build_index as index
 from memctl.index.sync import verify
-from memctl.markdown.blocks import is_marker, splice
+from memctl.markdown.blocks import splice
+from memctl.markdown.markers import is_marker
 from memctl.notes import replace as replacing
 from memctl.notes.replace import replace
 from memctl.notes.workspace import Workspace

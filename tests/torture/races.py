@@ -16,7 +16,9 @@ from memctl.errors import PageChanged
 from memctl.index.sync import build_index as index
 from memctl.index.sync import verify
 from memctl.maintenance.status import status
-from memctl.markdown.blocks import body_of, live_blocks, splice
+from memctl.markdown.blocks import splice
+from memctl.markdown.markers import body_of
+from memctl.markdown.page import live_blocks
 from memctl.notes.replace import replace
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query

@@ -15,38 +15,6 @@ from ..row import Row
 from .entries import Query, by_ids, by_refs, condition_of
 from .names import keys_of
 
-__all__ = [
-    "Chain",
-    "Light",
-    "ToldFact",
-    "about_names",
-    "beliefs_stated_by",
-    "chain_of",
-    "days_told",
-    "facts_about",
-    "facts_between",
-    "forgotten_refs",
-    "has_marked",
-    "important",
-    "keys_by_entity",
-    "may_be_retracted",
-    "mention_count",
-    "merged_pages",
-    "named_since",
-    "names_told",
-    "naming",
-    "outcomes_of",
-    "pages_of_names",
-    "placed",
-    "replacing_between",
-    "said_since",
-    "side_by_side",
-    "slots_filled",
-    "tasks_between",
-    "terms_held",
-    "weighed",
-]
-
 _ROWS = (
     "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "
     "AND page = (SELECT page FROM entry WHERE id = ?1) ORDER BY id LIMIT 400"

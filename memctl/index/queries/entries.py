@@ -16,48 +16,6 @@ from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
 from ..row import Entity, Row
 
-__all__ = [
-    "Filter",
-    "Leaf",
-    "Query",
-    "by_ids",
-    "by_refs",
-    "census",
-    "citing",
-    "completions",
-    "condition_of",
-    "copied_places",
-    "days_of_pages",
-    "digests_of",
-    "dump",
-    "embeddable",
-    "entries_at",
-    "entries_of",
-    "entry_count",
-    "fact_ids",
-    "filtered",
-    "frequencies",
-    "holding",
-    "in_slots",
-    "leaves",
-    "line_counts",
-    "match",
-    "mentioning",
-    "newest",
-    "own_and_entry",
-    "own_lines",
-    "own_terms",
-    "page_stands",
-    "pages_read",
-    "passing",
-    "read_lines",
-    "recent_tasks",
-    "saying",
-    "slot_around",
-    "slot_ids",
-    "slot_keys",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -19,29 +19,6 @@ from ..lexical import match_expression
 from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, condition_of
 
-__all__ = [
-    "MAY_GO",
-    "copies_on",
-    "drop_broken",
-    "expunge",
-    "fixed",
-    "forgettable",
-    "is_unclean",
-    "linked_to",
-    "mark_unclean",
-    "outdated_before",
-    "said_about",
-    "said_before",
-    "said_twice",
-    "same_words",
-    "sourced",
-    "tombstones",
-    "unneeded",
-    "with_an_end",
-    "with_ids",
-    "with_successors",
-]
-
 LOW = 0.5
 """Importance up to which an unneeded line may go; also that of a line that says nothing about it."""
 MAY_GO = (Role.FACT, Role.TEXT, Role.ITEM, Role.ROW)

@@ -15,28 +15,6 @@ from ..lexical import ORDINAL_BITS, match_expression
 from ..row import Entity, Row
 from .entries import Filter, by_ids
 
-__all__ = [
-    "NamedEntity",
-    "NamingLine",
-    "all_entities",
-    "entities_of_keys",
-    "entities_of_pages",
-    "has_entities",
-    "joined",
-    "keys_of",
-    "lines_naming",
-    "listed_names",
-    "mentioned",
-    "mentions_of",
-    "names_from",
-    "naming_lines",
-    "page_of",
-    "paths_by_name",
-    "resolve",
-    "spellings",
-    "spellings_by_head",
-]
-
 _FEW = 512  # names that are read at once, at the first question;
 _MANY = 20_000  # as many by a process that asks on,
 _OFTEN = 1_000  # once it has looked so many names up one by one

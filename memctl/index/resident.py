@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import MemctlError
 from ..notes.settings import read_settings
@@ -79,7 +79,14 @@ class FolderWatch:
         self._fd = -1
 
 
+class Closable(Protocol):
+    """What a room holds open between calls."""
+
+    def close(self) -> None: ...
+
+
 T = TypeVar("T")
+C = TypeVar("C", bound=Closable)
 _MOST_IDLE = 4
 _TRUSTED = 1.0  # seconds for which the watch is believed without a look: some changes raise no event
 
@@ -106,6 +113,7 @@ class Resident:
         self._watch: FolderWatch | None = None
         self._turn = 0
         self._settled: tuple[float, Any] | None = None
+        self._kept: dict[Callable[[], Any], Any] = {}
 
     @property
     def workspace(self) -> Workspace:
@@ -179,11 +187,22 @@ class Resident:
             self._turn += 1
             self._settled = None
 
+    def keep(self, make: Callable[[], C]) -> C:
+        """What `make` made the first time; it is closed with this. For rooms above, which hold files of their own open."""
+        with self._lock:
+            if make not in self._kept:
+                self._kept[make] = make()
+            kept: C = self._kept[make]
+            return kept
+
     def close(self) -> None:
         """Let go of what is held open; `run` afterwards opens it again."""
         with self._lock:
             idle, self._idle, watch, self._watch = self._idle, [], self._watch, None
+            kept, self._kept = self._kept, {}
             self._settled = None
+        for each in kept.values():
+            each.close()
         for index in idle:
             close_index(index)
         if watch:

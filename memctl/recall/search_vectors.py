@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import MemctlError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..vectors.file import Vectors
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
+    from ..vectors.search import Scan
 
 __all__ = ["NEAREST", "Fusion", "Nearness", "VectorSearch", "start_vector_search"]
 
@@ -53,11 +54,20 @@ class Fusion(NamedTuple):
     near: Mapping[int, Nearness]
 
 
+class Source(NamedTuple):
+    """Open vectors, how to search in them, and how to let go of them."""
+
+    vectors: Vectors
+    scan: Callable[[Code, Collection[int] | None, int], Scan]
+    close: Callable[[], None]
+
+
 class VectorSearch:
     """One question to the vectors, being embedded. `close` when done."""
 
-    def __init__(self, vectors: Vectors, embedder: Embedder, text: str, weight: float) -> None:
-        self._vectors, self._embedder, self._text, self._weight = vectors, embedder, text, weight
+    def __init__(self, source: Source, embedder: Embedder, text: str, weight: float) -> None:
+        self._source, self._vectors, self._embedder = source, source.vectors, embedder
+        self._text, self._weight = text, weight
         self._vector: Sequence[float] | None = None
         self._failed: str | None = None
         self._usual: UsualCosines | None = None
@@ -74,7 +84,7 @@ class VectorSearch:
 
     def close(self) -> list[str]:
         """Let go of the file; what went wrong, a line each."""
-        self._vectors.close()
+        self._source.close()
         failed = [f"answered by words only: {self._failed}"] if self._failed else []
         return [*failed, *([self._vectors.problem] if self._vectors.problem else [])]
 
@@ -103,7 +113,7 @@ class VectorSearch:
         from ..index.queries.entries import digests_of
 
         allowed = set(filtered(index, condition, _MOST_PASSING)) if condition.sql else None
-        scan = self._vectors.scan(asked, allowed, max(limit, NEAREST))
+        scan = self._source.scan(asked, allowed, max(limit, NEAREST))
         now = digests_of(index, scan.cosines)
         found = {i: value for i, value in scan.cosines.items() if now.get(i) == scan.digests.get(i)}
         standing = passing(index, found, condition)
@@ -161,21 +171,35 @@ def start_vector_search(
         return None, None
     from ..index.queries.entries import embeddable
 
-    vectors = None
-    if held:
-        from ..vectors.file import open_vectors
-
-        vectors = open_vectors(memory.workspace, note=warnings.append)
-    if vectors and (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
-        vectors.close()
-        vectors = None
+    source = _open_source(memory, warnings) if held else None
+    if source and (source.vectors.embedder_id, source.vectors.dim) != (embedder.id, embedder.dim):
+        source.close()
+        source = None
         warnings.append(
             f"answered by words only: the vectors are not of {embedder.name} as it is now; run `memctl index`"
         )
-    if vectors is None:
+    if source is None:
         return None, Vectored(embedder.name, 0, embeddable(index))
-    search = VectorSearch(vectors, _kept(embedder), query.words, settings.vector_weight)
-    return search, Vectored(embedder.name, vectors.count(), vectors.missing(index).entries)
+    search = VectorSearch(source, _kept(embedder), query.words, settings.vector_weight)
+    try:
+        return search, Vectored(embedder.name, source.vectors.count(), source.vectors.missing(index).entries)
+    except BaseException:
+        search.close()
+        raise
+
+
+def _open_source(memory: OpenMemory, warnings: list[str]) -> Source | None:
+    """The vectors that a resident memory holds, once it does; else the file, opened for this question."""
+    if memory.resident:
+        from ..vectors.pool import VectorPool
+
+        pool = memory.resident.keep(VectorPool)
+        if held := pool.take(memory.workspace):
+            return Source(held.vectors, held.scan, lambda: pool.give_back(held))
+    from ..vectors.file import open_vectors
+
+    vectors = open_vectors(memory.workspace, note=warnings.append)
+    return Source(vectors, vectors.scan, vectors.close) if vectors else None
 
 
 _LOADED: dict[tuple[type, str], Embedder] = {}

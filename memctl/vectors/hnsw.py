@@ -17,6 +17,7 @@ from ..errors import CannotWrite, LockBusy
 from ..notes.system import OPEN_SAFELY, locked
 from .quantized import Code
 from .search import Scan
+from .tables import remove_graph
 
 if TYPE_CHECKING:
     from .file import Vectors
@@ -42,31 +43,40 @@ class Nearest:
     package, below `at_least` texts, with a filter, or after anything went wrong (`problem`), the search is exact.
     """
 
-    def __init__(self, vectors: Vectors, at_least: int = CROSSOVER) -> None:
+    def __init__(self, vectors: Vectors, at_least: int | None = None) -> None:
         self.problem: str | None = None
-        self._vectors = vectors
-        self._at_least = at_least
+        self.vectors = vectors
+        self._at_least = CROSSOVER if at_least is None else at_least
         self._file = vectors.path.with_name("vectors.hnsw")
         self._graph: _Graph | None = None
 
     @property
     def how(self) -> str:
         """What the next search without a filter goes by: "hnsw" or "exact"."""
-        matrix = self._vectors.matrix()
+        matrix = self.vectors.matrix()
         return "hnsw" if matrix and self._agrees(matrix) else "exact"
 
-    def search(self, asked: Code, limit: int = 100, allowed: Collection[int] | None = None) -> Scan:
+    def renew(self, vectors: Vectors) -> None:
+        """Go on with the same file of vectors, opened again; the graph is kept if it is of the same embedder."""
+        if (vectors.embedder_id, vectors.dim) != (self.vectors.embedder_id, self.vectors.dim):
+            self._graph = None
+        if self._graph:
+            self._graph.forget_state()
+        self.vectors.close()
+        self.vectors = vectors
+
+    def scan(self, asked: Code, allowed: Collection[int] | None = None, limit: int = 100) -> Scan:
         """The best `limit` entries, as Vectors.scan gives them; the cosines are exact in either case."""
-        matrix = self._vectors.matrix()
+        matrix = self.vectors.matrix()
         if allowed is None and matrix and len(asked.codes) == matrix.dim and self._agrees(matrix) and self._graph:
             found = self._graph.search(asked, limit, matrix)
             if found:
                 return found
-        return self._vectors.scan(asked, allowed, limit)
+        return self.vectors.scan(asked, allowed, limit)
 
     def prepare(self) -> bool:
         """Have a graph of the vectors as they stand: loaded if the file fits them, else built and saved. False: exact."""
-        matrix = self._vectors.matrix()
+        matrix = self.vectors.matrix()
         if not matrix or len(matrix.keys) < self._at_least or _memory_of(matrix) > MOST_BYTES:
             return False
         try:
@@ -77,10 +87,12 @@ class Nearest:
             return True
         try:
             with locked(self._file.with_name("hnsw.lock"), 0):
-                loaded = _Graph.load(self._file, self._vectors.embedder_id, matrix)
+                loaded = _Graph.load(self._file, self.vectors.embedder_id, matrix)
                 self._graph = loaded or _Graph.build(matrix)
                 if not loaded:
-                    self._graph.save(self._file, self._vectors.embedder_id)
+                    self._graph.save(self._file, self.vectors.embedder_id)
+                    if not self.vectors.is_loaded():  # a text of it may have been forgotten meanwhile
+                        remove_graph(self._file.parent)
         except LockBusy:  # another process is at it
             self._graph = _Graph.build(matrix)
         except (CannotWrite, OSError, RuntimeError, MemoryError) as error:
@@ -156,6 +168,10 @@ class _Graph:
         self._starts = np.searchsorted(matrix.places[self._order], np.arange(len(matrix.keys) + 1))
         self._state = matrix.state
         return True
+
+    def forget_state(self) -> None:
+        """The next vectors are read through another connection, whose states are counted again."""
+        self._state = None
 
     def search(self, asked: Code, limit: int, matrix: Matrix) -> Scan | None:
         """The best entries; None if the graph gives none."""

@@ -60,6 +60,7 @@ class Reader:
         self._head = head
         self._resident = resident
         self._matrix: Matrix | None = None
+        self._inode = _inode(path)
         self._kept: tuple[tuple[int, int], dict[int, Pack]] | None = None
 
     @property
@@ -292,6 +293,10 @@ class Reader:
         if damaged:
             leave_mark(self.path)
 
+    def is_loaded(self) -> bool:
+        """True if all vectors are in memory, as the file has them now."""
+        return self._matrix is not None and self._matrix.state == self._state() and self._inode == _inode(self.path)
+
     def matrix(self, load: bool = False) -> Matrix | None:
         """All vectors in memory; None without numpy, or in a process that does not stay unless it says `load`."""
         if not self._open or not (self._resident or load):
@@ -324,6 +329,14 @@ class Reader:
     def named(self) -> Iterator[Found]:
         """Every vector of every sound page."""
         return (row for pack in self._all_packs().values() for row in _vectors(pack))
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _ranked(

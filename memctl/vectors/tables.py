@@ -37,6 +37,7 @@ __all__ = [
     "read_head",
     "read_pack",
     "remove",
+    "remove_graph",
     "salvage",
     "write_head",
 ]
@@ -255,6 +256,12 @@ def remove(path: Path) -> None:
     for name in _beside(path):
         with suppress(FileNotFoundError):
             name.unlink()
+
+
+def remove_graph(folder: Path) -> None:
+    """Remove the graph made from the vectors (vectors/hnsw.py)."""
+    for name in ("vectors.hnsw.new", "vectors.hnsw.json", "vectors.hnsw"):
+        (folder / name).unlink(missing_ok=True)
 
 
 def move_aside(path: Path) -> Path:

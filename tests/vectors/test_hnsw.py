@@ -47,7 +47,7 @@ def overlap(nearest: Nearest, vectors: Vectors, count: int = 40) -> float:
     """recall@10 against the exact search; the cosines must be the same to the last bit."""
     shared = 0
     for number in range(count):
-        near, exact = nearest.search(asked(number), 10), vectors.scan(asked(number), None, 10)
+        near, exact = nearest.scan(asked(number), None, 10), vectors.scan(asked(number), None, 10)
         assert all(exact.cosines.get(entry, value) == value for entry, value in near.cosines.items())
         assert list(near.cosines.values()) == sorted(near.cosines.values(), reverse=True)
         assert near.n == exact.n
@@ -65,7 +65,7 @@ def test_the_graph_finds_what_the_exact_search_finds(workspace: Workspace, vecto
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(hnsw._Graph, "build", lambda *_: pytest.fail("built again"))
         assert again.prepare()
-    assert all(again.search(asked(n), 10) == nearest.search(asked(n), 10) for n in range(20))
+    assert all(again.scan(asked(n), None, 10) == nearest.scan(asked(n), None, 10) for n in range(20))
     assert nearest.problem is None and again.problem is None
 
 
@@ -88,12 +88,12 @@ def test_below_the_crossover_with_a_filter_and_without_memory_it_is_exact(
     """The same answer from the same call."""
     few = Nearest(vectors)
     assert not few.prepare() and few.how == "exact" and few.problem is None
-    assert few.search(asked(1), 5) == vectors.scan(asked(1), None, 5)
+    assert few.scan(asked(1), None, 5) == vectors.scan(asked(1), None, 5)
     nearest = Nearest(vectors, 1)
     assert nearest.prepare()
     allowed = range(1 << 22, (1 << 22) + 50)
-    assert nearest.search(asked(1), 5, allowed) == vectors.scan(asked(1), allowed, 5)
-    assert nearest.search(Code(0, 1.0, bytes(3)), 5).n == 0
+    assert nearest.scan(asked(1), allowed, 5) == vectors.scan(asked(1), allowed, 5)
+    assert nearest.scan(Code(0, 1.0, bytes(3)), None, 5).n == 0
     monkeypatch.setattr(hnsw, "MOST_BYTES", 1000)
     assert not Nearest(vectors, 1).prepare()
 
@@ -103,7 +103,7 @@ def test_without_the_package_it_is_exact(vectors: Vectors, monkeypatch: pytest.M
     monkeypatch.setitem(__import__("sys").modules, "hnswlib", None)
     nearest = Nearest(vectors, 1)
     assert not nearest.prepare()
-    assert nearest.search(asked(1), 5) == vectors.scan(asked(1), None, 5)
+    assert nearest.scan(asked(1), None, 5) == vectors.scan(asked(1), None, 5)
 
 
 def test_a_process_that_does_not_stay_has_none(workspace: Workspace) -> None:
@@ -112,7 +112,7 @@ def test_a_process_that_does_not_stay_has_none(workspace: Workspace) -> None:
     assert found
     with closing(found):
         assert not Nearest(found, 1).prepare()
-        assert len(Nearest(found, 1).search(asked(1), 5).cosines) == 5
+        assert len(Nearest(found, 1).scan(asked(1), None, 5).cosines) == 5
 
 
 def test_what_comes_and_goes_is_followed(workspace: Workspace, vectors: Vectors) -> None:
@@ -125,18 +125,18 @@ def test_what_comes_and_goes_is_followed(workspace: Workspace, vectors: Vectors)
         writer.drop_packs([3])
         writer.sweep()
     assert nearest.how == "hnsw"
-    found = nearest.search(asked("new"), 2).cosines
+    found = nearest.scan(asked("new"), None, 2).cosines
     assert found == {99 << 22: pytest.approx(1), 99 << 22 | 1: pytest.approx(1)}
     assert overlap(nearest, vectors, 20) >= 0.97
-    assert not any(entry >> 22 == 3 for n in range(20) for entry in nearest.search(asked(n), 10).cosines)
+    assert not any(entry >> 22 == 3 for n in range(20) for entry in nearest.scan(asked(n), None, 10).cosines)
     with closing(begun(workspace)) as writer:
         codes = {1000 + n: asked(n) for n in range(400)}
         writer.put_codes(codes)
         writer.put_pack(100, b"", [PackRow(n, n, key) for n, key in enumerate(codes)])
     assert nearest.how == "exact"
-    assert nearest.search(asked(5), 1).cosines == {100 << 22 | 5: pytest.approx(1)}
+    assert nearest.scan(asked(5), None, 1).cosines == {100 << 22 | 5: pytest.approx(1)}
     assert nearest.prepare() and nearest.how == "hnsw"
-    assert nearest.search(asked(5), 1).cosines == {100 << 22 | 5: pytest.approx(1)}
+    assert nearest.scan(asked(5), None, 1).cosines == {100 << 22 | 5: pytest.approx(1)}
 
 
 def test_an_empty_store(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_an_empty_store(tmp_path: Path) -> None:
         assert found
         with closing(found):
             assert not Nearest(found, 1).prepare()
-            assert Nearest(found, 1).search(asked(1), 5).cosines == {}
+            assert Nearest(found, 1).scan(asked(1), None, 5).cosines == {}
             writer.put_codes({1: asked(1)})
             writer.put_pack(1, b"", [PackRow(0, 0, 1)])
             nearest = Nearest(found, 1)
             assert nearest.prepare()
-            assert nearest.search(asked(1), 5).cosines == {1 << 22: pytest.approx(1)}
+            assert nearest.scan(asked(1), None, 5).cosines == {1 << 22: pytest.approx(1)}
 
 
 DAMAGED = {
@@ -213,7 +213,7 @@ def test_a_graph_of_other_vectors_is_built_anew(workspace: Workspace, vectors: V
     with closing(found):
         nearest = Nearest(found, 1)
         assert nearest.prepare()
-        assert nearest.search(asked(3), 1).cosines == {1 << 22 | 3: pytest.approx(1)}
+        assert nearest.scan(asked(3), None, 1).cosines == {1 << 22 | 3: pytest.approx(1)}
 
 
 def test_a_place_that_cannot_be_written_is_said(workspace: Workspace, vectors: Vectors) -> None:

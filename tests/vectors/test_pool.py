@@ -1,0 +1,152 @@
+"""A process that stays holds the vectors in memory: the same hits as from a fresh process, by fewer reads of the file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from face_helpers import write_pages
+from hash_embedder import use
+
+import memctl
+from memctl.notes.workspace import Workspace
+from memctl.vectors import hnsw, search
+from memctl.vectors.pool import VectorPool
+
+LINES = [
+    "The gateway runs on port 8080",
+    "Шлюз работает на порту 8080",
+    "网关 运行 在 8080 端口",
+    "Tea at four with Irina",
+]
+QUESTION = "which port has the gateway?"
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[memctl.Memory]:
+    """Resident, with vectors of every line."""
+    use(monkeypatch)
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+    write_pages(tmp_path, {f"memory/2025-11-{10 + day}.md": f"- W: {line}\n" for day, line in enumerate(LINES)})
+    with memctl.open(tmp_path, now=datetime(2025, 11, 30)) as opened:
+        opened.sync()
+        opened.embed()
+        yield opened
+
+
+def pool(memory: memctl.Memory) -> VectorPool:
+    """What it holds, once that is loaded."""
+    assert memory.resident
+    held = memory.resident.keep(VectorPool)
+    held.wait()
+    return held
+
+
+Hits = list[tuple[str, float, dict[str, int]]]
+
+
+def recalled(memory: memctl.Memory, question: str = QUESTION) -> Hits:
+    """The hits of an answer; sums of numpy differ in the last digits."""
+    return [(hit.ref, round(hit.score, 9), hit.why) for hit in memory.recall(question).hits]
+
+
+def fresh(memory: memctl.Memory, question: str = QUESTION) -> Hits:
+    """What a process that just started answers."""
+    with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30), resident=False) as other:
+        return recalled(other, question)
+
+
+def warmed(memory: memctl.Memory) -> None:
+    """Two questions: the second has the vectors loaded."""
+    for _ in range(2):
+        memory.recall(QUESTION)
+    pool(memory)
+
+
+@pytest.mark.parametrize("extra", ["numpy", "hnswlib"])
+def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
+    memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch, extra: str
+) -> None:
+    """From the third question on: by the matrix, or from CROSSOVER texts on by the graph; after a write once more."""
+    pytest.importorskip("numpy")
+    pytest.importorskip(extra)
+    monkeypatch.setattr(hnsw, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
+    asked: list[str] = []
+    for owner in (search.Matrix, hnsw._Graph):
+        way = "scan" if owner is search.Matrix else "search"
+        inner = getattr(owner, way)
+        monkeypatch.setattr(
+            owner, way, lambda *args, inner=inner, owner=owner: asked.append(owner.__name__) or inner(*args)
+        )
+    warmed(memory)
+    assert not asked, "no question waits for the vectors to be loaded"
+    for question in (QUESTION, "Irina", "порт шлюза", "网关"):
+        assert recalled(memory, question) == fresh(memory, question)
+    assert set(asked) == {"Matrix" if extra == "numpy" else "_Graph"} and len(asked) >= 4
+    memory.retain("The gateway moved to port 9090", about="gateway")
+    memory.embed()
+    memory.recall(QUESTION)
+    pool(memory)
+    before = len(asked)
+    assert recalled(memory) == fresh(memory) and len(asked) == before + 1
+    assert any("9090" in hit.content for hit in memory.recall(QUESTION).hits)
+
+
+def test_questions_from_many_threads_share_one_file(memory: memctl.Memory) -> None:
+    """One at a time has what is held; the others open the file themselves, and all hear the same."""
+    pytest.importorskip("numpy")
+    warmed(memory)
+    expected, heard = fresh(memory), list[Hits]()
+    threads = [Thread(target=lambda: heard.append(recalled(memory))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert heard == [expected] * 6
+
+
+def test_vectors_that_were_deleted_and_made_again_are_read_again(memory: memctl.Memory) -> None:
+    """The file in memory is another one by then."""
+    pytest.importorskip("numpy")
+    warmed(memory)
+    (memory.workspace.memory / "vectors.sqlite").unlink()
+    assert recalled(memory) == fresh(memory)
+    memory.embed()
+    for _ in range(3):
+        assert recalled(memory) == fresh(memory)
+        pool(memory)
+    memory.close()
+    assert recalled(memory) == fresh(memory), "closed, it opens again"
+
+
+def test_without_numpy_nothing_is_held(memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is tried once."""
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    warmed(memory)
+    assert pool(memory).take(memory.workspace) is None and pool(memory)._is_useless
+    assert recalled(memory) == fresh(memory)
+
+
+def test_a_graph_built_while_lines_were_forgotten_is_not_kept(
+    memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file would hold what `forget` erased."""
+    pytest.importorskip("numpy")
+    pytest.importorskip("hnswlib")
+    monkeypatch.setattr(hnsw, "CROSSOVER", 2)
+    save = hnsw._Graph.save
+
+    def forget_and_save(graph: object, *rest: object) -> None:
+        page = memory.workspace.root / "memory/2025-11-13.md"
+        if page.exists():
+            with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30)) as other:
+                assert other.forget(ids=[other.recall("Tea").hits[0].id], apply=True)
+        save(graph, *rest)
+
+    monkeypatch.setattr(hnsw._Graph, "save", forget_and_save)
+    warmed(memory)
+    assert not list(Workspace(memory.workspace.root).memory.glob("vectors.hnsw*"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from ..markdown.blocks import Side, conflict_sides, edited, splice
 from ..markdown.lines import split_lines
@@ -21,11 +21,10 @@ from .page_read import (
 __all__ = ["settled"]
 
 _Marks = Mapping[str, LastWritten]
+_IsOurs = Callable[[BeliefEntry, LastWritten], bool]
 
 
-def settled(
-    text: str, before: tuple[str, str] | None, is_ours: Callable[[BeliefEntry, LastWritten], bool]
-) -> str | None:
+def settled(text: str, before: tuple[str, str] | None, is_ours: _IsOurs) -> str | None:
     """The page without conflict markers: our side, with the marks of both; None if a person has a part in a conflict.
 
     `before` is the page as ours and theirs had it, None if nobody knows. `is_ours` tells whether nothing in an entry is
@@ -41,31 +40,35 @@ def settled(
     entries = [read_entries(side.text)[0] for side in sides]
     if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
         return None
+    return _one_side(sides[0].text, entries, ours, theirs, is_ours)
+
+
+def _one_side(
+    text: str, entries: Sequence[Sequence[BeliefEntry]], ours: _Marks, theirs: _Marks, is_ours: _IsOurs
+) -> str | None:
+    """The page of our side with the marks of both; None if a person took something out that stands on the other."""
     kept = {entry.ref: entry for entry in entries[0] if entry.ref}
     left_out = {entry.ref for entry in entries[1] if entry.ref} - kept.keys()
-    if any(
-        _is_refused(mark, kept.get(ref), ref in left_out) for marks in (ours, theirs) for ref, mark in marks.items()
-    ):
+    marked = [pair for marks in (ours, theirs) for pair in marks.items()]
+    if any(_is_refused(mark, kept.get(ref), ref in left_out) for ref, mark in marked):
         return None
     marks = {ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
     # All that is reflect's alone goes, disputed or not: so both machines state it again in one order.
-    free = {
-        ref
-        for ref, e in kept.items()
-        if ref in marks and "!" not in marks[ref].codes.values() and is_ours(e, marks[ref])
-    }
-    gone = {ref for marks in (ours, theirs) for ref, mark in marks.items() if mark.head is None}
-    text = _without(
-        [entry for entry in entries[0] if entry.ref in free], sides[0].text, last=len(free) == len(entries[0])
-    )
-    return splice(
-        text,
-        LEDGER,
-        last_written_body({ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}),
-    )
+    alone = [entry for ref, entry in kept.items() if _is_alone(entry, marks, is_ours)]
+    free = {entry.ref for entry in alone}
+    gone = {ref for ref, mark in marked if mark.head is None}
+    text = _without(alone, text, last=len(alone) == len(entries[0]))
+    standing = {ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}
+    return splice(text, LEDGER, last_written_body(standing))
 
 
-def _bare(text: str, before: tuple[str, str], is_ours: Callable[[BeliefEntry, LastWritten], bool]) -> str | None:
+def _is_alone(entry: BeliefEntry, marks: _Marks, is_ours: _IsOurs) -> bool:
+    """True if an entry is reflect's alone, and no person has taken evidence out of it."""
+    mark = marks.get(entry.ref or "")
+    return mark is not None and "!" not in mark.codes.values() and is_ours(entry, mark)
+
+
+def _bare(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str | None:
     """What a person has on the page, if that is the same on both sides; None if not, or if there is more of it now."""
     known = {line for page in before for line in split_lines(page)}
     if any(line not in known for side in conflict_sides(text) or () for line in split_lines(side.text)):
@@ -74,12 +77,10 @@ def _bare(text: str, before: tuple[str, str], is_ours: Callable[[BeliefEntry, La
     return splice(ours, LEDGER, last_written_body(mine)) if (ours, mine) == (theirs, yours) else None
 
 
-def _kept(page: str, is_ours: Callable[[BeliefEntry, LastWritten], bool]) -> tuple[str, _Marks]:
+def _kept(page: str, is_ours: _IsOurs) -> tuple[str, _Marks]:
     """A page without what is reflect's alone, and the marks of the rest."""
     marks, entries = _told_by(page), read_entries(page)[0]
-    alone = [
-        e for e in entries if e.ref in marks and "!" not in marks[e.ref].codes.values() and is_ours(e, marks[e.ref])
-    ]
+    alone = [entry for entry in entries if _is_alone(entry, marks, is_ours)]
     text = splice(_without(alone, page, last=len(alone) == len(entries)), LEDGER, "")
     free = {entry.ref for entry in alone}
     return text, {ref: mark for ref, mark in marks.items() if ref not in free}
@@ -115,7 +116,7 @@ def _is_written(
     entries: list[BeliefEntry],
     ours: _Marks,
     theirs: _Marks,
-    is_ours: Callable[[BeliefEntry, LastWritten], bool],
+    is_ours: _IsOurs,
 ) -> bool:
     """True if each disputed line of a side stands in the block, or in an entry that is reflect's alone."""
     lines = split_lines(side.text.removeprefix("\ufeff"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
@@ -146,23 +147,26 @@ def _key(bullet: Bullet) -> str:
 def _new_entries(new: Sequence[Belief], replayed: Replayed, lines: Sequence[str]) -> Iterator[_Edit]:
     """Each new belief behind the last one of ours that was stated before it; the first ones at the end of the page."""
     withdrawn = {entry.span.line for entry in replayed.withdrawn}
-    standing = [b for b in replayed.beliefs if b.entry and b.entry.span.line not in withdrawn]
-    ours = [b for b in standing if b.stated in b.machine]
+    standing = [(b, b.entry) for b in replayed.beliefs if b.entry and b.entry.span.line not in withdrawn]
+    ours = [(b.day, b.ref, entry) for b, entry in standing if b.stated in b.machine]
+    end = max((entry.end for _, entry in standing), default=_end(lines))
     places: dict[int, list[Belief]] = {}
     for belief in new:
-        before = [b for b in ours if (b.day, b.ref) < (belief.day, belief.ref)]
-        after = [b for b in ours if (b.day, b.ref) > (belief.day, belief.ref)]
-        if before:
-            at = max((b.day, b.ref, b.entry.end) for b in before if b.entry)[2]
-        elif after:
-            at = min((b.day, b.ref, b.entry.span.line) for b in after if b.entry)[2] - 1
-        else:
-            at = max((b.entry.end for b in standing if b.entry), default=_end(lines))
-        places.setdefault(at, []).append(belief)
+        places.setdefault(_place_for(belief, ours, end), []).append(belief)
     for at, beliefs in places.items():
         made = [line for belief in sorted(beliefs, key=lambda b: (b.day, b.ref)) for line in rendered(belief)]
         gap = [""] if at and lines[at - 1].strip() and not _is_item(lines[at - 1]) else []
         yield at + 1, at, [*gap, *made]
+
+
+def _place_for(belief: Belief, ours: Sequence[tuple[date, str, BeliefEntry]], end: int) -> int:
+    """The line behind which a new belief stands."""
+    own = (belief.day, belief.ref)
+    before = [(day, ref, entry.end) for day, ref, entry in ours if (day, ref) < own]
+    after = [(day, ref, entry.span.line) for day, ref, entry in ours if (day, ref) > own]
+    if before:
+        return max(before)[2]
+    return min(after)[2] - 1 if after else end
 
 
 def _is_item(line: str) -> bool:

@@ -69,23 +69,36 @@ def disagreement(one: Statement, other: Statement, names: frozenset[str], judge:
     if not one.valid.meets(other.valid) or _is_aside(one.fact) or _is_aside(other.fact):
         return None
     together = are_together(one.day, other.day)
-    pairs = product(_clauses(one.fact.text), _clauses(other.fact.text))
-    alike = [(mine, its) for mine, its in pairs if _is_alike(mine, its, names)]
+    alike = _alike_clauses(one.fact, other.fact, names)
     if not alike and not together:
         return None
     values, others = ({r.key: r.value for r in _stated(s.fact)} for s in (one, other))
     if key := min(values.keys() & others.keys(), default=None):
         return (_VALUES, key) if together and not is_part(values[key], others[key]) else None
-    if any(clause.flags & _SET_ASIDE for s in (one, other) for clause in analyse(s.fact.text, shipped())):
+    if _is_unsure(one.fact) or _is_unsure(other.fact):
         return None
-    happened = Kind.EXPERIENCE in (one.fact.kind, other.fact.kind)
-    if together and not happened and (reason := _other_number(one.fact.text, other.fact.text)):
+    if reason := _other_amount(one.fact, other.fact) if together else None:
         return _NUMBERS, reason
     if not alike or (not together and is_change(other.fact.text)):
         return None
     return _negated(one.fact, other.fact, alike, names, together) or _opposed(
         one.fact, other.fact, alike, together, judge
     )
+
+
+def _alike_clauses(one: Fact, other: Fact, names: frozenset[str]) -> list[tuple[str, str]]:
+    pairs = product(_clauses(one.text), _clauses(other.text))
+    return [(mine, its) for mine, its in pairs if _is_alike(mine, its, names)]
+
+
+def _is_unsure(fact: Fact) -> bool:
+    """True for what is hedged, hypothetical, or heard of."""
+    return any(clause.flags & _SET_ASIDE for clause in analyse(fact.text, shipped()))
+
+
+def _other_amount(one: Fact, other: Fact) -> str | None:
+    """The two amounts of facts that say how much there is of something; what happened may have happened twice."""
+    return None if Kind.EXPERIENCE in (one.kind, other.kind) else _other_number(one.text, other.text)
 
 
 def _negated(one: Fact, other: Fact, alike: list[tuple[str, str]], names: frozenset[str], together: bool) -> Found:

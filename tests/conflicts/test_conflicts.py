@@ -32,8 +32,10 @@ def told(root: Path, *lines: str) -> Workspace:
 
 
 def found(workspace: Workspace, about: str | None = None) -> list[Conflict]:
-    """What disagrees today."""
-    return list(conflicts(memory_on(workspace, TODAY), about))
+    """What disagrees today, however long the index takes."""
+    memory = memory_on(workspace, TODAY)
+    memory.sync()
+    return list(conflicts(memory, about))
 
 
 def pairs(workspace: Workspace) -> set[frozenset[str]]:

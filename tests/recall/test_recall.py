@@ -32,7 +32,9 @@ LOG = "memory/2025-11-27.md"
 @pytest.fixture(scope="module")
 def station(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     """A copy of the fixture workspace that no test writes to."""
-    return Workspace(fixture_copy(tmp_path_factory.mktemp("station")).resolve())
+    workspace = Workspace(fixture_copy(tmp_path_factory.mktemp("station")).resolve())
+    index(workspace)  # however long it takes: recall has two seconds for it
+    return workspace
 
 
 def of(folder: Path, *lines: str, **pages: str) -> Workspace:

@@ -11,6 +11,7 @@ import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
 
 from memctl.hits import Answer, answer_json
+from memctl.index.sync import build_index
 from memctl.notes.workspace import Workspace
 from memctl.recall.answer import cost
 from memctl.recall.query import read_query
@@ -66,6 +67,7 @@ def test_the_hits_are_those_of_recall(tmp_path: Path) -> None:
     """Nothing about the hits changes, and none of them is related to itself."""
     for words in ("why is the curlew api slow", "饺子 在哪里", "Пельмень", "NJ-03", "nets @Irina", ""):
         workspace = Workspace(fixture_copy(tmp_path / (words or "empty")).resolve())
+        build_index(workspace)
         plain = ask(workspace, words)
         for hops in (2, 3):
             answer = further(workspace, words, hops)

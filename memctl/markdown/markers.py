@@ -15,7 +15,6 @@ from .lines import LineText, Role
 if TYPE_CHECKING:
     from hashlib import blake2b
 
-    from .page import BlockToken
 else:
     try:
         from _blake2 import blake2b  # hashlib would load OpenSSL first
@@ -54,6 +53,16 @@ def begin_marker(name: str, sha: str) -> str:
 def end_marker(name: str) -> str:
     """The line that closes a block."""
     return f"{_START}end {name} -->"
+
+
+class BlockToken(NamedTuple):
+    """The part of a markdown-it token that tells where a block stands; `map` counts lines from 0, end excluded."""
+
+    type: str
+    map: list[int] | None = None
+    markup: str = ""
+    tag: str = ""
+    level: int = 0
 
 
 def find_blocks(lines: Sequence[str], hidden: Collection[int] = ()) -> list[Block]:

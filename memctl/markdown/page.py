@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..facts import Fact, Kind, Span
 from ..language.words import languages, words
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
-from .markers import FORGOTTEN as FORGOTTEN
-from .markers import Block, find_blocks, hidden_lines, is_marker, may_hide, read_tombstone
+from .markers import FORGOTTEN, Block, BlockToken, find_blocks, hidden_lines, is_marker, may_hide, read_tombstone
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -387,16 +386,6 @@ def open_end(lines: Sequence[str]) -> str:
 def _closing_tag(opening: str) -> str:
     match = re.match(r"<(script|pre|style|textarea)", opening)
     return f"</{match[1]}>" if match else ""
-
-
-class BlockToken(NamedTuple):
-    """The part of a markdown-it token that tells where a block stands; `map` counts lines from 0, end excluded."""
-
-    type: str
-    map: list[int] | None = None
-    markup: str = ""
-    tag: str = ""
-    level: int = 0
 
 
 # A first character that can open nothing but a paragraph: no list, quote, fence, heading, rule, table, HTML, definition.

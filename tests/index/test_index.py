@@ -295,7 +295,7 @@ def test_through_the_command_line(workspace: Workspace) -> None:
 
 def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> None:
     """Exit code 14. The usual 10 s of waiting are cut short."""
-    from memctl.cli.app import app
+    from memctl.cli.app import load
     from memctl.cli.call import run
 
     index(workspace)
@@ -304,7 +304,8 @@ def test_a_lock_that_is_busy_through_the_command_line(workspace: Workspace) -> N
     real = Index.writing
     with pytest.MonkeyPatch.context() as patch, real(other):
         patch.setattr(Index, "writing", lambda self, wait=10.0: real(self, 0.05))
-        assert run(app, ["index", "-w", str(workspace.root)]) == 14
+        words = ["index", "-w", str(workspace.root)]
+        assert run(load(words), words) == 14
     other.close()
 
 

@@ -17,7 +17,7 @@ from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han
 from ..language.words import toml, words
 
-__all__ = ["LANGUAGES", "Lexicon", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
+__all__ = ["LANGUAGES", "Lexicon", "Phrase", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
 
 LANGUAGES = ("en", "ru", "zh")
 GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "not_on")
@@ -40,6 +40,23 @@ class Role(NamedTuple):
     section: str
     name: str = ""
     side: float = 0
+
+
+class Phrase(NamedTuple):
+    """One phrase of the lists, or a word that no list has: its spelling, its key and its roles.
+
+    `kind` is that of its token, or "r" for a run of unknown Han characters. `parts` are the groups of its words.
+    """
+
+    word: str
+    key: str
+    kind: str
+    capital: bool
+    roles: tuple[Role, ...]
+    sections: frozenset[str]
+    start: int
+    relations: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 class Lexicon:

@@ -12,10 +12,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..language.analyzer import irregular_forms, stop_terms
-from .lexicon import Lexicon, Role, Token, tokens
+from .lexicon import Lexicon, Phrase, Role, Token, tokens
 from .quantities import NUMERALS, Quantity, quantities
 
-__all__ = ["Clause", "Phrase", "PolarityItem", "analyse", "is_verb"]
+__all__ = ["Clause", "PolarityItem", "analyse", "is_verb"]
 
 OPERATORS = frozenset(("not", "no", "never", "stop", "like", "dislike", "ask", "refuse", "never_fails"))
 _FELT = frozenset(("like", "dislike", "ask", "refuse", "stop"))
@@ -28,23 +28,6 @@ _ENDS = frozenset(".!?…;。！？；")
 _QUOTES = {"«": "»", "“": "”", "「": "」", "『": "』", "《": "》", '"': '"', "„": "“"}
 _MOST_CHARACTERS = 2000
 _MOST_ITEMS = 80  # of one clause: a longer one is a paste, and pairs grow with the square
-
-
-class Phrase(NamedTuple):
-    """One phrase of the lists, or a word that no list has: its spelling, its key and its roles.
-
-    `kind` is that of its token, or "r" for a run of unknown Han characters. `parts` are the groups of its words.
-    """
-
-    word: str
-    key: str
-    kind: str
-    capital: bool
-    roles: tuple[Role, ...]
-    sections: frozenset[str]
-    start: int
-    relations: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
 
 
 class PolarityItem(NamedTuple):

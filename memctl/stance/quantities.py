@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..language.analyzer import stop_terms
 
 if TYPE_CHECKING:
-    from .lexicon import Role
-    from .phrases import Phrase
+    from .lexicon import Phrase, Role
 
 __all__ = ["NUMERALS", "Quantity", "agree", "quantities"]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..facts import Fact, Period
 from ..language.names import entity_key, is_han
-from .lexicon import Lexicon, shipped, tokens
-from .phrases import Clause, Phrase, analyse, is_verb
+from .lexicon import Lexicon, Phrase, shipped, tokens
+from .phrases import Clause, analyse, is_verb
 from .rules import RuleVerdict, judge
 
 __all__ = ["Stance", "stance"]

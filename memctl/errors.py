@@ -21,24 +21,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = [
-    "BadSettings",
-    "CannotWrite",
-    "ExtraBroken",
-    "ExtraMissing",
-    "LockBusy",
-    "MemctlError",
-    "NoWorkspace",
-    "NothingFound",
-    "OutsideWorkspace",
-    "OverBudget",
-    "PageChanged",
-    "PageUnreadable",
-    "PortBusy",
-    "Refused",
-    "Usage",
-]
-
 
 class MemctlError(Exception):
     """`what` happened and what to do about it (`cure`), one line each."""

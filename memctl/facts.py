@@ -8,8 +8,6 @@ from datetime import date, timedelta
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["HALF_LIFE_DAYS", "Citation", "Fact", "Kind", "Period", "Span", "is_trusted"]
-
 UNTRUSTED = ("tool", "web", "import")
 
 

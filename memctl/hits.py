@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 from .facts import Citation, Fact, Kind, Period, is_trusted
 
-__all__ = ["Answer", "Hit", "Vectored", "Version", "answer_json", "hit_json"]
-
 
 class Version(NamedTuple):
     """One version of a slot in the chain that `--history` shows."""

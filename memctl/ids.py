@@ -17,8 +17,6 @@ else:
     except ImportError:
         from hashlib import blake2b
 
-__all__ = ["content_key", "digest", "fact_id", "hashed", "page_id", "value_key"]
-
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's base 32: no letter that looks like a digit
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 

@@ -12,20 +12,6 @@ from ..errors import Usage
 from ..language.tokens import Counter
 from .fence import fenced_blocks, without_fenced
 
-__all__ = [
-    "Message",
-    "checked",
-    "cleaned",
-    "cost_of",
-    "is_system",
-    "is_turn",
-    "paired",
-    "read_chat",
-    "set_beside",
-    "text_of",
-    "without_thinking",
-]
-
 Message = dict[str, Any]
 """One message as its sender wrote it; keys that memctl does not know stay as they are."""
 

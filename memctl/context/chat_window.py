@@ -18,8 +18,6 @@ from .chat_messages import Message, cost_of, is_system, is_turn, text_of, withou
 from .fence import tamed
 from .pack import Item, words_of
 
-__all__ = ["FEWEST", "Cut", "cut", "originals", "question_of", "recall_room"]
-
 FEWEST = 5
 """Exchanges that are kept if they fit at all."""
 

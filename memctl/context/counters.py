@@ -13,8 +13,6 @@ from ..errors import ExtraBroken, ExtraMissing, Usage
 from ..language.tokens import Counter, estimate
 from ..notes.workspace import Workspace
 
-__all__ = ["counter_of"]
-
 _REMEMBERED = 4096  # texts whose count is kept: a chat is counted message by message, every turn
 
 

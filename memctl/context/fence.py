@@ -25,8 +25,6 @@ else:
     except ImportError:
         from hashlib import blake2b
 
-__all__ = ["CORE", "MEMORY", "fence", "fenced_blocks", "tamed", "without_fenced"]
-
 MEMORY = "memory"
 """The tag of what was recalled: data."""
 

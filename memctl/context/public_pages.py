@@ -12,8 +12,6 @@ from ..index.queries.names import all_entities, resolve
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
 
-__all__ = ["PublicPage", "public_page", "public_pages"]
-
 _CORE = "memory.md"
 _LOGS = 7  # newest logs that are listed
 _LOG = re.compile(r"memory/(\d{4}-\d\d-\d\d(?:-[^/]+)?)\.md")

@@ -21,11 +21,6 @@ from typing import NamedTuple, Protocol
 
 from ..facts import Citation
 
-__all__ = [
-    "DEEP", "RESAMPLES", "Chance", "Difference", "Interval", "Ranks", "compare", "intervals", "measure", "names", "overlap",
-    "place_ranks", "rank_in",
-]  # fmt: skip
-
 Ranks = tuple[int | None, ...]
 DEEP = 10  # the depth of NDCG and MRR
 RESAMPLES = 2_000

@@ -35,7 +35,7 @@ _SHARES = [(0, 1.0), *((side * step, share) for step, share in _BESIDE.items() f
 _HEADING = 0.3  # a term in a heading above
 _PAIR = 0.3  # two terms beside each other in the question within _NEAR tokens here: 3 points of BEAM any@5
 _NEAR = 4
-_PAGE = 0.1  # a page counts by its best line and .3 of the next two (algorithms.md)
+_PAGE = 0.1  # a page counts by its best line and .3 of the next two
 _NEXT = 0.3
 
 

@@ -16,8 +16,6 @@ from .sentences import Sentence, recalled_lines, sentences
 from .statements import FoundStatement, own_part
 from .wording import value_kinds
 
-__all__ = ["Before", "EarlierStatement", "SpokenProposal", "agreed", "answered", "corrected", "outcome", "reported"]
-
 _STATEMENTS = 60
 _NAMES = 100
 _RECALLED = 200

@@ -10,8 +10,6 @@ from itertools import chain
 
 from .turns import Notes
 
-__all__ = ["decoded", "known_encoding"]
-
 _SAMPLE = 1 << 16  # bytes by which the encoding is judged
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),

@@ -17,8 +17,6 @@ from ..language.names import entity_key
 from ..language.relations import slot_of
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
 
-__all__ = ["Duplicates"]
-
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
 _FEWEST = 3  # terms below which a statement that stands inside a longer line may mean another thing there

@@ -22,8 +22,6 @@ from .statements import FoundStatement, own_part, statement
 from .turns import Turn
 from .wording import dated, names_in, narrated
 
-__all__ = ["CandidateFact", "candidates"]
-
 _GAME_TURNS = 1
 _CALL_OFF = 40  # characters of a turn that only ends a game
 _NEAR = 4  # turns over which a pronoun may reach back

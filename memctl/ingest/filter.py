@@ -24,10 +24,6 @@ from ..markdown.grammar import render
 from .patterns import any_language
 from .turns import Turn
 
-__all__ = [
-    "STARTED_WITH", "Blanked", "CandidateFilter", "Refusal", "blanked", "is_boot_file", "key_of", "names_of", "slot_key",
-]  # fmt: skip
-
 _MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
 
 

@@ -13,8 +13,6 @@ from .json_stream import JsonItem, Text, json_items, starts_with_json
 from .markdown_chat import markdown_turns
 from .turns import Notes, Turn, moment, numbered, role_of
 
-__all__ = ["FORMS", "conversation_turns", "is_conversation", "read_transcript"]
-
 FORMS = ("openai", "claude-code", "codex", "chatgpt", "markdown")
 _MAX_LINE = 1 << 20
 _IN_PLACE = "a message that the program wrote in the user's place; left out"

@@ -32,10 +32,6 @@ from .turns import Notes, Turn, numbered
 if TYPE_CHECKING:
     from .extract import CandidateFact
 
-__all__ = [
-    "IngestOptions", "Ingested", "Proposed", "RefusedText", "ingest", "ingest_exchange", "read_options", "without_private",
-]  # fmt: skip
-
 _MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
 _MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before

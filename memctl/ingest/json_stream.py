@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from .turns import Notes
 
-__all__ = ["JsonItem", "Text", "json_items", "starts_with_json"]
-
 _MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
 _GROWTH = 1 << 16
 _BETWEEN = "\ufeff\x1e\x00 \t\r\n"  # what may stand around values

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .extract import CandidateFact
     from .llm_endpoint import Endpoint
 
-__all__ = ["llm_candidates"]
-
 _ROOM = 6_000  # characters of conversation in one question
 _MOST_ROOM = 200_000  # of all questions together: the newest
 _MESSAGE = 2_000  # of one message

@@ -15,8 +15,6 @@ import time
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-__all__ = ["Endpoint", "NoAnswer", "chat_json", "endpoint"]
-
 _MAX_ANSWER = 1 << 20  # bytes
 _PIECE = 1 << 14
 

@@ -12,8 +12,6 @@ from ..language.words import languages
 from .patterns import pairs
 from .turns import MAX_TEXT, Notes, Turn, moment
 
-__all__ = ["Label", "label_of", "markdown_turns"]
-
 _STAMP = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
 _WHO = r"(?P<who>[^\W\d_][\w .-]{0,30}?)"
 _BEFORE = rf"(?:[\[(](?P<before>{_STAMP})[\])]\s{{0,3}})?"

@@ -8,8 +8,6 @@ from functools import cache
 from ..language.names import is_han
 from ..language.words import languages, toml
 
-__all__ = ["any_language", "each", "fold", "language_of", "lines", "pairs", "rx", "setting", "starts", "vocabulary"]
-
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
 _FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "Ё": "Е", "\u00a0": " ", "\u202f": " "})

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from ..language.sentences import is_machine_line, opens_fence
 from .patterns import any_language, fold, language_of, rx, starts, vocabulary
 
-__all__ = ["Sentence", "recalled_lines", "sentences"]
-
 _LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
 _LONG_PARAGRAPH = 900
 _MOST_LINES = 60  # of a paragraph; a list that long is a listing

@@ -14,8 +14,6 @@ from typing import BinaryIO, NamedTuple
 from ..errors import PageUnreadable
 from ..notes.workspace import Workspace
 
-__all__ = ["TranscriptSource", "open_transcript", "pieces_of"]
-
 _PIECE = 1 << 18
 _DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 

@@ -13,8 +13,6 @@ from typing import NamedTuple
 from ..facts import Kind
 from .sentences import Sentence
 
-__all__ = ["FoundStatement", "own_part", "statement"]
-
 _CLAUSE = {"zh": 5}  # characters that a clause of a longer sentence needs; 9 in other languages
 _MINIMUM = {"en": 8, "ru": 7, "zh": 4}  # characters that a statement needs
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-__all__ = ["MAX_TEXT", "ROLES", "Notes", "Notice", "Turn", "cleaned", "moment", "numbered", "role_of"]
-
 MAX_TEXT = 1 << 17  # characters of one message; what is longer was pasted, and nobody's statement stands in its middle
 _MAX_NOTICES = 50
 

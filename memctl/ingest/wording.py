@@ -12,8 +12,6 @@ from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
 from .patterns import any_language, each, lines, pairs, rx, vocabulary
 
-__all__ = ["dated", "names_in", "narrated", "value_kinds"]
-
 
 def narrated(text: str, language: str, owner: str | None = None, role: str = "user") -> str:
     """`text` with I, me and my as `owner` (a name), or as "the user", «пользователь», 用户; "we" stays.

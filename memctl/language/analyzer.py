@@ -11,20 +11,6 @@ from itertools import pairwise
 from .detect import default_languages, languages_of, rival_of
 from .words import lines, words
 
-__all__ = [
-    "LATIN",
-    "LONGEST",
-    "fold",
-    "irregular_forms",
-    "is_cyrillic",
-    "is_identifier",
-    "prefixes",
-    "query_terms",
-    "simplified",
-    "stop_terms",
-    "terms",
-]
-
 LONGEST = 64
 """Characters kept of one token; both sides cut at the same place."""
 

@@ -19,8 +19,6 @@ from memctl.language.dates_lexer import Token, last_day, lexer, month_span, read
 from memctl.language.detect import beside, default_languages, languages_of, rivals
 from memctl.language.words import languages, lines, words
 
-__all__ = ["Mention", "find_times", "parse_when", "valid_from_text"]
-
 _LONGEST_PHRASE = 100  # characters of a string that is one time expression
 _NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last
 

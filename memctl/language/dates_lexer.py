@@ -10,8 +10,6 @@ from functools import cache, cached_property
 from memctl.facts import Period
 from memctl.language.words import languages, lines, words
 
-__all__ = ["BREAK", "Lexer", "Token", "last_day", "lexer", "month_span", "read_iso"]
-
 Readings = dict[str, int]
 _COMMA: Readings = {",": 0}
 _DASH: Readings = {"dash": 0, "conn": 0}

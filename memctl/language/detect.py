@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 from .words import languages, lines, words
 
-__all__ = ["beside", "default_languages", "languages_of", "rival_of", "rivals"]
-
 _WORD = re.compile(r"[^\W\d_]+")
 _READ = 2_000  # characters of a text that are looked at
 _ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word

@@ -7,8 +7,6 @@ from datetime import date
 from ..errors import Usage
 from .dates import parse_when
 
-__all__ = ["day_of", "first_day", "last_day"]
-
 
 def day_of(name: str, written: str | None, today: date) -> date | None:
     """The one day that `written` names ("2025-11-27", "yesterday"); None for None, Usage for anything else."""

@@ -11,25 +11,6 @@ from typing import NamedTuple
 
 from .analyzer import terms
 
-__all__ = [
-    "AT_NAME",
-    "WIKI_NAME",
-    "Listed",
-    "by_head",
-    "entity_key",
-    "find_names",
-    "heads",
-    "is_han",
-    "link_target",
-    "mentions",
-    "read_name",
-    "slug",
-    "spell",
-    "stem_head",
-    "stem_key",
-    "stem_word",
-]
-
 # A dot belongs to the name only between word characters, so that "ask @Peter." names Peter.
 AT_NAME = r"@(?:\w[\w\-/&+]*(?:\.[\w\-/&+]+)*)"
 WIKI_NAME = r"\[\[[^\[\]\n]+\]\]"

@@ -15,17 +15,6 @@ from .analyzer import LATIN, is_cyrillic, simplified
 from .names import entity_key, is_han
 from .words import languages, words
 
-__all__ = [
-    "is_common_name",
-    "is_surname",
-    "latin",
-    "other_script_prefixes",
-    "phonetic_key",
-    "pinyin_keys",
-    "sounds_alike",
-    "transliterate",
-]
-
 _MOST = 16  # beginnings to look under
 _CYRILLIC = str.maketrans(
     dict(zip("абвгдезийклмнопрстуфхыэіїєґў", "abvgdeziiklmnoprstufhieiiegu", strict=True))

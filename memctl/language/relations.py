@@ -17,8 +17,6 @@ from .detect import beside, languages_of
 from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
 from .words import languages, lines, pattern, words
 
-__all__ = ["DATED", "Relation", "relation", "relation_key", "slot_of"]
-
 DATED = frozenset(("birthday", "deadline"))
 """Keys whose value is a date: it says nothing of when the line is true."""
 

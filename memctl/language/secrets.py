@@ -14,8 +14,6 @@ from functools import cache
 
 from .words import EVERYWHERE, languages, lines, pattern, words
 
-__all__ = ["Secret", "find_secrets"]
-
 
 @dataclass(frozen=True, slots=True)
 class Secret:

@@ -10,8 +10,6 @@ from itertools import pairwise
 from .detect import languages_of
 from .words import pattern
 
-__all__ = ["is_change", "is_correction", "is_machine_line", "is_past", "is_plan", "opens_fence", "split_sentences"]
-
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|「[^」\n]{1,300}」|\([^()\n]{1,300}\)")

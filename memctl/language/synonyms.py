@@ -10,8 +10,6 @@ from .analyzer import fold, terms
 from .names import is_han
 from .words import languages, lines
 
-__all__ = ["Expansion", "expansions", "groups"]
-
 _WORD = re.compile(r"[^\W_]+")
 _HEAD = 3  # letters by which the groups of a word are found, more of a long one: no ending begins before
 

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from functools import cache
 from math import ceil
 
-__all__ = ["Counter", "estimate"]
-
 Counter = Callable[[str], int]
 """What counts the tokens of a text."""
 

@@ -29,8 +29,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["EVERYWHERE", "languages", "lines", "pattern", "toml", "words"]
-
 EVERYWHERE = ""
 """In place of a language: files in data/ itself, which belong to none."""
 

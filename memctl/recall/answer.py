@@ -13,8 +13,6 @@ from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
 from ..markdown.escape import many
 
-__all__ = ["cost", "explain_empty", "fit", "fit_hits", "fit_related", "public_answer"]
-
 _BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
 
 # -- budget -----------------------------------------------------------------------------------------------------------

@@ -29,8 +29,6 @@ from ..truth.judge import Judgement, judge, period_of
 from ..truth.validity import has_ended
 from .rank import Candidate, Found
 
-__all__ = ["EntryText", "candidate_of", "hits_of", "stating_lines", "text_of", "with_beliefs"]
-
 _SHOWN = 3  # pieces of evidence that a hit names
 
 

@@ -23,10 +23,6 @@ from ..truth.validity import Claim, Validity, versions
 from .entry_hits import hits_of, text_of
 from .recall import recall_in
 
-__all__ = [
-    "EntityLine", "EntityView", "Passage", "current_slots", "get_fact", "history", "list_entities", "show", "show_entity",
-]  # fmt: skip
-
 # -- passages ---------------------------------------------------------------------------------------------------------
 
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")

@@ -13,10 +13,6 @@ from typing import NamedTuple, TypeVar
 
 from .rank import Ranked
 
-__all__ = [
-    "Graph", "Reached", "below_replacement", "damping", "hub_limit", "in_turn", "name_idf", "personalized_pagerank", "reach",
-]  # fmt: skip
-
 _ROUNDS = 10  # of two steps each: line to name, name to line
 _FEW, _SHARE = 50, 0.05
 _ASKED = 0.1

@@ -18,8 +18,6 @@ from ..notes.workspace import SETTINGS, Workspace
 if TYPE_CHECKING:
     from typing import Unpack
 
-__all__ = ["AliasesFault", "QueryFlags", "aliases_fault", "read_query", "with_aliases"]
-
 _SHORT = 200  # as in question.py, which most questions need not load
 
 _FILTER = re.compile(

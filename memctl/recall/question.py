@@ -18,8 +18,6 @@ from ..language.names import is_han
 from ..language.sentences import is_machine_line, opens_fence, split_sentences
 from ..language.words import languages, lines
 
-__all__ = ["SHORT", "clean_question"]
-
 SHORT = 200
 """Characters up to which a question is taken exactly as it is."""
 

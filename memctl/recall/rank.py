@@ -22,11 +22,6 @@ from typing import Any, NamedTuple
 from ..facts import HALF_LIFE_DAYS, Kind, Period
 from ..index.lexical import ORDINAL_BITS
 
-__all__ = [
-    "BESIDE", "WEIGHT", "Candidate", "Factors", "Found", "Fused", "Ranked", "UsualCosines", "factors", "fuse", "order",
-    "recency", "smoothed", "standard",
-]  # fmt: skip
-
 
 class Found(NamedTuple):
     """How relevant an entry is (0 to 1), its rank in each search, and the parts that explain it."""

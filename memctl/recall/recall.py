@@ -31,8 +31,6 @@ from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import search_words
 
-__all__ = ["recall", "recall_in", "resolve_about"]
-
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
 _FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it

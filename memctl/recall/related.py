@@ -35,8 +35,6 @@ from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of
 from .pagerank import Graph, Reached, below_replacement, hub_limit, in_turn, personalized_pagerank, reach
 from .rank import Found, Ranked, order
 
-__all__ = ["Web", "entries_of", "related_to", "seeds_of"]
-
 _SEEDS = 10
 _MOST = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
 _WIDEST = 40  # lines of the second hop from which the third goes on, the likeliest first

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from ..vectors.quantized import Code
     from ..vectors.search import Scan
 
-__all__ = ["NEAREST", "Fusion", "Nearness", "VectorSearch", "start_vector_search"]
-
 NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question
 _SECONDS, _NOTICED = 5.0, 0.5  # what one search may take (recall/recall.py), counted again after such a wait

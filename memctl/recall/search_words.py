@@ -42,8 +42,6 @@ from ..language.synonyms import Expansion, expansions
 from .rank import Found
 from .search_vectors import NEAREST, Fusion, VectorSearch
 
-__all__ = ["QueryTerms", "search_words"]
-
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
 _FEW = 2  # words of a question that must all be met before vectors have their say

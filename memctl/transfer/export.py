@@ -28,8 +28,6 @@ from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..recall.recall import resolve_about
 
-__all__ = ["Exported", "export", "replace_file", "target_of", "write_tables"]
-
 _AT_ONCE = 500  # facts that are judged and read again together
 _FACT_COLUMNS = (
     "id", "kind", "day", "valid_from", "valid_to", "entities", "content", "key", "confidence", "importance", "outcome",

@@ -20,11 +20,6 @@ from ..language.names import slug
 from ..markdown.front_matter import front_values, with_value
 from ..markdown.grammar import one_line, render
 
-__all__ = [
-    "KINDS", "ForeignMemory", "ForeignPage", "Left", "NotAPage", "conversation_page", "imported", "is_memory",
-    "memory_of", "place_below", "place_of",
-]  # fmt: skip
-
 KINDS = ("openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 
 

@@ -43,8 +43,6 @@ from .foreign import (
     place_of,
 )
 
-__all__ = ["ImportOptions", "Imported", "import_memory"]
-
 _FILES = {"mem0", "chatgpt"}
 _NOTES = (".md", ".markdown")
 _OTHERS = {".git", ".memory", "node_modules", "__pycache__"}  # folders of a vault that hold nobody's words

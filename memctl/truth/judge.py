@@ -15,8 +15,6 @@ from ..index.queries.names import keys_of
 from ..index.row import Row
 from .validity import Claim, Validity, validities
 
-__all__ = ["Judgement", "judge", "period_of"]
-
 
 class Judgement(NamedTuple):
     """The validity of every entry looked at, those entries and their claims, by id."""

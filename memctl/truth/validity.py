@@ -10,8 +10,6 @@ from typing import NamedTuple
 
 from ..facts import Period
 
-__all__ = ["Claim", "Validity", "has_begun", "has_ended", "validities", "versions"]
-
 _Slot = tuple[str, str]
 _Version = tuple[date, date, tuple[str, int]]
 

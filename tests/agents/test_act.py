@@ -1,4 +1,4 @@
-"""Act: what the commands of a reply do, and what they may not (contract 7)."""
+"""Act: what the commands of a reply do, and what they may not."""
 
 from __future__ import annotations
 

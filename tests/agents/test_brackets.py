@@ -1,4 +1,4 @@
-"""Bracket commands: found however badly they are quoted, never where they only look alike (contract 7)."""
+"""Bracket commands: found however badly they are quoted, never where they only look alike."""
 
 from __future__ import annotations
 

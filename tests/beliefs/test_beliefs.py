@@ -1,4 +1,4 @@
-"""Confidence replayed from evidence (contract, section 6; algorithms.md, Beliefs): the formula, and what no order of
+"""Confidence replayed from evidence: the formula, and what no order of
 arrival, no loud day and no clock may change."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def crowd(pattern: str, day: int = 1, source: str = "", strength: float = 1.0) -
 
 
 def oracle(items: Sequence[Evidence]) -> float:
-    """The formula of algorithms.md, once over the whole set and as directly as it can be written."""
+    """The formula of docs/reflect.md, once over the whole set and as directly as it can be written."""
     k, c0 = 2.0, DEFAULT
     anchors = [at for at, item in enumerate(items) if item.verdict == "set"]
     if anchors:

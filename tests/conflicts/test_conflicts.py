@@ -1,4 +1,4 @@
-"""Conflicts and resolve: both sides cited, the rule named, settled by a line that survives the index (contract, 4)."""
+"""Conflicts and resolve: both sides cited, the rule named, settled by a line that survives the index."""
 
 from __future__ import annotations
 

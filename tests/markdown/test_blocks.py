@@ -1,4 +1,4 @@
-"""Managed blocks (contract, section 6): the only parts of a page that memctl writes by itself.
+"""Managed blocks: the only parts of a page that memctl writes by itself.
 
     <!-- memctl:begin NAME sha=0a1b2c -->
     …

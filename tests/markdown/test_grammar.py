@@ -1,4 +1,4 @@
-"""The line grammar (contract, section 3).
+"""The line grammar.
 
     KIND[(attributes)] [@Entity …]: narrative, self-contained text
 

@@ -1,4 +1,4 @@
-"""A page as entries (contract, section 3).
+"""A page as entries.
 
 Bullets under a heading `Retain` (any level, any case; «Запомнить», «保留») are facts, in bank/world.md and its like all
 bullets. Everything else is a note: each paragraph, list item, table row, heading and piece of code. Nothing is dropped.
@@ -205,7 +205,7 @@ def test_front_matter_never_raises(source: str) -> None:
     assert isinstance(read_front_matter(source), dict | None)
 
 
-# -- structure cannot be forged (scorecard S3) -----------------------------------------------------------------------
+# -- structure cannot be forged (S3) -----------------------------------------------------------------------
 
 
 @given(st.lists(line_facts(), max_size=4), st.booleans())
@@ -339,7 +339,7 @@ def test_a_usual_log_is_a_plain_page() -> None:
     assert plain_blocks(split_lines(log + "1. numbered\n")) is None
 
 
-# -- time (scorecard S9) ----------------------------------------------------------------------------------------------
+# -- time (S9) ----------------------------------------------------------------------------------------------
 
 SLOW: dict[str, Callable[[int], str]] = {
     "hashes far apart": lambda n: "# a" + " " * n + "b",

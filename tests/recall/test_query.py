@@ -1,4 +1,4 @@
-"""A question (contract, sections 4 and 5): words, with filters as flags or inside the words.
+"""A question: words, with filters as flags or inside the words.
 
     memctl recall "@Peter kind:opinion since:30d key:db what does he drink"
 

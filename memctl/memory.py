@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .index.open_memory import OpenMemory, silent
-from .notes.workspace import Workspace, current_folder, find_workspace
+from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
     # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported as Imported
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.verify import VectorsChecked as VectorsChecked
+    from .watch.watch import Noticed as Noticed
+    from .watch.watcher import Bell as Bell
 
 __all__ = ["Memory", "init_workspace", "open_memory"]
 
@@ -201,13 +203,13 @@ class Memory(OpenMemory):
         """What is wrong with the pages: grammar, citations, links, ids, secrets, conflicts."""
         from .maintenance.check import check
 
-        return check(self.workspace, self.today)
+        return check(self)
 
     def status(self) -> Status:
         """Counts, freshness, sizes, and what is optional and missing."""
         from .maintenance.status import status
 
-        return status(self.workspace)
+        return status(self)
 
     # -- deciding -----------------------------------------------------------------------------------------------------
 
@@ -384,6 +386,21 @@ class Memory(OpenMemory):
         else:
             replace_file(target, content)
 
+    def look_once(self) -> Iterator[Noticed]:
+        """Bring the index up to date as `watch` does at its start, and say what that changed."""
+        from .watch.watch import look_once
+
+        return look_once(self)
+
+    def watch(self, bell: Bell, *, reflect_at: time | None = None, vectors: bool = True) -> Iterator[Noticed]:
+        """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `bell` in between.
+
+        `reflect_at` is the time of day at which the last week is reflected on.
+        """
+        from .watch.watch import watch
+
+        return watch(self, bell, reflect_at=reflect_at, vectors=vectors)
+
     # -- the index ----------------------------------------------------------------------------------------------------
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
@@ -442,10 +459,6 @@ class Memory(OpenMemory):
         from .notes.token import token_of
 
         return token_of(self.workspace)
-
-    def reread_settings(self) -> Workspace:
-        """The folder with its settings of now; NoWorkspace if it is gone."""
-        return find_workspace(str(self.workspace.root), os.environ, self.workspace.root)
 
     def close(self) -> None:
         """Let go of the index; the next call opens it again."""

@@ -122,8 +122,7 @@ def watch(
     once: bool = flag("--once", "Look once and end; needs no watchdog."),
 ) -> int:
     """Keep the index as fresh as the files, until it is stopped. Prints one line for each change."""
-    from ..watch.watch import look_once
-    from ..watch.watch import watch as run
+    from ..memory import Memory
 
     start, given = time.monotonic(), call.now
 
@@ -132,9 +131,9 @@ def watch(
         return given + timedelta(seconds=time.monotonic() - start) if call.is_now_given else datetime.now()
 
     at = _time(reflect_at)
-    workspace = call.memory.workspace
+    memory = Memory(call.memory.workspace, clock, tell=call.out.note)
     if once:
-        for noticed in look_once(workspace):
+        for noticed in memory.look_once():
             _print_noticed(call, noticed, clock())
         return 0
 
@@ -144,7 +143,7 @@ def watch(
     # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.
     threading.excepthook = lambda _: None
     try:
-        for noticed in run(call.memory.reread_settings, Bell(), clock, reflect_at=at, vectors=not no_vectors):
+        for noticed in memory.watch(Bell(), reflect_at=at, vectors=not no_vectors):
             _print_noticed(call, noticed, clock())
     except KeyboardInterrupt:
         if not terminated.is_set():

@@ -1,4 +1,4 @@
-"""Check: lint the workspace. Reads every page anew; the index only helps to find what an id or a link points at."""
+"""Check: lint the workspace. Reads every page again; the index only helps to find what an id or a link points at."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import date, datetime, time
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -64,8 +63,9 @@ class _Pages:
     ids: dict[str, list[tuple[str, int]]]
 
 
-def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
-    """Every finding, by path and line; conflicts are those that stand on `today`."""
+def check(memory: OpenMemory) -> tuple[Finding, ...]:
+    """Every finding, by path and line; conflicts are those that stand today."""
+    workspace = memory.workspace
     findings: list[Finding] = []
     pages = _Pages({}, {}, set(), defaultdict(list))
     for found in workspace.scan():
@@ -79,7 +79,7 @@ def check(workspace: Workspace, today: date) -> tuple[Finding, ...]:
     findings += _twice(pages)
     findings += _shared_aliases(pages)
     findings += _aliases(workspace)
-    findings += (_conflict(pair) for pair in conflicts(OpenMemory(workspace, lambda: datetime.combine(today, time()))))
+    findings += (_conflict(pair) for pair in conflicts(memory))
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
 
 

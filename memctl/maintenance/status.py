@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .. import __version__
-from ..index.heal import with_index
 from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
-from ..index.sync import sync
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
@@ -79,13 +78,13 @@ class Status:
             yield f"`memctl index` embeds the rest with {found['model']}"
 
 
-def status(workspace: Workspace) -> Status:
+def status(memory: OpenMemory) -> Status:
     """The state of a workspace, after bringing its index up to date within the usual time."""
-    return with_index(workspace, lambda index: _status(workspace, index))
+    return memory.run(_status)
 
 
-def _status(workspace: Workspace, index: Index) -> Status:
-    report = sync(workspace, index, wait=0, seconds=workspace.settings.sync_seconds)
+def _status(memory: OpenMemory) -> Status:
+    workspace, index, report = memory.workspace, memory.index, memory.synced()
     counted = census(index)
     pages, size, _, first, last = counted["pages"][0]
     vectors = _vectors(workspace, index)

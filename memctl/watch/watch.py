@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, NoWorkspace
-from ..index.heal import with_index
-from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, merge, sync
 from ..markdown.escape import many
-from ..notes.workspace import SETTINGS, Workspace
+from ..notes.workspace import SETTINGS, Workspace, find_workspace
 from .watcher import Bell
 
 __all__ = ["Noticed", "look_once", "watch"]
@@ -59,12 +57,12 @@ class _Look:
     instead: str | None = None
 
 
-def look_once(workspace: Workspace) -> Iterator[Noticed]:
+def look_once(memory: OpenMemory) -> Iterator[Noticed]:
     """Bring the index up to date as `watch` does at its start, and say what that changed.
 
     LockBusy or CannotWrite if it cannot be.
     """
-    look = with_index(workspace, lambda index: _look(workspace, index, 10.0))
+    workspace, look = memory.workspace, memory.run(lambda opened: _look(opened, 10.0))
     if look.report.obstacle:
         raise look.report.obstacle
     if look.instead:
@@ -75,18 +73,13 @@ def look_once(workspace: Workspace) -> Iterator[Noticed]:
 
 
 def watch(
-    reopen: Callable[[], Workspace],
-    bell: Bell,
-    clock: Callable[[], datetime],
-    *,
-    reflect_at: time_of_day | None = None,
-    vectors: bool = True,
+    memory: OpenMemory, bell: Bell, *, reflect_at: time_of_day | None = None, vectors: bool = True
 ) -> Iterator[Noticed]:
-    """Watch for ever: yields what is noticed, and waits in between. `reopen` gives the workspace with its settings of now.
+    """Watch for ever: yields what is noticed, and waits in between. Settings are read again at each look.
 
     NoWorkspace if it is not there at the start; later its absence is waited out.
     """
-    watcher, rang = _Watcher(reopen, bell, clock, reflect_at, vectors), True
+    watcher, rang = _Watcher(memory, bell, reflect_at, vectors), True
     try:
         while True:
             yield from watcher.turn(rang)
@@ -98,14 +91,13 @@ def watch(
 class _Watcher:
     """What watch remembers from one look to the next; all of it of bounded size."""
 
-    def __init__(
-        self, reopen: Callable[[], Workspace], bell: Bell, clock: Callable[[], datetime], reflect_at: time_of_day | None, vectors: bool
-    ) -> None:  # fmt: skip
-        self._reopen, self._bell, self._clock = reopen, bell, clock
-        self._workspace = reopen()
+    def __init__(self, memory: OpenMemory, bell: Bell, reflect_at: time_of_day | None, vectors: bool) -> None:
+        self._given, self._bell = memory, bell
+        self._workspace = memory.workspace
+        self._workspace = self._reread()
         self._begun = self._gone = False
         self._reflect_at = reflect_at
-        self._due = _next(reflect_at, clock()) if reflect_at else None
+        self._due = _next(reflect_at, memory.now) if reflect_at else None
         self._retry = float("inf")  # when (monotonic) to look again whatever rings
         self._reflect_retry = 0.0
         self._took = 0.0
@@ -125,7 +117,7 @@ class _Watcher:
         seconds = min(steady, self._retry - time.monotonic())
         if self._due:
             seconds = min(
-                seconds, max((self._due - self._clock()).total_seconds(), self._reflect_retry - time.monotonic())
+                seconds, max((self._due - self._given.now).total_seconds(), self._reflect_retry - time.monotonic())
             )
         return max(0.0, seconds)
 
@@ -147,6 +139,10 @@ class _Watcher:
             yield from self._reflect()
             yield from self._embed()
 
+    def _memory(self) -> OpenMemory:
+        """With the settings of now; its index is open only while it is used."""
+        return OpenMemory(self._workspace, lambda: self._given.now)
+
     # -- the folder ---------------------------------------------------------------------------------------------------
 
     def _is_there(self) -> bool:
@@ -155,13 +151,17 @@ class _Watcher:
         try:
             if self._begun and not self._bell.hangs(root) and _is_blank(str(root)):
                 return False
-            self._workspace = self._reopen()
+            self._workspace = self._reread()
             self._told.pop("settings", None)
         except (NoWorkspace, OSError):
             return False
         except MemctlError as error:  # what the settings said before goes on
             self._problems.setdefault("settings", error.what)
         return os.path.isdir(root)
+
+    def _reread(self) -> Workspace:
+        root = self._workspace.root
+        return find_workspace(str(root), os.environ, root)
 
     def _hang(self) -> Iterator[Noticed]:
         """See that the bell hangs in the folder, before the look, so that nothing falls in between."""
@@ -185,7 +185,7 @@ class _Watcher:
         """Sync, and say what came of it."""
         workspace, start = self._workspace, time.monotonic()
         try:
-            look = with_index(workspace, lambda index: _look(workspace, index, BUSY_SECONDS))
+            look = self._memory().run(lambda memory: _look(memory, BUSY_SECONDS))
         except MemctlError as error:
             if not os.path.isdir(workspace.root):
                 return
@@ -248,16 +248,15 @@ class _Watcher:
 
     def _reflect(self) -> Iterator[Noticed]:
         """Reflect on the last week if it is time; after a sleep past it, once, at the first look."""
-        now = self._clock()
+        now = self._given.now
         if self._due and self._reflect_at and self._due - now > _CLOCK_WAS_WRONG:
             self._due = _next(self._reflect_at, now)
         if self._due is None or self._reflect_at is None or now < self._due or time.monotonic() < self._reflect_retry:
             return
-        from ..index.open_memory import OpenMemory
         from ..reflect.reflect import reflect
 
         try:
-            done = reflect(OpenMemory(self._workspace, lambda: now), since=now.date() - timedelta(days=7))
+            done = reflect(self._memory(), since=now.date() - timedelta(days=7))
         except MemctlError as error:
             self._reflect_retry = time.monotonic() + HEAL_SECONDS
             yield from self._trouble("reflect", f"reflect: {error.what}; trying again in a minute")
@@ -276,7 +275,7 @@ class _Watcher:
 
     def _embed(self) -> Iterator[Noticed]:
         """Give new lines their vectors, a second at a time, as long as nothing rings and no reflect is due."""
-        while self._embeds and not self._bell.has_rung and not (self._due and self._clock() >= self._due):
+        while self._embeds and not self._bell.has_rung and not (self._due and self._given.now >= self._due):
             if self._embedder is None:
                 yield from self._choose()
                 if self._embedder is None:
@@ -300,8 +299,8 @@ class _Watcher:
     def _embed_some(self) -> Any:
         from ..vectors.embed import embed
 
-        workspace, deadline = self._workspace, time.monotonic() + EMBED_SECONDS
-        return OpenMemory(workspace).run(lambda memory: embed(memory, self._embedder, deadline))
+        deadline = time.monotonic() + EMBED_SECONDS
+        return self._memory().run(lambda memory: embed(memory, self._embedder, deadline))
 
     def _choose(self) -> Iterator[Noticed]:
         """Find the model, once; without one there is nothing to embed with."""
@@ -331,8 +330,9 @@ def _is_blank(root: str) -> bool:
 # -- one look ---------------------------------------------------------------------------------------------------------
 
 
-def _look(workspace: Workspace, index: Index, wait: float) -> _Look:
+def _look(memory: OpenMemory, wait: float) -> _Look:
     """Sync, and count the lines that came and went where few pages changed."""
+    workspace, index = memory.workspace, memory.index
     if index.instead:  # each look would read everything into memory, for nothing
         return _Look(SyncReport(stale=index.instead), instead=index.instead)
     found, known = workspace.scan(), index.known()

@@ -38,7 +38,7 @@ def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
     assert all((made / path).exists() for path in paths)
     found = find_workspace(None, {}, made / "bank/entities")
     assert found.root == made
-    assert check(found, DAY) == ()
+    assert check(memory_on(found, DAY)) == ()
 
 
 @pytest.mark.parametrize(
@@ -114,14 +114,14 @@ def test_a_page_outside(workspace: Workspace) -> None:
 
 
 def test_status_counts_what_is_there(workspace: Workspace) -> None:
-    found = status(workspace)
+    found = status(memory_on(workspace))
     assert (found.pages, found.entities, found.first_day, found.last_day) == (len(PAGES), 2, "2025-11-26", "2025-11-27")
     assert found.kinds["opinion"] == 1
     assert found.kinds["world"] == 3
     assert found.fresh
     assert found.markdown_bytes == sum(len(text.encode()) for text in PAGES.values())
     (workspace.root / "bad.md").write_bytes(b"\0\1\2")
-    assert status(workspace).problems == {"bad.md": "binary, not text"}
+    assert status(memory_on(workspace)).problems == {"bad.md": "binary, not text"}
 
 
 def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
@@ -130,7 +130,7 @@ def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
     other = sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     try:
-        found = status(workspace)
+        found = status(memory_on(workspace))
     finally:
         other.close()
     assert not found.fresh
@@ -158,9 +158,9 @@ def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
     ],
 )
 def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule: str, line: int) -> None:
-    known = set(check(workspace, DAY))
+    known = set(check(memory_on(workspace, DAY)))
     (workspace.root / "bank/new.md").write_bytes(text.encode("utf-8", "surrogateescape"))
-    new = [finding for finding in check(workspace, DAY) if finding not in known]
+    new = [finding for finding in check(memory_on(workspace, DAY)) if finding not in known]
     assert [(f.path, f.line, f.rule) for f in new] == [("bank/new.md", line, rule)]
     assert all(f.message and f.cure for f in new)
 
@@ -174,19 +174,19 @@ def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule:
     ],
 )
 def test_check_is_silent_about_what_is_right(workspace: Workspace, text: str) -> None:
-    known = check(workspace, DAY)
+    known = check(memory_on(workspace, DAY))
     (workspace.root / "bank/new.md").write_text(text)
-    assert check(workspace, DAY) == known
+    assert check(memory_on(workspace, DAY)) == known
 
 
 def test_check_finds_a_name_on_two_pages(workspace: Workspace) -> None:
     (workspace.root / "bank/entities/Petra.md").write_text("---\naliases: [Pete]\n---\n# Petra\n")
-    assert [f.rule for f in check(workspace, DAY) if f.path == "bank/entities/Petra.md"] == ["alias"]
+    assert [f.rule for f in check(memory_on(workspace, DAY)) if f.path == "bank/entities/Petra.md"] == ["alias"]
 
 
 def test_check_writes_nothing_but_the_index(workspace: Workspace) -> None:
     before = {path: path.read_bytes() for path in workspace.root.rglob("*.md")}
-    check(workspace, DAY)
+    check(memory_on(workspace, DAY))
     assert {path: path.read_bytes() for path in workspace.root.rglob("*.md")} == before
 
 

@@ -419,7 +419,7 @@ def test_what_stands_in_its_place(workspace: Workspace) -> None:
     hits = {hit.ref: str(hit.source) for hit in ask(workspace, "users port", k=9).hits}
     assert hits == {ref: place for ref, place in cited.items() if ref != "port"}
     assert show(memory_on(workspace), "port", 0)[0].lines == ("- <!-- memctl:forgotten port 2025-11-30 -->",)
-    assert check(workspace, TODAY) == ()
+    assert check(memory_on(workspace, TODAY)) == ()
 
 
 @pytest.mark.parametrize("words", ["forgotten", "memctl:forgotten", "port", "2025-11-30", "8080"])
@@ -757,7 +757,7 @@ def test_what_reflect_wrote_is_written_anew(tmp_path: Path, text: str) -> None:
     assert bytes_left(workspace, text) == []
     before = state(workspace)
     assert reflect(memory_on(workspace, TODAY)).pages == [] and state(workspace) == before
-    assert check(workspace, TODAY) == ()
+    assert check(memory_on(workspace, TODAY)) == ()
 
 
 # -- again and again --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, snapshot
+from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, snapshot
 
 from memctl.facts import Citation
 from memctl.maintenance.check import check
@@ -57,7 +57,7 @@ def test_what_nobody_wrote_down_is_not_found(station: Workspace) -> None:
 
 def test_the_workspace_is_in_order(station: Workspace) -> None:
     """`memctl check` has nothing to complain about."""
-    assert [f.rule for f in check(station, TODAY)] == ["conflict", "conflict"]  # the two that were planted
+    assert [f.rule for f in check(memory_on(station, TODAY))] == ["conflict", "conflict"]  # the two that were planted
 
 
 SESSION = [

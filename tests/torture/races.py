@@ -119,7 +119,7 @@ def _do(workspace: Workspace, what: str, name: str) -> None:
     elif what == "reflect":
         reflect(memory_on(workspace, DAY))
     else:
-        status(workspace)
+        status(memory_on(workspace))
 
 
 def busy_calls(calls: int, fresh: bool = True) -> tuple[int, list[str]]:

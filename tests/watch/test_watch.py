@@ -26,10 +26,11 @@ from store_helpers import LOG, environment, make_workspace, memctl
 from memctl.errors import ExtraMissing
 from memctl.index.heal import with_index
 from memctl.index.sync import verify
-from memctl.notes.workspace import Workspace, find_workspace
+from memctl.memory import Memory
+from memctl.notes.workspace import Workspace
 from memctl.watch import watch as watching
 from memctl.watch import watcher as bells
-from memctl.watch.watch import Noticed, watch
+from memctl.watch.watch import Noticed
 from memctl.watch.watcher import Bell
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
@@ -430,9 +431,7 @@ class Silent(Bell):
 def run(
     workspace: Workspace, bell: Bell, clock: Callable[[], datetime] = datetime.now, **more: Any
 ) -> Iterator[Noticed]:
-    return watch(
-        lambda: find_workspace(str(workspace.root), {}, workspace.root), bell, clock, **{"vectors": False} | more
-    )
+    return Memory(workspace, clock).watch(bell, **{"vectors": False} | more)
 
 
 def test_what_no_event_tells_heals(workspace: Workspace) -> None:

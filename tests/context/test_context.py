@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
+from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import fact_texts
@@ -60,6 +60,40 @@ def test_the_core_of_another_host_is_its_own_page(tmp_path: Path) -> None:
     """An OpenClaw workspace has MEMORY.md; nothing is converted."""
     made = pack(pages(tmp_path, "- W: Rings are refused twice.\n", MEMORY="# MEMORY\n\nVera runs the station.\n"))
     assert "<!-- MEMORY.md -->" in made.stable and "Vera runs the station." in made.stable
+
+
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        (
+            "Does the red winch on the pier need a new cable?",
+            ["The red winch on the pier needs a new cable", "A new cable for the red winch", "The winch stands behind the shed",
+             "The new menu: soup, bread, butter, jam, flour, eggs, cheese, apples, pears, plums and honey", "New tea"],
+        ),
+        (
+            "Нужен ли красной лебёдке на причале новый трос?",
+            ["Красной лебёдке на причале нужен новый трос", "Новый трос для красной лебёдки", "Лебёдка стоит за сараем",
+             "Новый список: суп, хлеб, масло, варенье, мука, яйца, сыр, яблоки, груши, сливы и мёд", "Новый чай"],
+        ),
+        (
+            "码头上的红色绞车需要新缆绳吗?",
+            ["码头上的红色绞车需要新缆绳", "红色绞车的新缆绳", "绞车在棚子后面",
+             "红色的菜单:汤、面包、黄油、果酱、面粉、鸡蛋、奶酪、苹果、梨、李子和蜂蜜", "红色的茶"],
+        ),
+    ],
+    ids=["en", "ru", "zh"],
+)  # fmt: skip
+def test_what_is_far_weaker_than_the_best_is_left_out(tmp_path: Path, question: str, lines: list[str]) -> None:
+    """Below .4 of the best score a line belongs to another question; recall still finds it."""
+    filler = "".join(f"- W: Entry {number} of soup, bread and butter, jam, flour and eggs\n" for number in range(40))
+    newer = {f"memory/2025-11-{day:02}.md": filler for day in range(1, 29)}
+    told = {f"memory/2025-03-0{day}.md": f"- W: {line}\n" for day, line in enumerate(lines, 1)}
+    workspace = write_pages(tmp_path, told | newer)
+    hits = [hit for hit in ask(workspace, question, k=20).hits if hit.content in lines]
+    best = hits[0].score
+    shown = pack(workspace, question).recalled
+    assert [hit.content for hit in hits if hit.content in shown] == [h.content for h in hits if h.score >= 0.4 * best]
+    assert {hit.score >= 0.4 * best for hit in hits} == {True, False}
 
 
 def test_pinned_pages_belong_to_the_core(station: Workspace) -> None:

@@ -27,7 +27,26 @@ from ..notes.system import OPEN_SAFELY, copy_attributes, move_new, swap, sync_fo
 from ..notes.workspace import Workspace
 from .hosts import File, HostEntry, Malformed, Misfit, Put, Taken, Wish, files_of, notes_of, put, revert, take
 
-__all__ = ["Connected", "Planned", "connect", "read_held"]
+__all__ = ["Connected", "Planned", "connect"]
+
+
+_MOST = 8 * 1024 * 1024
+_STALE_SECONDS = 60.0
+_KEYS = {"host", "scope", "before", "after", "spans", "made", "file"}
+_CURE = "correct or move that file; nothing was written"
+
+
+class Held(NamedTuple):
+    """A file of a host: `target` is where the links of `path` lead, `data` None where there is no file."""
+
+    path: Path
+    target: Path
+    data: bytes | None
+
+    @property
+    def is_linked(self) -> bool:
+        """True where the file, or its folder, is a link to somewhere else, as dotfiles often are."""
+        return os.path.islink(self.path) or os.path.islink(self.path.parent)
 
 
 class Planned(NamedTuple):
@@ -70,43 +89,35 @@ def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False
     Files that an earlier call changed and this one leaves out (`--no-hooks`) are set back. With `undo`, what memctl put
     into the files goes, and only that.
     """
-    if undo:
-        return _disconnect(workspace, wish, write)
-    record = read_record(workspace)
-    files = files_of(wish)
-    planned = [_planned(file, partial(_to_put, wish=wish, file=file, entry=record.get(file.place))) for file in files]
-    stale = set(_recorded(record, wish)) - {file.place for file in files}
-    planned += [_to_be_taken(_file_of(path, record[path]), record[path]) for path in sorted(stale)]
-    return _done(workspace, tuple(planned), tuple(notes_of(wish)), write)
-
-
-def _disconnect(workspace: Workspace, wish: Wish, write: bool) -> Connected:
-    record = read_record(workspace)
-    files = {file.place: file for file in files_of(wish)}
-    files |= {path: _file_of(path, record[path]) for path in _recorded(record, wish)}
-    planned = [_to_be_taken(file, record.get(path)) for path, file in files.items()]
-    return _done(workspace, tuple(planned), (), write)
+    record = _read_record(workspace)
+    asked = {file.place: file for file in files_of(wish)}
+    earlier = {path: _file_of(path, entry) for path, entry in sorted(record.items()) if _belongs(path, entry, wish)}
+    kept = {} if undo else asked
+    planned = [
+        _planned(file, partial(_to_put, wish=wish, file=file, entry=record.get(path))) for path, file in kept.items()
+    ]
+    planned += [
+        _planned(file, partial(_to_take, file=file, entry=record.get(path)))
+        for path, file in ((asked if undo else {}) | earlier).items()
+        if path not in kept
+    ]
+    return _done(workspace, tuple(planned), () if undo else tuple(notes_of(wish)), write)
 
 
 def _done(workspace: Workspace, planned: tuple[Planned, ...], notes: tuple[str, ...], write: bool) -> Connected:
-    due = [plan for plan in planned if plan.state in ("new", "changed", "removed")]
-    forgotten = [plan for plan in planned if plan.state == "same" and plan.entry is None]
     if not write or any(plan.problem for plan in planned):
         return Connected(planned, notes, False)
+    due = [plan for plan in planned if plan.state != "same"]
     with writing_alone(workspace, "connect"):
-        record = read_record(workspace)
-        folders = [
-            folder
-            for plan in due
-            if plan.after is None
-            for folder in record.get(str(plan.held.path), {}).get("folders", [])
-        ]
+        record = _read_record(workspace)
+        emptied = [str(plan.held.path) for plan in due if plan.after is None]
+        folders = [folder for path in emptied for folder in record.get(path, {}).get("folders", [])]
         for plan in due:
             _write(workspace, plan, record)
-        drop_folders(folders)
-        left = {path: entry for path, entry in record.items() if path not in {str(p.held.path) for p in forgotten}}
-        if left != record:
-            write_record(workspace, left)
+        _drop_folders(folders)
+        gone = {str(plan.held.path) for plan in planned if plan.state == "same" and plan.entry is None}
+        if gone & record.keys():
+            _write_record(workspace, {path: entry for path, entry in record.items() if path not in gone})
     return Connected(planned, notes, bool(due))
 
 
@@ -116,17 +127,17 @@ def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]
     folders = record.get(path, {}).get("folders", [])
     if plan.entry:
         record[path] = plan.entry | {"folders": folders}
-        write_record(workspace, record)
+        _write_record(workspace, record)
     if plan.after is None:
-        remove_held(plan.held)
+        _remove_held(plan.held)
     else:
-        made = write_held(plan.held, plan.after)
+        made = _write_held(plan.held, plan.after)
         if plan.entry and made:
             record[path]["folders"] = [*folders, *made]
-            write_record(workspace, record)
+            _write_record(workspace, record)
     if not plan.entry:
         record.pop(path, None)
-        write_record(workspace, record)
+        _write_record(workspace, record)
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
@@ -134,7 +145,7 @@ def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]
 
 def _planned(file: File, plan: Callable[[Held], Planned]) -> Planned:
     """What `plan` makes of a file, or why it cannot; PageUnreadable for a file that is broken."""
-    held = read_held(Path(file.place))
+    held = _read_held(Path(file.place))
     try:
         return plan(held)
     except Misfit as error:
@@ -152,10 +163,10 @@ def _to_put(held: Held, wish: Wish, file: File, entry: dict[str, Any] | None) ->
     if base.problems:
         return _refused(held, file, base.problems)
     new = put(base.text, file)
-    after = _bytes(new.text)
-    kept = _entry(wish, file, base.text, new, entry or {})
     state = "new" if held.data is None else "changed"
-    return Planned(held, file.title, state, _diff(held, new.text), after=after, entry=kept)
+    return Planned(
+        held, file.title, state, _diff(held, new.text), after=_bytes(new.text), entry=_entry(wish, file, base.text, new)
+    )
 
 
 def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> bool:
@@ -166,10 +177,6 @@ def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> boo
         if entry is None:
             raise
         return False
-
-
-def _to_be_taken(file: File, entry: dict[str, Any] | None) -> Planned:
-    return _planned(file, partial(_to_take, file=file, entry=entry))
 
 
 def _to_take(held: Held, file: File, entry: dict[str, Any] | None) -> Planned:
@@ -220,17 +227,33 @@ def _hidden(line: str) -> str:
 # -- the record -------------------------------------------------------------------------------------------------------
 
 
-def _recorded(record: dict[str, dict[str, Any]], wish: Wish) -> list[str]:
-    """The files that earlier calls for this host and scope changed; of a project, those in this folder."""
-    found = []
-    for path, entry in record.items():
-        is_here = wish.scope == "user" or Path(path).is_relative_to(wish.here)
-        if (entry.get("host"), entry.get("scope")) == (wish.host, wish.scope) and is_here:
-            found.append(path)
-    return found
+def _belongs(path: str, entry: dict[str, Any], wish: Wish) -> bool:
+    """True for a file that an earlier call for this host and scope changed; of a project, one in this folder."""
+    is_here = wish.scope == "user" or Path(path).is_relative_to(wish.here)
+    return is_here and (entry["host"], entry["scope"]) == (wish.host, wish.scope)
 
 
-def _entry(wish: Wish, file: File, before: str | None, new: Put, old: dict[str, Any]) -> dict[str, Any]:
+def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
+    """What was put into which file, by its path. Derived: without it, what stands there in so many words is still found."""
+    try:
+        read = json.loads((workspace.memory / "connect.json").read_bytes())
+        return {path: entry for path, entry in read["files"].items() if entry.keys() >= _KEYS}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def _write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
+    """Write the whole record durably."""
+    held = Held(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
+    old = _read_held(held.path)
+    if files:
+        text = json.dumps({"schema": 1, "files": files}, ensure_ascii=True, indent=1)
+        _write_held(held._replace(data=old.data), text.encode() + b"\n")
+    elif old.data is not None:
+        _remove_held(old)
+
+
+def _entry(wish: Wish, file: File, before: str | None, new: Put) -> dict[str, Any]:
     """What is kept of one file: hashes, where what was inserted, and the words of it; nothing of the file's own."""
     return {
         "host": wish.host,
@@ -262,28 +285,10 @@ def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-# -- files and the record ---------------------------------------------------------------------------------------------
-
-_MOST = 8 * 1024 * 1024
-_STALE_SECONDS = 60.0
-_KEYS = {"host", "scope", "before", "after", "spans", "made", "file"}
-_CURE = "correct or move that file; nothing was written"
+# -- files of a host --------------------------------------------------------------------------------------------------
 
 
-class Held(NamedTuple):
-    """A file of a host: `target` is where the links of `path` lead, `data` None where there is no file."""
-
-    path: Path
-    target: Path
-    data: bytes | None
-
-    @property
-    def is_linked(self) -> bool:
-        """True where the file, or its folder, is a link to somewhere else, as dotfiles often are."""
-        return os.path.islink(self.path) or os.path.islink(self.path.parent)
-
-
-def read_held(path: Path) -> Held:
+def _read_held(path: Path) -> Held:
     """A host's file as it is. PageUnreadable for what is not a regular file, is too long, or cannot be read."""
     try:
         target = path.resolve()
@@ -304,7 +309,7 @@ def read_held(path: Path) -> Held:
     return Held(path, target, data)
 
 
-def write_held(held: Held, data: bytes) -> list[str]:
+def _write_held(held: Held, data: bytes) -> list[str]:
     """Make `data` what the file holds, durably, in one step; PageChanged if it is not what was read. The folders it made."""
     folder = held.target.parent
     made = [str(above) for above in (folder, *folder.parents) if not above.exists()]
@@ -314,22 +319,22 @@ def write_held(held: Held, data: bytes) -> list[str]:
         _replace(held, data)
         sync_folder(folder)
     except OSError as error:
-        drop_folders(made)
+        _drop_folders(made)
         raise CannotWrite(str(held.path), error.strerror or str(error)) from error
     return made
 
 
-def remove_held(held: Held) -> None:
+def _remove_held(held: Held) -> None:
     """Take away a file that memctl made; PageChanged if it is not what was read."""
     try:
-        if held.data is not None and read_held(held.target).data != held.data:
+        if held.data is not None and _read_held(held.target).data != held.data:
             raise PageChanged(str(held.path))
         held.target.unlink(missing_ok=True)
     except OSError as error:
         raise CannotWrite(str(held.path), error.strerror or str(error)) from error
 
 
-def drop_folders(folders: Iterable[str]) -> None:
+def _drop_folders(folders: Iterable[str]) -> None:
     """Take away folders that memctl made, if nothing is in them."""
     for folder in sorted(folders, key=len, reverse=True):
         with suppress(OSError):
@@ -340,9 +345,7 @@ def _replace(held: Held, data: bytes) -> None:
     target = held.target
     temporary = target.with_name(f".{target.name}.memctl-{os.urandom(6).hex()}.tmp")
     status = None if held.data is None else os.stat(target)
-    if status and not os.access(
-        target, os.W_OK
-    ):  # its name may be swapped all the same, but its owner said not to write
+    if status and not os.access(target, os.W_OK):  # a name may be swapped all the same, but its owner said not to write
         raise PermissionError(13, "its owner made it read-only", str(target))
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600 if status else 0o666)
     try:
@@ -354,7 +357,7 @@ def _replace(held: Held, data: bytes) -> None:
             os.fsync(fd)
         if held.data is None:
             move_new(temporary, target)
-        elif read_held(target).data != held.data:
+        elif _read_held(target).data != held.data:
             raise PageChanged(str(held.path))
         elif not swap(temporary, target):
             os.replace(temporary, target)
@@ -377,26 +380,3 @@ def _sweep(target: Path, known: tuple[bytes | None, bytes]) -> None:
         with suppress(OSError):
             if time.time() - file.stat().st_ctime >= _STALE_SECONDS and file.read_bytes() in known:
                 file.unlink()
-
-
-# -- the record -------------------------------------------------------------------------------------------------------
-
-
-def read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
-    """What was put into which file, by its path. Derived: without it, what stands there in so many words is still found."""
-    try:
-        read = json.loads((workspace.memory / "connect.json").read_bytes())
-        return {path: entry for path, entry in read["files"].items() if entry.keys() >= _KEYS}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
-    """Write the whole record durably."""
-    held = Held(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
-    old = read_held(held.path)
-    if files:
-        text = json.dumps({"schema": 1, "files": files}, ensure_ascii=True, indent=1)
-        write_held(held._replace(data=old.data), text.encode() + b"\n")
-    elif old.data is not None:
-        remove_held(old)

@@ -331,12 +331,12 @@ class Wish(NamedTuple):
     allow_write: bool = False
     hooks: bool = True
 
-    def folder(self, variable: str, usual: str) -> Path:
-        """A folder that a variable of the host names, else the usual one in the home folder."""
+    def folder(self, variable: str, usual: Path) -> Path:
+        """The folder or file that a variable of the host names, else the usual one."""
         named = self.environ.get(variable, "").strip()
         if named.startswith("~"):
             return self.home / named[1:].lstrip("/\\")
-        return self.here / named if named else self.home / usual
+        return self.here / named if named else usual
 
     def command(self, *more: str) -> str:
         """A shell command that runs memctl on the workspace."""
@@ -347,14 +347,8 @@ class Wish(NamedTuple):
 
         Text alone: hosts that are given JSON beside it hand that to the model, three times the tokens and no fence.
         """
-        arguments = [
-            *self.words[1:],
-            "mcp",
-            "--text-only",
-            "-w",
-            str(self.workspace),
-            *(["--allow-write"] if self.allow_write else []),
-        ]
+        more = ["--allow-write"] if self.allow_write else []
+        arguments = [*self.words[1:], "mcp", "--text-only", "-w", str(self.workspace), *more]
         return {"command": self.words[0], "args": arguments}
 
 
@@ -379,20 +373,24 @@ def notes_of(wish: Wish) -> list[str]:
     return notes
 
 
-def _hooks(wish: Wish, names: Mapping[str, str]) -> tuple[HostEntry, ...]:
-    """The hooks of Claude Code and Codex: a list of groups for each event. A memctl that is gone never stops an agent."""
+def _hooks(wish: Wish, names: Mapping[str, str], grouped: bool = True) -> tuple[HostEntry, ...]:
+    """The hooks of a host, `grouped` for Claude Code and Codex: a list of groups for each event.
+
+    A memctl that is gone never stops an agent.
+    """
     pieces = []
-    for event, name in names.items() if wish.hooks else ():
+    for event, name in names.items():
         command = f"{wish.command('hook', event)} || exit 0"
-        group = {"hooks": [{"type": "command", "command": command, "timeout": _EVENTS[event]}]}
-        pieces.append(HostEntry(("hooks", name), group, item=True, kin=f" hook {event} -w "))
+        hook: dict[str, Any] = {"command": command}
+        if grouped:
+            hook = {"hooks": [{"type": "command", "command": command, "timeout": _EVENTS[event]}]}
+        pieces.append(HostEntry(("hooks", name), hook, item=True, kin=f" hook {event} -w "))
     return tuple(pieces)
 
 
 def _claude_code(wish: Wish) -> list[File]:
-    config = wish.environ.get("CLAUDE_CONFIG_DIR", "").strip()
-    folder = wish.folder("CLAUDE_CONFIG_DIR", ".claude")
-    servers, settings = (folder if config else wish.home) / ".claude.json", folder / "settings.json"
+    settings = wish.folder("CLAUDE_CONFIG_DIR", wish.home / ".claude") / "settings.json"
+    servers = wish.folder("CLAUDE_CONFIG_DIR", wish.home) / ".claude.json"
     if wish.scope == "project":
         servers, settings = wish.here / ".mcp.json", wish.here / ".claude/settings.local.json"
     entry = HostEntry(("mcpServers", NAME), {"type": "stdio", **wish.server(), "env": {}})
@@ -401,11 +399,10 @@ def _claude_code(wish: Wish) -> list[File]:
 
 
 def _codex(wish: Wish) -> list[File]:
-    folder = wish.here / ".codex" if wish.scope == "project" else wish.folder("CODEX_HOME", ".codex")
+    folder = wish.here / ".codex" if wish.scope == "project" else wish.folder("CODEX_HOME", wish.home / ".codex")
     agents = wish.here if wish.scope == "project" else folder
-    found = [
-        File(str(folder / "config.toml"), "toml", "MCP server", (HostEntry(("mcp_servers", NAME), wish.server()),))
-    ]
+    entry = HostEntry(("mcp_servers", NAME), wish.server())
+    found = [File(str(folder / "config.toml"), "toml", "MCP server", (entry,))]
     if wish.hooks:
         found.append(File(str(folder / "hooks.json"), "json", "hooks", _hooks(wish, _CLAUDE)))
     return [*found, File(str(agents / "AGENTS.md"), "block", "instructions", body=_instructions(wish))]
@@ -415,14 +412,8 @@ def _cursor(wish: Wish) -> list[File]:
     folder = (wish.here if wish.scope == "project" else wish.home) / ".cursor"
     found = [File(str(folder / "mcp.json"), "json", "MCP server", (HostEntry(("mcpServers", NAME), wish.server()),))]
     if wish.hooks:
-        commands = {name: f"{wish.command('hook', event)} || exit 0" for event, name in _CURSOR.items()}
-        kins = {name: f" hook {event} -w " for event, name in _CURSOR.items()}
-        pieces = [
-            HostEntry(("hooks", name), {"command": commands[name]}, item=True, kin=kins[name]) for name in commands
-        ]
-        found.append(
-            File(str(folder / "hooks.json"), "json", "hooks", (HostEntry(("version",), 1, optional=True), *pieces))
-        )
+        pieces = (HostEntry(("version",), 1, optional=True), *_hooks(wish, _CURSOR, grouped=False))
+        found.append(File(str(folder / "hooks.json"), "json", "hooks", pieces))
     if wish.scope == "project":
         front = "---\ndescription: Long-term memory of this project and its people, kept by memctl\nalwaysApply: true\n---\n"
         rule = splice(front, BLOCK, _instructions(wish))
@@ -432,14 +423,9 @@ def _cursor(wish: Wish) -> list[File]:
 
 def _openclaw(wish: Wish) -> list[File]:
     """OpenClaw reads JSON5. Its workspace is a workspace of memctl as it is: only a skill is added."""
-    home = wish.folder("OPENCLAW_HOME", "")
-    state = (
-        wish.folder("OPENCLAW_STATE_DIR", "")
-        if wish.environ.get("OPENCLAW_STATE_DIR", "").strip()
-        else home / ".openclaw"
-    )
-    named = wish.environ.get("OPENCLAW_CONFIG_PATH", "").strip()
-    config = wish.folder("OPENCLAW_CONFIG_PATH", "") if named else state / "openclaw.json"
+    home = wish.folder("OPENCLAW_HOME", wish.home)
+    state = wish.folder("OPENCLAW_STATE_DIR", home / ".openclaw")
+    config = wish.folder("OPENCLAW_CONFIG_PATH", state / "openclaw.json")
     # The hidden one of the two folders of a workspace, so that the skill does not come up as a page of the memory.
     skills = wish.workspace / ".agents/skills" if wish.scope == "project" else state / "skills"
     entry = HostEntry(("mcp", "servers", NAME), wish.server())

@@ -299,28 +299,27 @@ def remove(
 
     Objects and lists at the paths of `prune` go too when nothing is left in them. Misfit where something else stands there.
     """
-    root = parse(text, json5)
-    holder = where(root, path if item else path[:-1])
+    above = tuple(path if item else path[:-1])
+    holder = where(parse(text, json5), above)
     if holder is None:
         return None
     places = [
         number
         for number, element in enumerate(holder.elements)
-        if (item or element.key == path[-1]) and (not item or same(element.node.value, value))
+        if (same(element.node.value, value) if item else element.key == path[-1])
     ]
     if not places:
         return None
     if not same(holder.elements[places[-1]].node.value, value):
         raise Misfit(f"{'.'.join(path)} is not what memctl wrote")
-    result = _without(text, holder, places[-1], json5)
-    above = tuple(path if item else path[:-1])
+    result = _without(text, above, holder, places[-1], json5)
     left = where(parse(result, json5), above)
     if above and above in prune and left is not None and not left.elements:
         return remove(result, above, left.value, json5=json5, prune=prune) or result
     return result
 
 
-def _without(text: str, holder: JsonNode, number: int, json5: bool) -> str:
+def _without(text: str, path: Sequence[str], holder: JsonNode, number: int, json5: bool) -> str:
     """The text without one element and the blank before it; with it where a comment needs the line end."""
     element = holder.elements[number]
     expected = list(holder.elements)
@@ -338,25 +337,16 @@ def _without(text: str, holder: JsonNode, number: int, json5: bool) -> str:
             kept = kept[:drop] + kept[drop + 1 :]
         if not expected and not text[holder.start + 1 : first].strip() and not text[end : holder.end - 1].strip():
             kept = text[: holder.start + 1] + text[holder.end - 1 :]
-        if _says(kept, holder.start, expected, json5):
+        if _says(kept, path, expected, json5):
             return kept
     raise Misfit("it cannot be taken out without touching what stands around it")
 
 
-def _says(text: str, start: int, expected: Sequence[JsonElement], json5: bool) -> bool:
-    """True if the container at `start` holds just these elements."""
+def _says(text: str, path: Sequence[str], expected: Sequence[JsonElement], json5: bool) -> bool:
+    """True if the container at `path` holds just these elements."""
     try:
-        found = _container_at(parse(text, json5), start)
-    except Malformed:
+        found = where(parse(text, json5), path)
+    except (Malformed, Misfit):
         return False
     pairs = [(element.key, element.node.value) for element in expected]
     return found is not None and same([(e.key, e.node.value) for e in found.elements], pairs)
-
-
-def _container_at(node: JsonNode, start: int) -> JsonNode | None:
-    while node.start != start:
-        inner = next((e.node for e in node.elements if e.node.start <= start < e.node.end), None)
-        if inner is None:
-            return None
-        node = inner
-    return node

@@ -1,7 +1,7 @@
 """connect: every host's files as people keep them, before and after, and back again to the byte.
 
 `tests/data/connect/HOST/SCOPE/before` is a home folder (or, for the scope project, a project folder) as it may look,
-`after` what `memctl connect HOST --write` makes of it. `MEMCTL_UPDATE=1 pytest tests/test_connect.py` writes `after` anew.
+`after` what `memctl connect HOST --write` makes of it. `MEMCTL_UPDATE=1 pytest tests/agents/test_connect.py` writes `after` again.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import stat
 import subprocess
@@ -44,6 +45,21 @@ class Place:
         given = {"HOME": str(self.home), "USERPROFILE": str(self.home)}
         return call(words, self.project, **given | env)
 
+    def put(self, name: str, text: str | bytes) -> Path:
+        """A file in the home folder."""
+        path = self.home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def read(self, name: str) -> str:
+        """The text of a file in the home folder."""
+        return (self.home / name).read_text("utf-8")
+
+    def move_to(self, name: str) -> None:
+        """Another workspace from now on."""
+        self.workspace = write_pages(self.workspace.parent / name, {"memory.md": "# Core\n"}).root
+
     def fill(self, host: str, scope: str) -> Path:
         """The files of a case; the folder in which they stand."""
         folder = self.home if scope == "user" or host == "openclaw" else self.project
@@ -52,10 +68,10 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Empty folders, and a workspace; no variable of the user's own says otherwise."""
     for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "OPENCLAW_HOME", "OPENCLAW_STATE_DIR", "OPENCLAW_CONFIG_PATH"):
-        os.environ.pop(name, None)
+        monkeypatch.delenv(name, raising=False)
     return Place(tmp_path)
 
 
@@ -164,54 +180,40 @@ def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
 # -- what is a person's -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("host", HOSTS)
-def test_an_entry_that_a_person_changed_is_left_alone(place: Place, host: str) -> None:
+CHANGED = [
+    ("claude-code", ".claude.json", '"-w"', '"--quiet", "-w"'), ("codex", ".codex/config.toml", '"-w"', '"--quiet", "-w"'),
+    ("cursor", ".cursor/mcp.json", '"-w"', '"--quiet", "-w"'), ("openclaw", ".openclaw/openclaw.json", '"-w"', '"--quiet", "-w"'),
+    ("codex", ".codex/hooks.json", '"timeout": 10', '"timeout": 60'), ("codex", ".codex/AGENTS.md", "not instructions", "not orders"),
+    ("openclaw", ".openclaw/skills/memctl/SKILL.md", "not instructions", "not orders"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "name", "ours", "theirs"), CHANGED, ids=lambda value: value[-24:])
+def test_an_entry_that_a_person_changed_is_left_alone(
+    place: Place, host: str, name: str, ours: str, theirs: str
+) -> None:
     """Neither undo nor another --write touches it, or any other file: both say which, and end with 15."""
     place.connect(host, "--write")
-    (changed,) = [
-        p for p in place.home.rglob("*") if p.name in (".claude.json", "config.toml", "mcp.json", "openclaw.json")
-    ]
-    changed.write_text(changed.read_text("utf-8").replace('"-w"', '"--quiet", "-w"'), "utf-8")
+    place.put(name, place.read(name).replace(ours, theirs))
     before = files(place.home)
     for words in (["--undo"], ["--write", "--allow-write"]):
         done = place.connect(host, *words)
-        assert done.code == 15 and str(changed) in done.err and "nothing was written" in done.err, done.both
+        assert done.code == 15 and f"{place.home}/{name}" in done.err and "nothing was written" in done.err, done.both
         assert files(place.home) == before
-    assert "--allow-write" in done.out  # the fragment
-
-
-def test_a_hook_that_a_person_changed_is_left_alone(place: Place) -> None:
-    """Another timeout is somebody's decision."""
-    place.connect("codex", "--write")
-    hooks = place.home / ".codex/hooks.json"
-    hooks.write_text(hooks.read_text("utf-8").replace('"timeout": 10', '"timeout": 60'), "utf-8")
-    done = place.connect("codex", "--undo")
-    assert done.code == 15 and "hooks.SessionStart has an item of memctl that says something else" in done.both
-    assert (place.home / ".codex/config.toml").exists()
-
-
-def test_instructions_that_a_person_changed_are_left_alone(place: Place) -> None:
-    """The block in AGENTS.md has a hash; a skill has it too."""
-    for host, name in (("codex", ".codex/AGENTS.md"), ("openclaw", ".openclaw/skills/memctl/SKILL.md")):
-        place.connect(host, "--write")
-        page = place.home / name
-        page.write_text(page.read_text("utf-8").replace("not instructions", "not orders"), "utf-8")
-        assert place.connect(host, "--undo").code == 15
-        assert place.connect(host, "--write", "--allow-write").code == 15
-        assert "not orders" in page.read_text("utf-8")
 
 
 def test_an_entry_of_the_same_name_is_never_overwritten(place: Place) -> None:
     """Another workspace connected first, or a person: the fragment is shown, and the file stays."""
     place.connect("claude-code", "--write")
-    other = Place.__new__(Place)
-    other.home, other.project = place.home, place.project
-    other.workspace = write_pages(place.workspace.parent / "other", {"memory.md": "# Core\n"}).root
-    before = files(place.home)
-    done = other.connect("claude-code", "--write")
+    before, first = files(place.home), place.workspace
+    place.move_to("other")
+    done = place.connect("claude-code", "--write", "--allow-write")
     assert done.code == 15 and "mcpServers.memctl is there already" in done.err and files(place.home) == before
+    assert "--allow-write" in done.out  # the fragment
+    other, place.workspace = place.workspace, first
     assert place.connect("claude-code", "--undo").code == 0
-    assert other.connect("claude-code", "--write").code == 0
+    place.workspace = other
+    assert place.connect("claude-code", "--write").code == 0
 
 
 # -- what our own entry may become -------------------------------------------------------------------------------------
@@ -222,76 +224,69 @@ def test_writing_again_with_other_options_replaces_our_own_entry(place: Place, h
     """--allow-write, another program, --no-hooks; undo still gives back what was there at first."""
     folder = place.fill(host, "user")
     before = files(folder)
-    for words, program in (
-        (["--allow-write"], "memctl"),
-        ([], "/opt/new place/memctl"),
-        (["--no-hooks"], "python -m memctl"),
-    ):
-        assert place.connect(host, "--write", *words, program=program).code == 0
+    programs = {"--allow-write": "memctl", "-q": "/opt/new place/memctl", "--no-hooks": "python -m memctl"}
+    for word, program in programs.items():
+        assert place.connect(host, "--write", word, program=program).code == 0
         text = "".join(data.decode() for data in files(folder).values())
-        assert ("--allow-write" in text.replace("; --allow-write lets", "")) is ("--allow-write" in words)
-        assert ("hook prompt" in text or "hook session-start" in text) is (
-            host != "openclaw" and "--no-hooks" not in words
-        )
+        assert ("--allow-write" in text.replace("; --allow-write lets", "")) is (word == "--allow-write")
+        has_hooks = "hook prompt" in text or "hook session-start" in text
+        assert has_hooks is (host != "openclaw" and word != "--no-hooks")
     assert place.connect(host, "--undo").code == 0
     assert files(folder) == before
 
 
 def test_words_with_blanks_and_quotes_reach_the_shell_and_the_server_whole(place: Place) -> None:
     """A folder with a blank and an apostrophe in its name."""
-    place.workspace = write_pages(place.workspace.parent / "Ann's notes", {"memory.md": "# Core\n"}).root
+    place.move_to("Ann's notes")
     place.connect("claude-code", "--write", program="'/opt/my tools/memctl'")
-    server = json.loads((place.home / ".claude.json").read_text("utf-8"))["mcpServers"]["memctl"]
-    assert (server["command"], server["args"]) == (
-        "/opt/my tools/memctl",
-        ["mcp", "--text-only", "-w", str(place.workspace)],
-    )
-    settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
-    command = settings["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    server = json.loads(place.read(".claude.json"))["mcpServers"]["memctl"]
+    assert server["command"] == "/opt/my tools/memctl"
+    assert server["args"] == ["mcp", "--text-only", "-w", str(place.workspace)]
+    command = json.loads(place.read(".claude/settings.json"))["hooks"]["SessionStart"][0]["hooks"][0]["command"]
     if os.name == "posix":
-        import shlex
-
-        words = shlex.split(command)
-        assert words == ["/opt/my tools/memctl", "hook", "session-start", "-w", str(place.workspace), "||", "exit", "0"]
+        words = [server["command"], "hook", "session-start", "-w", str(place.workspace), "||", "exit", "0"]
+        assert shlex.split(command) == words
 
 
 def test_a_program_that_is_gone_does_not_stop_an_agent(place: Place) -> None:
     """Exit code 2 of a hook would take back the user's prompt: ours ends with 0 even where there is no memctl at all."""
-    import subprocess
-
     place.connect("claude-code", "--write", program="/nowhere/memctl")
-    settings = json.loads((place.home / ".claude/settings.json").read_text("utf-8"))
-    for groups in settings["hooks"].values():
+    for groups in json.loads(place.read(".claude/settings.json"))["hooks"].values():
         assert subprocess.run(groups[0]["hooks"][0]["command"], shell=True, capture_output=True).returncode == 0
 
 
 def test_toml_is_read_back_by_a_parser(place: Place) -> None:
     """Comments stay, and what was there says what it said."""
-    folder = place.fill("codex", "user")
-    before = tomllib.loads((folder / ".codex/config.toml").read_text("utf-8"))
+    place.fill("codex", "user")
+    before = tomllib.loads(place.read(".codex/config.toml"))
     place.connect("codex", "--write", program='"/opt/é\\"q/memctl"')
-    after = tomllib.loads((folder / ".codex/config.toml").read_text("utf-8"))
+    after = tomllib.loads(place.read(".codex/config.toml"))
     entry = after["mcp_servers"].pop("memctl")
     assert after == before and entry["args"][-1] == str(place.workspace)
 
 
-@pytest.mark.parametrize(
-    ("text", "what"),
-    [
-        ('mcp_servers = { docs = { command = "x" } }\n', "config.toml"),
-        ("mcp_servers = 3\n", "config.toml"),
-        ("[[mcp_servers]]\nx = 1\n", "config.toml"),
-        ("model = \n", "it is not TOML"),
+ODD = [
+    ("codex", ".codex/config.toml", text, what, "[mcp_servers.memctl]")
+    for text, what in [
+        ('mcp_servers = { docs = { command = "x" } }\n', "config.toml"), ("mcp_servers = 3\n", "config.toml"),
+        ("[[mcp_servers]]\nx = 1\n", "config.toml"), ("model = \n", "it is not TOML"),
         ('[mcp_servers.memctl]\ncommand = "mine"\n', "says something else"),
-    ],
-)
-def test_toml_that_cannot_take_it_is_left_alone(place: Place, text: str, what: str) -> None:
-    """The fragment is shown instead."""
-    (place.home / ".codex").mkdir()
-    (place.home / ".codex/config.toml").write_text(text, "utf-8")
-    done = place.connect("codex", "--write")
-    assert done.code == 15 and what in done.err and "[mcp_servers.memctl]" in done.out, done.both
-    assert files(place.home) == {".codex/config.toml": text.encode()}
+    ]
+] + [
+    ("claude-code", ".claude/settings.json", text, "settings.json", '"SessionStart"')
+    for text in ["[]", '{"hooks": []}', '{"hooks": {"SessionStart": {}}}', '"x"', "null"]
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("host", "name", "text", "what", "fragment"), ODD, ids=[text for _, _, text, _, _ in ODD])
+def test_a_file_that_cannot_take_it_is_left_alone(
+    place: Place, host: str, name: str, text: str, what: str, fragment: str
+) -> None:
+    """A list where an object should be is no reason to replace it: the fragment is shown instead."""
+    place.put(name, text)
+    done = place.connect(host, "--write")
+    assert done.code == 15 and what in done.err and fragment in done.out, done.both
+    assert "this belongs there" in done.out and files(place.home) == {name: text.encode()}
 
 
 def test_a_toml_file_that_its_host_wrote_anew(place: Place) -> None:
@@ -313,36 +308,20 @@ def test_a_toml_file_that_its_host_wrote_anew(place: Place) -> None:
 # -- the files themselves ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "where"),
-    [
-        ('{\n  "a": 1\n  "b": 2\n}\n', "line 3, column 3"),
-        ('{"a": tru}', "line 1, column 7"),
-        ("[1, 2", "line 1, column 6"),
-        ('{"a": "x\n"}', "line 1, column 7"),
-        ("{} {}", "line 1, column 4"),
-        ("{/* ", "line 1, column 2"),
-        ("\x00\x01", "line 1, column 1"),
-        ('{/**/"a":' * 300 + "1" + "}" * 300, "nested"),
-    ],
-)
+BROKEN = {
+    '{\n  "a": 1\n  "b": 2\n}\n': "line 3, column 3", '{"a": tru}': "line 1, column 7", "[1, 2": "line 1, column 6",
+    '{"a": "x\n"}': "line 1, column 7", "{} {}": "line 1, column 4", "{/* ": "line 1, column 2",
+    "\x00\x01": "line 1, column 1", '{/**/"a":' * 300 + "1" + "}" * 300: "nested",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "where"), BROKEN.items(), ids=list(BROKEN.values()))
 def test_broken_json_is_an_error_with_its_place_and_nothing_is_written(place: Place, text: str, where: str) -> None:
     """In any of the files: the others stay as they are too."""
-    (place.home / ".claude").mkdir()
-    (place.home / ".claude/settings.json").write_text(text, "utf-8")
+    place.put(".claude/settings.json", text)
     for words in ([], ["--write"], ["--undo"]):
         done = place.connect("claude-code", *words)
         assert done.code == 13 and where in done.err and "settings.json" in done.err, done.both
-    assert files(place.home) == {".claude/settings.json": text.encode()}
-
-
-@pytest.mark.parametrize("text", ["[]", '{"hooks": []}', '{"hooks": {"SessionStart": {}}}', '"x"', "null"])
-def test_json_of_another_shape_is_left_alone(place: Place, text: str) -> None:
-    """A list where an object should be is no reason to replace it."""
-    (place.home / ".claude").mkdir()
-    (place.home / ".claude/settings.json").write_text(text, "utf-8")
-    done = place.connect("claude-code", "--write")
-    assert done.code == 15 and "this belongs there" in done.out and '"SessionStart"' in done.out, done.both
     assert files(place.home) == {".claude/settings.json": text.encode()}
 
 
@@ -351,9 +330,8 @@ def test_json_of_another_shape_is_left_alone(place: Place, text: str) -> None:
 )
 def test_odd_files_come_back_to_the_byte(place: Place, data: bytes) -> None:
     """Empty, with a byte order mark, with bytes that are no UTF-8, with the line ends of Windows."""
-    (place.home / ".cursor").mkdir()
     for name in ("mcp.json", "hooks.json"):
-        (place.home / ".cursor" / name).write_bytes(data)
+        place.put(f".cursor/{name}", data)
     before = files(place.home)
     assert place.connect("cursor", "--write").code == 0
     text = (place.home / ".cursor/mcp.json").read_bytes().decode("utf-8", "surrogateescape").removeprefix("\ufeff")
@@ -366,18 +344,16 @@ def test_odd_files_come_back_to_the_byte(place: Place, data: bytes) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="modes and links")
 def test_mode_and_links_stay(place: Place) -> None:
     """Dotfiles are often links into a repository: the file there is changed, the link stays, and the answer says so."""
-    dotfiles = place.home / "dotfiles"
-    dotfiles.mkdir()
-    (dotfiles / "claude.json").write_text("{}\n")
-    (dotfiles / "claude.json").chmod(0o640)
+    real = place.put("dotfiles/claude.json", "{}\n")
+    real.chmod(0o640)
     (place.home / ".claude.json").symlink_to("dotfiles/claude.json")
     done = place.connect("claude-code", "--write")
-    assert done.code == 0 and f"{place.home}/.claude.json -> {dotfiles}/claude.json" in done.out
-    assert (place.home / ".claude.json").is_symlink() and "memctl" in (dotfiles / "claude.json").read_text("utf-8")
-    assert stat.S_IMODE((dotfiles / "claude.json").stat().st_mode) == 0o640
+    assert done.code == 0 and f"{place.home}/.claude.json -> {real}" in done.out
+    assert (place.home / ".claude.json").is_symlink() and "memctl" in real.read_text("utf-8")
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
     assert place.connect("claude-code", "--undo").code == 0
-    assert (dotfiles / "claude.json").read_text("utf-8") == "{}\n" and (place.home / ".claude.json").is_symlink()
-    assert sorted(p.name for p in dotfiles.iterdir()) == ["claude.json"]  # nothing of ours lies about
+    assert real.read_text("utf-8") == "{}\n" and (place.home / ".claude.json").is_symlink()
+    assert sorted(p.name for p in real.parent.iterdir()) == ["claude.json"]  # nothing of ours lies about
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links, FIFOs and modes")
@@ -385,85 +361,62 @@ def test_mode_and_links_stay(place: Place) -> None:
 def test_what_is_no_ordinary_file_is_refused(place: Place, kind: str) -> None:
     """In bounded time, with the path, and nothing is written."""
     path = place.home / ".claude.json"
-    if kind == "circle":
-        path.symlink_to(path.name)
-    elif kind == "nowhere":
-        path.symlink_to("gone/file.json")
-    elif kind == "folder":
-        path.mkdir()
-    elif kind == "fifo":
-        os.mkfifo(path)
-    else:
+    if kind == "read-only":
         path.write_text("{}")
         path.chmod(0o400)
         if os.access(path, os.W_OK):
             pytest.skip("root may write anything")
+    else:
+        {
+            "circle": lambda: path.symlink_to(path.name),
+            "nowhere": lambda: path.symlink_to("gone/file.json"),
+            "folder": path.mkdir,
+            "fifo": lambda: os.mkfifo(path),
+        }[kind]()
     done = place.connect("claude-code", "--write")
     assert done.code == 13 and ".claude.json" in done.err, done.both
     assert not (place.home / ".claude").exists()
 
 
-def test_a_save_in_the_same_moment_is_not_overwritten(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The host writes between our look and our write: its text stays, and the answer says so."""
-    path = place.home / ".claude.json"
-    path.write_text("{}", "utf-8")
-    real = connect.copy_attributes
-
-    def save(*given: object) -> None:
-        path.write_text('{"saved": true}', "utf-8")
-        real(*given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(connect, "copy_attributes", save)
-    done = place.connect("claude-code", "--write")
-    assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
-    assert sorted(p.name for p in place.home.iterdir()) == [".claude.json"]
+SAVED = '{"saved": true}'
 
 
-def test_a_swap_gives_back_what_was_saved_at_the_last_moment(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between the last look and the swap of the names."""
-    path = place.home / ".claude.json"
-    path.write_text("{}", "utf-8")
-    real, calls = connect.swap, []
+@pytest.mark.parametrize("moment", ["before the last look", "between it and the swap", "a full disk"])
+def test_trouble_in_the_middle_of_a_write(place: Place, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    """The host saves its file meanwhile, and its text stays; or the disk is full. No scraps are left."""
+    path = place.put(".claude.json", "{}")
+    copied, swapped, calls = connect.copy_attributes, connect.swap, []
 
-    def late(one: Path, other: Path) -> bool:
-        if other == path and not calls:
+    def copy(*given: object) -> None:
+        if moment == "a full disk":
+            raise OSError(28, "No space left on device")
+        if moment.startswith("before"):
+            path.write_text(SAVED, "utf-8")
+        copied(*given)  # type: ignore[arg-type]
+
+    def swap(one: Path, other: Path) -> bool:
+        if moment.startswith("between") and other == path and not calls:
             calls.append(1)
-            other.write_text('{"saved": true}', "utf-8")
-        return real(one, other)
+            other.write_text(SAVED, "utf-8")
+        return swapped(one, other)
 
-    monkeypatch.setattr(connect, "swap", late)
+    monkeypatch.setattr(connect, "copy_attributes", copy)
+    monkeypatch.setattr(connect, "swap", swap)
     done = place.connect("claude-code", "--write")
-    if calls and os.name == "posix":
-        assert done.code == 12 and path.read_text("utf-8") == '{"saved": true}'
-        assert sorted(p.name for p in place.home.iterdir()) == [".claude.json"]
+    if moment == "a full disk":
+        assert done.code == 13 and "No space left" in done.err and files(place.home) == {".claude.json": b"{}"}
+    elif not moment.startswith("between") or (calls and os.name == "posix"):
+        assert done.code == 12 and files(place.home) == {".claude.json": SAVED.encode()}
 
 
-def test_a_full_disk_leaves_the_file_and_no_scraps(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The new text is written beside it first."""
-    path = place.home / ".claude.json"
-    path.write_text("{}", "utf-8")
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(connect, "copy_attributes", full)
-    done = place.connect("claude-code", "--write")
-    assert done.code == 13 and "No space left" in done.err
-    assert files(place.home) == {".claude.json": b"{}"}
-
-
-def test_scraps_of_a_killed_process_are_removed(place: Place) -> None:
+def test_scraps_of_a_killed_process_are_removed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only such that hold nothing but the old text or the new."""
-    path = place.home / ".claude.json"
-    path.write_text("{}", "utf-8")
-    ours, other = (place.home / f"..claude.json.memctl-{digit * 12}.tmp" for digit in "ab")
-    ours.write_text("{}", "utf-8")
-    other.write_text("somebody's", "utf-8")
-    connect._STALE_SECONDS, kept = 0.0, connect._STALE_SECONDS
-    try:
-        assert place.connect("claude-code", "--write").code == 0
-    finally:
-        connect._STALE_SECONDS = kept
+    place.put(".claude.json", "{}")
+    ours, other = (
+        place.put(f"..claude.json.memctl-{digit * 12}.tmp", text) for digit, text in (("a", "{}"), ("b", "theirs"))
+    )
+    monkeypatch.setattr(connect, "_STALE_SECONDS", 0.0)
+    assert place.connect("claude-code", "--write").code == 0
     assert not ours.exists() and other.exists()
 
 
@@ -519,31 +472,23 @@ def test_json_and_dry_run(place: Place) -> None:
 def test_secrets_beside_ours_are_not_shown(place: Place) -> None:
     """The lines around an entry of ours are somebody's; a token among them stays out of the answer."""
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    (place.home / ".cursor").mkdir()
-    text = json.dumps(
-        {"mcpServers": {"git": {"command": "git-mcp", "args": [token], "env": {"GITHUB_TOKEN": token}}}}, indent=2
-    )
-    (place.home / ".cursor/mcp.json").write_text(text, "utf-8")
+    server = {"command": "git-mcp", "args": [token], "env": {"GITHUB_TOKEN": token}}
+    place.put(".cursor/mcp.json", json.dumps({"mcpServers": {"git": server}}, indent=2))
     assert token not in place.connect("cursor").both + place.connect("cursor", "--json").both
     place.connect("cursor", "--write")
-    assert token in (place.home / ".cursor/mcp.json").read_text("utf-8")
+    assert token in place.read(".cursor/mcp.json")
     assert token not in (place.workspace / ".memory/connect.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    ("words", "what"),
-    [
-        (["vim"], "no host 'vim' is known"),
-        (["codex", "--scope", "team"], "--scope 'team' is unknown"),
-        (["codex", "--write", "--undo"], "exclude each other"),
-        (["codex", "--command", " "], "--command is empty"),
-        (["codex", "--command", "'memctl"], "--command is not understood"),
-    ],
-)
-def test_calls_that_mean_nothing(tmp_path: Path, words: list[str], what: str) -> None:
+@pytest.mark.parametrize(("words", "what"), [
+    ("vim", "no host 'vim' is known"), ("codex --scope team", "--scope 'team' is unknown"),
+    ("codex --write --undo", "exclude each other"), ("codex --command ' '", "--command is empty"),
+    ('codex --command "\'memctl"', "--command is not understood"),
+])  # fmt: skip
+def test_calls_that_mean_nothing(tmp_path: Path, words: str, what: str) -> None:
     """Usage errors, before anything is read."""
     (tmp_path / "memory").mkdir()
-    done = call(["connect", *words], tmp_path, HOME=str(tmp_path))
+    done = call(["connect", *shlex.split(words)], tmp_path, HOME=str(tmp_path))
     assert done.code == 2 and what in done.err
 
 

@@ -10,16 +10,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import FIXTURES, call, fixture_copy, write_pages
+from face_helpers import call, fixture_copy, write_pages
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
 from memctl.notes.system import Outcome, run_with_timeout
+from memctl.notes.workspace import Workspace
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")
@@ -45,6 +47,16 @@ def said(done: subprocess.CompletedProcess[bytes]) -> str:
     return str(answer.get("additional_context") or answer["hookSpecificOutput"]["additionalContext"])
 
 
+def is_silent(done: subprocess.CompletedProcess[bytes]) -> bool:
+    """True for a hook that ended well and said nothing, on stdout or stderr."""
+    return (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def kept(workspace: Path) -> str:
+    """All logs of a workspace."""
+    return "".join(page.read_text("utf-8") for page in sorted((workspace / "memory").glob("*.md")))
+
+
 def log_of(workspace: Path) -> list[str]:
     """The lines of the log of hooks."""
     path = workspace / ".memory/hooks.log"
@@ -63,7 +75,6 @@ def claude(prompt: str = "", name: str = "UserPromptSubmit", **more: Any) -> dic
 def test_a_session_begins_with_core_lessons_and_what_is_recent(tmp_path: Path) -> None:
     """In the words of Claude Code and Codex; within what a host shows; the same bytes as long as nothing changes."""
     root = fixture_copy(tmp_path)
-    call(["index"], root)  # whole, however slow the machine is
     call(["index"], root)  # a hook waits one second for it
     done = hook("session-start", claude(name="SessionStart", source="startup"), root)
     text = said(done)
@@ -90,16 +101,11 @@ def test_an_empty_workspace_says_nothing(tmp_path: Path) -> None:
         assert hook(event, claude("Which gateway?"), root).stdout == b""
 
 
-WANTED = [
-    ("Which gateway does Nightjar use?", "nightjar"),
-    ("why did we move Curlew to PostgreSQL?", "PostgreSQL"),
-    ("What is NJGW-41?", "NJGW-41"),
-    ("How many packets were lost in September?", "packets"),
-    ("Где живёт Ирина?", "Ирин"),
-    ("陈立觉得导入脚本可以晚上跑吗？", "陈立"),
-    ("What is known of the box battery estimates?", "Battery estimates"),
-    ("restore the dump", "dump"),
-]
+WANTED = {
+    "Which gateway does Nightjar use?": "nightjar", "why did we move Curlew to PostgreSQL?": "PostgreSQL", "What is NJGW-41?": "NJGW-41",
+    "How many packets were lost in September?": "packets", "Где живёт Ирина?": "Ирин", "陈立觉得导入脚本可以晚上跑吗？": "陈立",
+    "What is known of the box battery estimates?": "Battery estimates", "restore the dump": "dump",
+}  # fmt: skip
 UNWANTED = [
     "please fix the failing test in foo.py and run it again", "commit this", "yes, go on", "run the tests again and show me the output",
     "why does pip install fail on my machine?", "rename this variable to something clearer", "спасибо, всё работает",
@@ -110,11 +116,10 @@ UNWANTED = [
 
 def test_a_prompt_is_given_what_belongs_to_it_and_mostly_nothing(tmp_path: Path) -> None:
     """Eight prompts that the notes answer, seventeen that are about something else; three languages."""
-    from memctl.notes.workspace import Workspace
-
     workspace = Workspace(fixture_copy(tmp_path).resolve())
     now = datetime(2025, 11, 30, 9)
-    for prompt, word in WANTED:
+    call(["index"], workspace.root)
+    for prompt, word in WANTED.items():
         answer, log = answer_hook(workspace, "prompt", claude(prompt), now)
         assert answer and log == "" and word in answer["hookSpecificOutput"]["additionalContext"], prompt
         lines = answer["hookSpecificOutput"]["additionalContext"].split("\n")
@@ -138,12 +143,8 @@ def test_private_lines_never_go_out(tmp_path: Path) -> None:
         "memory/2025-11-27.md": "- W(private, key=code) @Irina: The new door code is 9922-corvus\n- W(key=code) @Irina: The door code was 1234-corvus\n- W @Irina: Irina has a door\n",
     }
     root = write_pages(tmp_path, pages).root
-    for event, prompt in (
-        ("session-start", ""),
-        ("prompt", "What is Irina's door code corvus?"),
-        ("prompt", "9922-corvus"),
-    ):
-        text = said(hook(event, claude(prompt), root))
+    for prompt in ("", "What is Irina's door code corvus?", "9922-corvus"):
+        text = said(hook("prompt" if prompt else "session-start", claude(prompt), root))
         assert "4711" not in text and "9922" not in text
     assert "Irina has a door" in said(hook("prompt", claude("Which door does Irina have?"), root))
 
@@ -204,7 +205,7 @@ def test_no_workspace(tmp_path: Path, event: str) -> None:
     (tmp_path / "empty").mkdir()
     for place in ("gone", "file", "empty"):
         done = hook(event, claude("Nightjar"), tmp_path / place, cwd=tmp_path)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), place
+        assert is_silent(done), place
     assert not (tmp_path / "gone").exists()
 
 
@@ -218,52 +219,46 @@ def test_the_folder_in_which_it_runs_is_gone(tmp_path: Path) -> None:
     assert "listens at night" in said(done)
 
 
-@pytest.mark.parametrize("damage", ["settings", "index", "index folder", "page", "memory file"])
+DAMAGE: dict[str, tuple[str, bytes | None]] = {
+    "settings": ("memctl.toml", b"[recall\n"), "index": (".memory/index.sqlite", b"rubbish" * 1000), "index folder": (".memory/index.sqlite", None),
+    "page": ("memory/2025-11-28.md", bytes(range(256)) * 20), "memory file": (".memory", b"a file"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_workspace(tmp_path: Path, damage: str) -> None:
-    """Broken settings, an index of rubbish, a folder in its place, a page that is none."""
+    """Broken settings, an index of rubbish, a folder in its place, a page that is not text."""
     root = write_pages(tmp_path, {"memory/2025-11-27.md": "- W @Nightjar: Nightjar listens\n"}).root
-    if damage == "settings":
-        (root / "memctl.toml").write_text("[recall\n")
-    elif damage == "index":
-        (root / ".memory").mkdir()
-        (root / ".memory/index.sqlite").write_bytes(b"rubbish" * 1000)
-    elif damage == "index folder":
-        (root / ".memory/index.sqlite").mkdir(parents=True)
-    elif damage == "page":
-        (root / "memory/2025-11-28.md").write_bytes(os.urandom(5000))
+    name, data = DAMAGE[damage]
+    (root / name).parent.mkdir(exist_ok=True)
+    if data is None:
+        (root / name).mkdir()
     else:
-        (root / ".memory").write_text("a file")
+        (root / name).write_bytes(data)
     for event in EVENTS:
         done = hook(event, claude("What does Nightjar hear?"), root)
         assert done.returncode == 0 and done.stderr == b"" and len(done.stdout) < 10_000
 
 
 @posix
-def test_a_full_disk(tmp_path: Path) -> None:
-    """Not a byte can be written: no answer is lost that needs none, and nothing is said about it."""
+@pytest.mark.parametrize("trouble", ["full disk", "locked index"])
+def test_what_cannot_be_written_is_no_trouble_of_the_host(tmp_path: Path, trouble: str) -> None:
+    """Not a byte can be written, or another process writes to the index for as long as it likes."""
     import resource
 
     root = fixture_copy(tmp_path)
-    transcript = written(tmp_path, "Remember: I prefer tabs over spaces.")
-    for event in EVENTS:
-        given = claude("Which gateway does Nightjar use?", transcript_path=str(transcript))
-        done = hook(event, given, root, before=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
-        assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_a_locked_index_and_a_locked_workspace(tmp_path: Path) -> None:
-    """Another process writes to the index, or holds the lock of the logs, for as long as it likes."""
-    root = fixture_copy(tmp_path)
     call(["index"], root)
-    transcript = written(tmp_path, "Remember: I prefer tabs over spaces.")
-    database = sqlite3.connect(root / ".memory/index.sqlite", isolation_level=None)
-    database.execute("BEGIN EXCLUSIVE")
-    try:
+    given = claude(
+        "Which gateway does Nightjar use?",
+        transcript_path=str(written(tmp_path, "Remember: I prefer tabs over spaces.")),
+    )
+    full = (lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))) if trouble == "full disk" else None
+    with closing(sqlite3.connect(root / ".memory/index.sqlite", isolation_level=None)) as database:
+        if trouble == "locked index":
+            database.execute("BEGIN EXCLUSIVE")
         for event in EVENTS:
-            done = hook(event, claude("Which gateway does Nightjar use?", transcript_path=str(transcript)), root)
+            done = hook(event, given, root, before=full)
             assert (done.returncode, done.stderr) == (0, b""), event
-    finally:
-        database.close()
 
 
 @posix
@@ -272,15 +267,16 @@ def test_an_agent_is_not_kept_waiting(tmp_path: Path) -> None:
     root = write_pages(tmp_path, {"memory/2025-11-27.md": "- W: x\n"}).root
     words = [sys.executable, "-m", "memctl", "hook", "prompt", "-w", str(root)]
     env = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env
-    ) as process:
-        assert process.wait(timeout=30) == 0 and process.stdout and process.stderr
-        assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
-    assert "prompt: late (2." in log_of(root)[0]
+    reading, writing = os.pipe()
+    try:
+        assert is_silent(subprocess.run(words, stdin=reading, capture_output=True, timeout=60, env=env))
+    finally:
+        os.close(reading)
+        os.close(writing)
+    assert re.search(r"prompt: late \(\d+\.\d s\)", log_of(root)[0])
 
 
-# -- run_with_timeout work -----------------------------------------------------------------------------------------------------
+# -- bounded work -----------------------------------------------------------------------------------------------------
 
 
 def _fails() -> bytes:
@@ -315,10 +311,11 @@ def test_what_is_worth_finishing_goes_on(tmp_path: Path) -> None:
         return b"x"
 
     assert run_with_timeout(slow, 0.1, finish=20) == Outcome(None, "goes on")
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "done").exists() and time.monotonic() < deadline:
+    for _ in range(400):
+        if (tmp_path / "done").exists():
+            return
         time.sleep(0.05)
-    assert (tmp_path / "done").exists()
+    pytest.fail("the work did not come to its end")
 
 
 def test_bounded_work_without_fork(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -380,15 +377,13 @@ def test_nothing_is_lost_when_a_session_is_shortened(tmp_path: Path, event: str,
     )
     given = claude(name=name, transcript_path=str(path), trigger="auto")
     done = hook(event, given, root)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    kept = "".join(page.read_text("utf-8") for page in (root / "memory").glob("*.md"))
-    assert (
-        "PostgreSQL 17" in kept and "tabs over spaces" in kept and "Ирина" in kept and "src=user:5b0c.jsonl#L1" in kept
-    )
+    assert is_silent(done)
+    log = kept(root)
+    assert all(word in log for word in ("PostgreSQL 17", "tabs over spaces", "Ирина", "src=user:5b0c.jsonl#L1"))
     assert re.fullmatch(r"2025-11-30T09:00:00 [\w-]+: kept \d+, refused \d+ \(\d+\.\d s\)", log_of(root)[0])
     again = hook(event, given, root)
     assert again.returncode == 0 and ": kept 0, " in log_of(root)[1]
-    assert "".join(page.read_text("utf-8") for page in (root / "memory").glob("*.md")) == kept
+    assert kept(root) == log
     assert "tabs over spaces" in said(hook("prompt", claude("tabs or spaces in my projects?"), root))
 
 
@@ -422,8 +417,8 @@ def test_a_session_of_codex(tmp_path: Path) -> None:
         "utf-8",
     )
     assert hook("session-end", claude(name="SessionEnd", transcript_path=str(path)), root).stdout == b""
-    kept = "".join(page.read_text("utf-8") for page in (root / "memory").glob("*.md"))
-    assert "SQLite for Borealis" in kept and ".jsonl#L5" in kept and kept.count("\n- ") == 1
+    log = kept(root)
+    assert "SQLite for Borealis" in log and ".jsonl#L5" in log and log.count("\n- ") == 1
 
 
 @pytest.mark.parametrize("transcript", [None, "", "/nowhere.jsonl", 3, "~"])
@@ -431,7 +426,7 @@ def test_no_transcript(tmp_path: Path, transcript: Any) -> None:
     """Codex and Cursor may have none; a folder is none."""
     root = write_pages(tmp_path, {"memory/2025-11-27.md": "- W: x\n"}).root
     done = hook("pre-compact", claude(name="PreCompact", transcript_path=transcript), root, HOME=str(tmp_path))
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert is_silent(done)
 
 
 def _reminder(text: str) -> tuple[str, str]:
@@ -446,7 +441,7 @@ def _attachment(text: str) -> dict[str, Any]:
         "attachment": told,
         "uuid": "a",
         "sessionId": "5b0c",
-        "timestamp": "2025-11-29T10:00:00.000Z",
+        "timestamp": "2025-11-29T10:00Z",
     }
 
 
@@ -473,10 +468,5 @@ def test_what_a_hook_put_in_does_not_come_back(tmp_path: Path, form: Callable[[s
     # Another, empty workspace: nothing can be refused there for being known already.
     other = write_pages(tmp_path / "other", {"memory.md": "# Core\n"})
     done = Memory(other, lambda: datetime(2025, 11, 30)).ingest(path, apply=True)
-    kept = [str(item.fact.text) for item in done.kept]
-    assert len(kept) == 1 and "green tea" in kept[0], kept
-
-
-def test_the_fixture_is_there() -> None:
-    """The copies above are made of it."""
-    assert (FIXTURES / "workspace/memory.md").exists()
+    texts = [str(item.fact.text) for item in done.kept]
+    assert len(texts) == 1 and "green tea" in texts[0], texts

@@ -19,8 +19,9 @@ from typing import Any, TextIO
 from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget, PageUnreadable
 from ..memory import Memory
 from ..notes.files import prepare_memory
+from ..notes.settings import SETTINGS
 from ..notes.system import OPEN_SAFELY, run_with_timeout
-from ..notes.workspace import SETTINGS, Workspace, current_folder, find_workspace
+from ..notes.workspace import Workspace, current_folder, find_workspace
 
 __all__ = ["EVENTS", "answer_hook", "log_hook", "run_hook"]
 

@@ -14,20 +14,6 @@ from ..markdown.evidence_line import Bullet, code_of
 from .confidence import DEFAULT, Evidence, Ledger, in_order, ledger, replay, shown
 from .page_read import BeliefEntry, LastWritten
 
-__all__ = [
-    "Belief",
-    "Place",
-    "as_written",
-    "belief_id",
-    "is_edited",
-    "is_remarked",
-    "is_worded_as_stated",
-    "own_id",
-    "refused",
-    "renumber",
-    "stated_in",
-]
-
 
 class Place(NamedTuple):
     """Where the line of an id stands now, and who said it."""

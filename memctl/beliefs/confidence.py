@@ -22,8 +22,6 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
-__all__ = ["DEFAULT", "HIGHEST", "LOWEST", "Evidence", "Ledger", "in_order", "ledger", "replay", "shown"]
-
 DEFAULT = 0.7
 """Confidence of a belief whose author wrote no number."""
 LOWEST, HIGHEST = 0.02, 0.98

@@ -18,8 +18,6 @@ from .page_read import (
     removals,
 )
 
-__all__ = ["settled"]
-
 _Marks = Mapping[str, LastWritten]
 _IsOurs = Callable[[BeliefEntry, LastWritten], bool]
 

@@ -14,18 +14,6 @@ from ..markdown.lines import LineText, Role, content_of, split_lines
 from ..markdown.markers import body_of
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 
-__all__ = [
-    "LEDGER",
-    "BeliefEntry",
-    "LastWritten",
-    "edit_lines",
-    "head_with",
-    "last_written_body",
-    "read_entries",
-    "read_last_written",
-    "removals",
-]
-
 LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
 
 # -- the page ---------------------------------------------------------------------------------------------------------

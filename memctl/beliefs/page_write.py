@@ -27,8 +27,6 @@ from .page_read import (
 )
 from .replay import Replayed
 
-__all__ = ["Written", "unread_heads", "write_opinions"]
-
 _TITLE = "# Opinions\n"
 _Edit = tuple[int, int, Sequence[str]]
 

@@ -32,8 +32,6 @@ from .belief import (
 from .confidence import DEFAULT
 from .page_read import BeliefEntry, LastWritten
 
-__all__ = ["Judge", "ReplayInput", "Replayed", "TrustedFact", "is_ours", "replay_beliefs"]
-
 Judge = Callable[[Fact, Fact], Stance]
 _NEAR = 0.8  # of the stems of both: the same said again, not a belief of its own
 

@@ -12,12 +12,11 @@ from ..entities.names_of_lines import KnownNames
 from ..errors import BadSettings, ExtraMissing, Usage
 from ..facts import Fact
 from ..language.names import entity_key
-from ..notes.workspace import SETTINGS, Workspace
+from ..notes.settings import SETTINGS
+from ..notes.workspace import Workspace
 from ..stance.lexicon import Lexicon, lexicon
 from ..stance.stance import Stance, stance
 from .replay import Judge
-
-__all__ = ["load_model", "stance_judge"]
 
 _SURE = 0.9  # probability from which the answer of a model counts
 _VERDICTS = {"entailment": "for", "contradiction": "against", "neutral": "neither"}

@@ -21,8 +21,6 @@ from .belief import Belief, Place, as_written
 from .confidence import Ledger
 from .page_read import read_entries, read_last_written
 
-__all__ = ["BeliefView", "Reasons", "beliefs", "show_belief", "why"]
-
 
 @dataclass(frozen=True, slots=True)
 class BeliefView:

@@ -25,8 +25,6 @@ from ..stance.phrases import analyse
 from ..stance.stance import Stance
 from .pairs import HAN_NUMERALS, Marks, are_together, is_part, marks_of, roles_of
 
-__all__ = ["Statement", "disagreement"]
-
 
 class Statement(NamedTuple):
     """A fact read for a closer look: `valid` as it stands today, `day` when it was told."""

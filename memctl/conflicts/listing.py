@@ -34,8 +34,6 @@ from ..stance.stance import Stance, stance
 from ..truth.judge import Judgement, judge
 from .pairs import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
 
-__all__ = ["Conflict", "conflicts", "conflicts_in", "conflicts_since"]
-
 _MOST_FACTS = 20_000  # of one entity, the newest
 _MOST_PAIRS = 4_000  # of one entity that are read word by word, the likeliest: some 2 s
 _COMPARED = 2_000  # lines about a name up to which what was told lately is held against them

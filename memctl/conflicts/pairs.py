@@ -22,21 +22,6 @@ from ..language.sentences import is_change
 from ..stance.lexicon import Role, shipped, tokens
 from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
 
-__all__ = [
-    "HAN_NUMERALS",
-    "Marks",
-    "Pair",
-    "are_together",
-    "in_slots",
-    "is_part",
-    "marks_of",
-    "may_disagree",
-    "pairs_with",
-    "pairs_worth",
-    "roles_of",
-    "values_differ",
-]
-
 SAME_DAY, PINNED, OUTSIDE = "same slot, same day, other value", "pinned against newer", "other value from outside"
 
 

@@ -18,8 +18,6 @@ from ..markdown.lines import Role, content_of
 from ..retain.retain import Retained, retain
 from ..truth.judge import period_of
 
-__all__ = ["resolve"]
-
 _OVER = ("corrects", "supersedes")
 
 

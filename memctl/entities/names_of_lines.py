@@ -6,8 +6,6 @@ from ..index.index import Index
 from ..index.queries.names import has_entities, listed_names, resolve
 from ..language.names import Listed, find_names, heads
 
-__all__ = ["KnownNames"]
-
 
 class KnownNames:
     """Looks each name up once: plain mentions in texts, and the entities of written names."""

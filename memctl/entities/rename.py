@@ -22,8 +22,6 @@ from ..markdown.front_matter import front_values, with_names, with_value
 from ..notes.edits import Edit, apply, as_indexed, read_for_edit
 from ..notes.replace import writing_alone
 
-__all__ = ["ENTITIES", "MERGED_INTO", "Named", "alias", "merge", "page_path"]
-
 ENTITIES = "bank/entities/"
 MERGED_INTO = "merged_into"
 """The key in the front matter of a page whose entity is merged into another one: it names that one."""

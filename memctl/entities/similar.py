@@ -12,8 +12,6 @@ from typing import NamedTuple
 from ..language.names import entity_key, is_han, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 
-__all__ = ["Near", "SimilarNames", "is_slip", "similarity"]
-
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
 _CROWD = 40  # names that share a form: it does not tell them apart

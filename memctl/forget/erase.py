@@ -32,17 +32,6 @@ from ..markdown.page import Page, live_blocks, parse_page
 from ..notes.edits import as_indexed
 from ..stance.stance import Stance
 
-__all__ = [
-    "CleanedBeliefs",
-    "Gone",
-    "Redacted",
-    "RedactionTarget",
-    "cited",
-    "redact_safely",
-    "without_copies",
-    "without_evidence",
-]
-
 
 class RedactionTarget(NamedTuple):
     """An entry to forget: its id, the digest of its lines, and where they stood a moment ago."""

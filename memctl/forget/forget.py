@@ -38,8 +38,6 @@ from ..vectors.embed import erase_vectors
 from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, without_evidence
 from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
-__all__ = ["Forgetting", "ForgottenLine", "forget", "suggest"]
-
 _ROUNDS = 3  # for pages that somebody saves meanwhile
 _LESSONS = "bank/lessons.md"
 _ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects"}

@@ -49,8 +49,6 @@ from ..notes.workspace import Workspace
 from ..truth.judge import Judgement, judge
 from .erase import Gone, cited
 
-__all__ = ["Chosen", "Selection", "Selectors", "citing_pages", "select", "suggested"]
-
 PINNED = 0.9
 """Importance from which a line is never forgotten in bulk."""
 

@@ -17,8 +17,6 @@ from ..language.names import entity_key, stem_head, stem_key
 from .lexical import ORDINAL_BITS
 from .row import PageRows, Row, derived_rows, page_sum, slots
 
-__all__ = ["NOT_EMBEDDED", "Index", "Known", "TimeUp", "code"]
-
 T = TypeVar("T")
 NOT_EMBEDDED = ("heading", "rest")
 """Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""

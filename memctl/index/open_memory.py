@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .resident import Resident
     from .sync import SyncReport
 
-__all__ = ["OpenMemory", "Progress", "silent"]
-
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
 Progress = Callable[[int, int], None]

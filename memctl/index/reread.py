@@ -15,8 +15,6 @@ from ..notes.workspace import Workspace
 from .index import Index
 from .row import Row
 
-__all__ = ["Seen", "page_lines", "reread"]
-
 # What a process that stays keeps: so many pages, none larger, all of them together; in bytes of the files.
 _MOST_PAGES, _LARGE, _MOST_BYTES = 2_000, 1 << 18, 1 << 24
 _YOUNG_NS = 2_000_000_000  # as in index/sync.py: git's racy rule

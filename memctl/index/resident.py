@@ -12,12 +12,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import MemctlError
-from ..notes.settings import read_settings
-from ..notes.workspace import SETTINGS, Workspace
+from ..notes.settings import SETTINGS, read_settings
+from ..notes.workspace import Workspace
 from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
 from .index import Index
-
-__all__ = ["FolderWatch", "Resident", "SyncNeed"]
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _GONE, _MOVED = 2, 4, 64, 128, 256, 512, 1024, 2048
 _ONLY_FOLDERS, _NO_LINKS = 0x01000000, 0x02000000

@@ -25,8 +25,6 @@ from ..markdown.private import private_lines
 from .lexical import GAP, ORDINAL_BITS
 from .row import EntityPage, PageRows, Row
 
-__all__ = ["EVIDENCE", "FACT_PAGES", "day_of", "rows_of", "task_key", "ttl_end", "valid"]
-
 EVIDENCE = (
     "evidence"  # what the index calls the block of sub-bullets under a belief: copies, like all that reflect writes
 )

@@ -27,7 +27,8 @@ from ..markdown.markers import FORGOTTEN as FORGOTTEN
 from ..markdown.markers import is_edited
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.files import read_page
-from ..notes.workspace import SETTINGS, PageFile, Workspace
+from ..notes.settings import SETTINGS
+from ..notes.workspace import PageFile, Workspace
 from ..recall.query import aliases_fault
 
 __all__ = ["Finding", "check"]

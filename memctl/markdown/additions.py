@@ -18,8 +18,6 @@ from .grammar import one_line, parse, render
 from .lines import MAX_LINE, LineText, Role, split_lines
 from .page import Entry, Page, is_retain, parse_page
 
-__all__ = ["BULLET", "Addition", "Gist", "UserPage", "addition", "clean", "gist_of", "spans_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Addition:

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from ..facts import Period
 
-__all__ = ["ATTRIBUTES", "BY_NAME", "Attribute", "BadValue", "parse_period"]
-
 
 class BadValue(ValueError):
     """A value that its attribute cannot have; the text says what it can, `suggestion` how to write it."""

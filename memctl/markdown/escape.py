@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from ..facts import Span
 
-__all__ = ["Source", "heading", "link", "literal", "many", "one_line", "printable", "quoted", "relative", "sources"]
-
 # C0 and C1 controls but the tab, bidirectional and invisible characters, tags, lone surrogates: all can make a terminal
 # do or show what the text does not say. A line break too: a file name may hold one, and forge a line of an answer.
 _UNSAFE = re.compile(

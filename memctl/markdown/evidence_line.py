@@ -11,8 +11,6 @@ from typing import NamedTuple
 from ..facts import Citation
 from .grammar import one_line
 
-__all__ = ["OPINIONS", "Bullet", "code_of", "parse_bullet", "render_bullet"]
-
 OPINIONS = "bank/opinions.md"
 _WORDS = {"weakly ": 0.5, "faintly ": 0.25, "": 1.0}
 _DASH = "·"

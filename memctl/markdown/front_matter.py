@@ -13,8 +13,6 @@ from ..language.names import entity_key
 if TYPE_CHECKING:
     from yaml import Node
 
-__all__ = ["MAX_FRONT_MATTER", "front_values", "read_front_matter", "with_names", "with_value"]
-
 MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
 
 

@@ -15,8 +15,6 @@ from ..facts import Fact, Kind
 from ..language.names import AT_NAME, WIKI_NAME, read_name, spell
 from .attributes import ATTRIBUTES, BY_NAME, Attribute, BadValue
 
-__all__ = ["Problem", "one_line", "parse", "render", "split_block_id", "with_attributes"]
-
 
 @dataclass(frozen=True, slots=True)
 class Problem:

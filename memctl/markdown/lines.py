@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 
-__all__ = ["MAX_LINE", "LineText", "Role", "content_of", "split_lines", "whole_lines"]
-
 MAX_LINE = 16 * 1024  # characters of one line that are read; the rest is reported, not indexed
 
 

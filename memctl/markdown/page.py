@@ -17,8 +17,6 @@ from .markers import FORGOTTEN, Block, BlockToken, find_blocks, hidden_lines, is
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
-__all__ = ["BlockToken", "Entry", "Page", "is_retain", "live_blocks", "open_end", "parse_page", "plain_blocks"]
-
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 

@@ -10,8 +10,6 @@ from .evidence_line import parse_bullet
 from .lines import Role, content_of
 from .page import Page, parse_page
 
-__all__ = ["cites", "private_lines", "private_lines_of_text"]
-
 _WORD = "private"
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
 _INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*?'

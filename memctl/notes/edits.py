@@ -14,8 +14,6 @@ from .files import read_page
 from .replace import replace
 from .workspace import Workspace
 
-__all__ = ["Applied", "Edit", "apply", "as_indexed", "decoded", "diff", "read_for_edit", "sides_of_merge"]
-
 
 class Edit(NamedTuple):
     """A planned change of a page: its bytes as they were read (None: no such page yet) and its text afterwards.

@@ -16,8 +16,6 @@ from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
 from .system import OPEN_SAFELY, OPEN_TO_SYNC, locked, sync_folder
 from .workspace import Workspace
 
-__all__ = ["MAX_PAGE", "Appended", "PageText", "append", "confirm", "create", "in_style", "prepare_memory", "read_page"]
-
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
 LOCK_SECONDS = 10.0
 RETRY_SECONDS = 5.0  # how long an append goes on against an editor that saves all the time

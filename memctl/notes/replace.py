@@ -20,10 +20,9 @@ from pathlib import Path
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..ids import hashed
 from .files import MAX_PAGE, confirm, prepare_memory
+from .settings import SETTINGS
 from .system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap
-from .workspace import SETTINGS, Workspace
-
-__all__ = ["replace", "writing_alone"]
+from .workspace import Workspace
 
 LOCK_SECONDS = 10.0
 SETTLE_SECONDS = 0.3  # how old a page must be where it cannot be told whether it is being saved

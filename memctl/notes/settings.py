@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from ..errors import BadSettings
 
-__all__ = ["KEYS", "SETTINGS", "Settings", "checked", "read_settings"]
-
 SETTINGS = "memctl.toml"
 
 

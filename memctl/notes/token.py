@@ -14,8 +14,6 @@ from .files import prepare_memory
 from .system import OPEN_SAFELY, move_new, sync_folder
 from .workspace import Workspace
 
-__all__ = ["read_token", "token_of"]
-
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,512}")
 _CURE = "delete that file; the next start makes another"
 

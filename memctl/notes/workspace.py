@@ -14,8 +14,6 @@ from typing import NamedTuple
 from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
 from .settings import SETTINGS, Settings, read_settings
 
-__all__ = ["SETTINGS", "PageFile", "Settings", "Workspace", "current_folder", "find_workspace"]
-
 _SIGNS = (SETTINGS, ".memory", "memory")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 

@@ -13,7 +13,8 @@ from ..facts import Kind, Period
 from ..index.queries.entries import Query
 from ..language.dates import find_times, parse_when
 from ..language.names import AT_NAME, WIKI_NAME, read_name
-from ..notes.workspace import SETTINGS, Workspace
+from ..notes.settings import SETTINGS
+from ..notes.workspace import Workspace
 
 if TYPE_CHECKING:
     from typing import Unpack

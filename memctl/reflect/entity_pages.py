@@ -16,19 +16,6 @@ from ..language.names import entity_key, heads, is_han, stem_word
 from ..markdown.escape import heading, link, literal, quoted, relative
 from .lessons import Strategy, Task, TaskOutcome
 
-__all__ = [
-    "About",
-    "BeliefLine",
-    "PageLine",
-    "entity_body",
-    "experience_body",
-    "heading",
-    "lessons_body",
-    "quoted",
-    "task_heading",
-    "world_body",
-]
-
 _NEWEST = 3  # citations shown of what was said or done again and again
 
 

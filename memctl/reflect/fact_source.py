@@ -38,8 +38,6 @@ from ..truth.validity import Validity
 from .entity_pages import About, PageLine
 from .lessons import TaskOutcome
 
-__all__ = ["Durable", "FactSource"]
-
 DURABLE = 0.7  # importance from which a fact is worth carrying on world.md or experience.md
 _TIMELINE = 20  # events on an entity's page
 _OUTDATED = 5  # superseded versions shown of what an entity's page of the world holds

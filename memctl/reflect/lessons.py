@@ -13,8 +13,6 @@ from ..facts import Citation
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han
 
-__all__ = ["RECURRING", "RELIABLE", "Strategy", "Task", "TaskOutcome", "first_clause", "labels", "lessons"]
-
 RELIABLE = 5
 """Successes from which a strategy is reliable."""
 

@@ -26,6 +26,7 @@ from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
 from ..markdown.additions import BULLET, Gist, UserPage, gist_of
 from ..markdown.blocks import block_body
+from ..markdown.escape import heading, quoted
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
@@ -33,27 +34,8 @@ from ..notes.edits import Edit, apply, diff, read_for_edit
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
-from .entity_pages import heading, quoted
 from .fact_source import FactSource
 from .lessons import RELIABLE, Task
-
-__all__ = [
-    "BLOCK",
-    "CORE",
-    "PAGE",
-    "CoreCandidate",
-    "CoreProposal",
-    "accept",
-    "candidates",
-    "is_due",
-    "proposals",
-    "proposals_body",
-    "read_proposals",
-    "refuse",
-    "refused_in",
-    "with_line",
-    "with_refusal",
-]
 
 CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
 

@@ -38,18 +38,17 @@ from ..markdown.blocks import (
     split_sections,
     unmanaged_lines,
 )
+from ..markdown.escape import heading
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_names
 from ..markdown.page import Page
 from ..notes.edits import Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
-from .entity_pages import BeliefLine, entity_body, experience_body, heading, lessons_body, world_body
+from .entity_pages import BeliefLine, entity_body, experience_body, lessons_body, world_body
 from .fact_source import FactSource
 from .lessons import lessons
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
-
-__all__ = ["Moved", "Planner", "Reflected", "reflect"]
 
 _WORLD, _EXPERIENCE, _LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _ROUNDS = 3  # what is written may move lines that something else cites; the second round finds nothing else

@@ -23,8 +23,6 @@ from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
 from ..notes.workspace import Workspace
 
-__all__ = ["Kept", "Retained", "read_fact", "read_facts", "retain"]
-
 
 @dataclass(frozen=True, slots=True)
 class Kept:

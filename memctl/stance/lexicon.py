@@ -17,8 +17,6 @@ from ..language.analyzer import stop_terms, terms
 from ..language.names import is_han
 from ..language.words import toml, words
 
-__all__ = ["LANGUAGES", "Lexicon", "Phrase", "Role", "Token", "fold", "lexicon", "shipped", "stem_word", "tokens"]
-
 LANGUAGES = ("en", "ru", "zh")
 GROUPED = ("groups", "kinds", "choices", "scales", "slots", "units", "not_on")
 VALUED = ("numbers", "months")

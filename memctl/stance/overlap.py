@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from .phrases import Clause, PolarityItem
 
-__all__ = ["WORTH", "Overlap", "Scaled", "is_thing", "loose", "overlap", "same_thing", "sign_of"]
-
 WORTH = frozenset(("quality", "truth", "success", "reliability", "useful", "trust"))
 """Scales on which one end is plainly better: bad estimates are wrong, good code works."""
 

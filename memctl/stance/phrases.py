@@ -15,8 +15,6 @@ from ..language.analyzer import irregular_forms, stop_terms
 from .lexicon import Lexicon, Phrase, Role, Token, tokens
 from .quantities import NUMERALS, Quantity, quantities
 
-__all__ = ["Clause", "PolarityItem", "analyse", "is_verb"]
-
 OPERATORS = frozenset(("not", "no", "never", "stop", "like", "dislike", "ask", "refuse", "never_fails"))
 _FELT = frozenset(("like", "dislike", "ask", "refuse", "stop"))
 _CONTENT = frozenset(("groups", "kinds", "choices", "scales", "kin", "people", "light", "source"))

@@ -11,8 +11,6 @@ from ..language.analyzer import stop_terms
 if TYPE_CHECKING:
     from .lexicon import Phrase, Role
 
-__all__ = ["NUMERALS", "Quantity", "agree", "quantities"]
-
 NUMERALS = "零〇一二两三四五六七八九十百千万半几"
 _DIGITS = {char: float(value) for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0.0, "两": 2.0}
 _TENS = {"十": 10.0, "百": 100.0, "千": 1000.0, "万": 10000.0}

@@ -13,8 +13,6 @@ from .overlap import Overlap, is_thing, loose, overlap, same_thing, sign_of
 from .phrases import Clause, PolarityItem, is_verb
 from .quantities import agree
 
-__all__ = ["RULES", "Compared", "RuleVerdict", "judge"]
-
 
 class RuleVerdict(NamedTuple):
     """What a clause says of another one; `weight` is how much they share, `place` which clause of the fact it is."""

@@ -16,8 +16,6 @@ from .lexicon import Lexicon, Phrase, shipped, tokens
 from .phrases import Clause, analyse, is_verb
 from .rules import RuleVerdict, judge
 
-__all__ = ["Stance", "stance"]
-
 
 class Stance(NamedTuple):
     """What a fact says about a belief.

@@ -5,11 +5,17 @@ from __future__ import annotations
 import threading
 from contextlib import suppress
 
+from ..errors import MemctlError
 from ..notes.workspace import Workspace
 from .file import open_vectors
 from .hnsw import Nearest
+from .tables import DAMAGE
 
 __all__ = ["VectorPool"]
+
+
+_TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)
+"""What the file, numpy or the graph may raise while they are loaded."""
 
 
 class VectorPool:
@@ -63,7 +69,7 @@ class VectorPool:
             self._is_useless = vectors.matrix() is None
             if not self._is_closed:
                 held.prepare()
-        except Exception:  # in a thread: nobody else would hear of it, and questions open the file themselves
+        except _TROUBLE:  # nobody would hear of it in this thread, and questions open the file themselves
             self._is_useless = True
         finally:
             if self._is_useless and held:

@@ -19,7 +19,8 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, merge, sync
 from ..markdown.escape import many
-from ..notes.workspace import SETTINGS, Workspace, find_workspace
+from ..notes.settings import SETTINGS
+from ..notes.workspace import Workspace, find_workspace
 from .watcher import Bell
 
 __all__ = ["Noticed", "look_once", "watch"]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ExtraMissing
-from ..notes.workspace import SETTINGS
+from ..notes.settings import SETTINGS
 
 __all__ = ["Bell"]
 

@@ -67,6 +67,15 @@ def wait_until(holds: Callable[[], bool]) -> bool:
     return False
 
 
+def at_once(count: int, job: Callable[[int], object]) -> None:
+    """Run a job that often at the same time, to the end."""
+    threads = [threading.Thread(target=job, args=(n,)) for n in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+
 def is_open(server: Running) -> bool:
     """True while a server takes connections."""
     try:
@@ -269,22 +278,21 @@ def test_nothing_private_leaves(server: Running, tmp_path: Path) -> None:
 
 def test_what_was_replaced_says_so_and_not_by_what(server: Running) -> None:
     """A public value whose newer version is private is marked as outdated."""
-    hit = next(
-        h for h in server.post("/v1/recall", {"query": "database PostgreSQL"}).json["hits"] if "16" in h["content"]
-    )
+    hits = server.post("/v1/recall", {"query": "database PostgreSQL"}).json["hits"]
+    hit = next(hit for hit in hits if "16" in hit["content"])
     assert hit["superseded_by"] == "private"
     assert "replaced" in server.post("/recall", {"text": "database PostgreSQL"}).json["memories"]
 
 
 def test_headers(server: Running) -> None:
     """Every answer: nothing is stored, sniffed, shared or framed, and the server does not say what it is."""
-    replies = [
-        server.get("/"),
+    json_replies = [
         server.get("/stats"),
         server.get("/nope"),
         server.post("/recall", b"{"),
         server.get("/stats", Host="x"),
     ]
+    replies = [server.get("/"), *json_replies]
     for reply in replies:
         assert reply.headers["x-content-type-options"] == "nosniff" and reply.headers["cache-control"] == "no-store"
         assert "frame-ancestors 'none'" in reply.headers["content-security-policy"]
@@ -377,11 +385,7 @@ def test_many_starts_at_once_agree_on_one_token(tmp_path: Path) -> None:
     """Whoever comes second takes what is there."""
     workspace = write_pages(tmp_path, PAGES)
     found: list[str] = []
-    threads = [threading.Thread(target=lambda: found.append(token_of(workspace)[1])) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(8, lambda _: found.append(token_of(workspace)[1]))
     assert len(found) == 8 and len(set(found)) == 1
 
 
@@ -470,13 +474,8 @@ def test_a_signal_lets_running_requests_finish(tmp_path: Path, number: signal.Si
         assert (process.returncode, out) == (code, "")
         assert "Traceback" not in err and server.token not in err
     assert "said at the end" in (root / "memory/2025-11-30.md").read_text(encoding="utf-8")
-    assert sorted(path.name for path in (root / ".memory").iterdir()) == [
-        ".gitignore",
-        "index.seal",
-        "index.sqlite",
-        "lock",
-        "token",
-    ]
+    left = {path.name for path in (root / ".memory").iterdir()}
+    assert left == {".gitignore", "index.seal", "index.sqlite", "lock", "token"}
 
 
 def test_ipv6_and_verbose(tmp_path: Path) -> None:
@@ -500,12 +499,8 @@ def test_ipv6_and_verbose(tmp_path: Path) -> None:
 
 def test_clients_that_go_away(server: Running, capfd: pytest.CaptureFixture[str]) -> None:
     """In the head, in the body, before the answer, with a reset: the server says nothing and goes on."""
-    data = request(
-        "POST",
-        "/v1/recall",
-        server.headers(**{"Content-Type": "application/json"}),
-        b'{"query": "database", "hops": 3}',
-    )
+    headers = server.headers(**{"Content-Type": "application/json"})
+    data = request("POST", "/v1/recall", headers, b'{"query": "database", "hops": 3}')
     for size in (1, 20, len(data) - 20, len(data) - 1, len(data)):
         for linger in (False, True):
             with server.connect() as made:
@@ -524,9 +519,8 @@ def test_slow_clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(write_pages(tmp_path, PAGES)) as server:
         heads = [server.connect() for _ in range(20)]
         body = server.connect()
-        body.sendall(
-            request("POST", "/recall", server.headers(**{"Content-Type": "application/json"}), b"x" * 1000)[:-900]
-        )
+        head = server.headers(**{"Content-Type": "application/json"})
+        body.sendall(request("POST", "/recall", head, b"x" * 1000)[:-900])
         for _ in range(12):
             for made in heads:
                 with contextlib.suppress(OSError):
@@ -584,14 +578,7 @@ def test_readers_do_not_wait_for_a_writer(server: Running, tmp_path: Path) -> No
         waiting.start()
         time.sleep(0.2)
         answers: list[bytes] = []
-        readers = [
-            threading.Thread(target=lambda: answers.append(server.post("/recall", {"text": "database"}).body))
-            for _ in range(16)
-        ]
-        for reader in readers:
-            reader.start()
-        for reader in readers:
-            reader.join(10)
+        at_once(16, lambda _: answers.append(server.post("/recall", {"text": "database"}).body))
         assert len(answers) == 16 and len(set(answers)) == 1
         assert waiting.is_alive()
     waiting.join(20)
@@ -601,28 +588,25 @@ def test_readers_do_not_wait_for_a_writer(server: Running, tmp_path: Path) -> No
 def test_writers_at_once_lose_nothing(server: Running, tmp_path: Path) -> None:
     """Every store that was answered with a citation is on disk, while others read."""
     cited: list[str] = []
-    threads = [
-        threading.Thread(target=lambda n=n: cited.append(server.post("/store", {"text": f"W @X: line {n}"}).json["citation"]))
-        for n in range(20)
-    ]  # fmt: skip
-    threads += [threading.Thread(target=server.post, args=("/recall", {"text": f"line {n}"})) for n in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+
+    def client(n: int) -> None:
+        if n % 2:
+            server.post("/recall", {"text": f"line {n}"})
+        else:
+            cited.append(server.post("/store", {"text": f"W @X: line {n // 2}"}).json["citation"])
+
+    at_once(40, client)
     lines = (tmp_path / "memory/2025-11-30.md").read_text(encoding="utf-8").split("\n")
     assert len(set(cited)) == 20
-    assert sorted(lines[int(each.rpartition("L")[2]) - 1] for each in cited) == sorted(
-        f"- W(src=agent) @X: line {n}" for n in range(20)
-    )
+    stored = {lines[int(each.rpartition("L")[2]) - 1] for each in cited}
+    assert stored == {f"- W(src=agent) @X: line {n}" for n in range(20)}
 
 
 def test_expect_continue(server: Running) -> None:
     """A client that asks first is refused before it sends, or told to go on."""
     for token, status in ((server.token, 100), ("x", 401)):
-        headers = server.headers(
-            **{"Content-Type": "application/json", "Expect": "100-continue", "Authorization": f"Bearer {token}"}
-        )
+        more = {"Content-Type": "application/json", "Expect": "100-continue", "Authorization": f"Bearer {token}"}
+        headers = server.headers(**more)
         data = request("POST", "/recall", headers, b'{"text": "database"}')
         with server.connect() as made:
             made.sendall(data[:-20])
@@ -635,8 +619,6 @@ def test_expect_continue(server: Running) -> None:
 
 def test_the_clock_is_asked_at_every_request(tmp_path: Path) -> None:
     """A server that runs over midnight writes into the next day's log."""
-    from datetime import datetime
-
     days = iter([datetime(2025, 11, 30, 23, 59), datetime(2025, 12, 1, 0, 1)])
     with serving(write_pages(tmp_path, PAGES), now=lambda: next(days)) as server:
         cited = [server.post("/store", {"text": f"W @X: {word}"}).json["citation"] for word in ("one", "two")]
@@ -673,9 +655,8 @@ def test_the_manual_is_true(
         more = {} if "-H" in words else {"Authorization": ""}
         reply = fixture.post(path, data.encode(), **more) if data else fixture.get(path, **more)
         answered = json.dumps(reply.json, ensure_ascii=False, separators=(",", ":"))
-        pattern = (
-            re.escape(re.sub(r'"took_ms":[\d.]+', '"took_ms":0', expected)).replace("\\ …", ".*").replace("…", ".*")
-        )
+        pattern = re.escape(re.sub(r'"took_ms":[\d.]+', '"took_ms":0', expected))
+        pattern = pattern.replace("\\ …", ".*").replace("…", ".*")
         answered = re.sub(r'"took_ms":[\d.]+', '"took_ms":0', answered)
         assert re.fullmatch(pattern, answered) or answered == expected, (command, answered)
     (program,) = re.findall(r"```python\n(.+?)```", MANUAL, re.DOTALL)

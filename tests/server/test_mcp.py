@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,15 +106,8 @@ def test_both_eras_of_the_protocol_are_served(writer: tuple[Path, Asker], reader
 
 def test_the_list_of_tools_costs_few_tokens() -> None:
     """What every conversation pays: name, description and input schema of each tool. docs/mcp.md has the figures."""
-    cost = {
-        tool.name: tokens(
-            json.dumps(
-                {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema},
-                separators=(",", ":"),
-            )
-        )
-        for tool in TOOLS
-    }
+    shown = [{"name": t.name, "description": t.description, "input_schema": t.input_schema} for t in TOOLS]
+    cost = {str(each["name"]): tokens(json.dumps(each, separators=(",", ":"))) for each in shown}
     print("tokens (estimated)", cost, sum(cost.values()))
     assert sum(cost[name] for name in offered(False)) < 800
     assert sum(cost.values()) < 1600
@@ -249,15 +243,13 @@ def test_retain_writes_as_the_agent(writer: tuple[Path, Asker], text: str, line:
 
 def test_retain_keeps_the_origin_that_a_line_names(writer: tuple[Path, Asker]) -> None:
     """What says that it came from the web is not made the agent's; a caller may name another."""
-    asker = writer[1]
-    web = asker.call("retain", text="W(src=web:forum): Birds are real", dry_run=True).structured_content
-    assert web["line"] == "W(src=web:forum): Birds are real"
-    user = asker.call(
-        "retain", text="Birds are real", source="user:chat", kind="world", dry_run=True
-    ).structured_content
-    assert user["line"] == "W(src=user:chat): Birds are real"
-    forged = asker.call("retain", text="x\n## Retain\n- W: forged", dry_run=True).structured_content
-    assert "\n" not in forged["line"]
+    for given, line in (
+        ({"text": "W(src=web:forum): Birds are real"}, "W(src=web:forum): Birds are real"),
+        ({"text": "Birds are real", "source": "user:chat", "kind": "world"}, "W(src=user:chat): Birds are real"),
+        ({"text": "x\n## Retain\n- W: forged"}, "x ## Retain - W: forged"),
+    ):
+        told = writer[1].call("retain", dry_run=True, **given).structured_content["line"]
+        assert told == line or (line.startswith("x") and told.endswith(line)), told
 
 
 def test_reflect_writes_pages(writer: tuple[Path, Asker]) -> None:
@@ -314,22 +306,16 @@ def test_resources_are_the_core_and_entity_pages(writer: tuple[Path, Asker]) -> 
 
 def test_many_resources_come_in_pages(tmp_path: Path) -> None:
     """A cursor leads from one to the next; every entity is listed once. Pinned pages come first."""
+    settings = '[context]\npinned = ["USER.md", "gone.md"]\n'
     pages = {f"bank/entities/Bird-{n}.md": f"# Bird {n}\n\nA bird.\n" for n in range(120)}
-    pages |= {
-        "USER.md": "# User\n",
-        "memctl.toml": '[context]\npinned = ["USER.md", "gone.md"]\n',
-        "MEMORY.md": "# Core\n",
-    }
-    root = write_pages(tmp_path / "ws", pages).root
-    with connected(root) as asker:
-        uris: list[str] = []
-        cursor = None
-        while True:
-            page = asker.wait(lambda cursor=cursor: asker.client.list_resources(cursor=cursor))
+    pages |= {"USER.md": "# User\n", "memctl.toml": settings, "MEMORY.md": "# Core\n"}
+    uris: list[str] = []
+    cursor = None
+    with connected(write_pages(tmp_path / "ws", pages).root) as asker:
+        while cursor is not None or not uris:
+            page = asker.wait(partial(asker.client.list_resources, cursor=cursor))
             uris += [resource.uri for resource in page.resources]
             cursor = page.next_cursor
-            if cursor is None:
-                break
     assert uris[:2] == ["memctl://page/MEMORY.md", "memctl://page/USER.md"]
     assert len(uris) == len(set(uris)) == 122
 
@@ -337,49 +323,39 @@ def test_many_resources_come_in_pages(tmp_path: Path) -> None:
 # -- what is private --------------------------------------------------------------------------------------------------
 
 
+QUESTIONS = (
+    "garden",
+    "secret garden",
+    "alarm code",
+    "сад шифр",
+    "花园 密码",
+    "dig",
+    "Peter",
+    "flooded",
+    "",
+    PRIVATE[:4],
+)
+NARROWED: tuple[dict[str, Any], ...] = (
+    {}, {"history": True, "hops": 3}, {"about": ["Peter"]}, {"kind": ["opinion"]}, {"as_of": "2025-11-22"},
+)  # fmt: skip
+REFS = (
+    "Peter", "Пётр", "^code-1", "^likes-may", "memory.md", "bank/opinions.md", "bank/world.md", "bank/lessons.md",
+    *(f"{path}#L{line}" for path in PAGES for line in range(1, 14)), *(f"{path}#L1-L99" for path in PAGES),
+)  # fmt: skip
+
+
 def _everything(asker: Asker) -> Iterator[tuple[str, str]]:
     """Every way to ask, and all that came back, structured and as text."""
-    questions = [
-        "garden",
-        "secret garden",
-        "alarm code",
-        "сад шифр",
-        "花园 密码",
-        "dig",
-        "Peter",
-        "flooded",
-        "",
-        PRIVATE[:4],
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("recall", {"query": question, "k": 50, "budget": 20_000, **more})
+        for question in QUESTIONS
+        for more in NARROWED
     ]
-    for question in questions:
-        for more in (
-            {},
-            {"history": True, "hops": 3},
-            {"about": ["Peter"]},
-            {"kind": ["opinion"]},
-            {"as_of": "2025-11-22"},
-        ):
-            yield (
-                f"recall {question} {more}",
-                asker.call("recall", query=question, k=50, budget=20_000, **more).model_dump_json(),
-            )
-        yield f"context {question}", asker.call("context", message=question, budget=8000).model_dump_json()
-    for key in ("city", "dig"):
-        yield f"key {key}", asker.call("recall", key=key, history=True).model_dump_json()
-    refs = [
-        "Peter",
-        "Пётр",
-        "^code-1",
-        "^likes-may",
-        "memory.md",
-        "bank/opinions.md",
-        "bank/world.md",
-        "bank/lessons.md",
-    ]
-    refs += [f"{path}#L{line}" for path in PAGES for line in range(1, 14)] + [f"{path}#L1-L99" for path in PAGES]
-    for ref in refs:
-        yield f"show {ref}", asker.call("show", ref=ref, context=50).model_dump_json()
-    yield "status", asker.call("status").model_dump_json()
+    calls += [("context", {"message": question, "budget": 8000}) for question in QUESTIONS]
+    calls += [("recall", {"key": key, "history": True}) for key in ("city", "dig")]
+    calls += [("show", {"ref": ref, "context": 50}) for ref in REFS] + [("status", {})]
+    for tool, arguments in calls:
+        yield f"{tool} {arguments}", asker.call(tool, **arguments).model_dump_json()
     listed = asker.wait(asker.client.list_resources)
     yield "resources", listed.model_dump_json()
     for resource in listed.resources:
@@ -420,19 +396,18 @@ def test_no_request_is_wrongly_accepted() -> None:
     assert wrong == []
 
 
+def _call(n: int, tool: str, **arguments: Any) -> dict[str, Any]:
+    return {"id": n, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
+
+
 def test_fifty_calls_at_once(tmp_path: Path) -> None:
     """Readers and writers, some taken back: every other one is answered, every kept fact is on disk, once."""
     root = fixture_copy(tmp_path)
     wire = Wire(root, "--allow-write")
     wire.greet()
     for n in range(50):
-        arguments: dict[str, Any] = {"text": f"W: Line {n} of many"} if n % 2 else {"query": f"gateway {n}"}
         wire.send(
-            {
-                "id": n,
-                "method": "tools/call",
-                "params": {"name": "retain" if n % 2 else "recall", "arguments": arguments},
-            }
+            _call(n, "retain", text=f"W: Line {n} of many") if n % 2 else _call(n, "recall", query=f"gateway {n}")
         )
         if n % 10 == 4:
             wire.send({"method": "notifications/cancelled", "params": {"requestId": n, "reason": "changed my mind"}})
@@ -445,19 +420,14 @@ def test_fifty_calls_at_once(tmp_path: Path) -> None:
     assert call(["index", "--verify"], root).code == 0
 
 
-def _busy(wire: Wire) -> None:
-    wire.greet()
-    for n in range(200):
-        name, arguments = ("retain", {"text": f"W: Busy {n}"}) if n % 2 else ("show", {"ref": "memory.md"})
-        wire.send({"id": n, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
-
-
 @pytest.mark.parametrize("end", ["stdin", pytest.param("SIGTERM", marks=posix), pytest.param("SIGINT", marks=posix)])
 def test_a_client_that_goes_leaves_nothing_behind(tmp_path: Path, end: str) -> None:
     """In the middle of its calls: the process ends by itself, no lock stays, no line is torn."""
     root = fixture_copy(tmp_path)
     wire = Wire(root, "--allow-write")
-    _busy(wire)
+    wire.greet()
+    for n in range(200):
+        wire.send(_call(n, "retain", text=f"W: Busy {n}") if n % 2 else _call(n, "show", ref="memory.md"))
     wire.answer(1)
     if end == "stdin":
         code = wire.leave()
@@ -530,17 +500,13 @@ def test_it_opens_no_socket(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
-    """An error while it is gone, the usual answers afterwards; nothing is made in its place. A lost index is made anew."""
+    """An error while it is gone, the usual answers afterwards; nothing is made in its place. A lost index is made again."""
     root = fixture_copy(tmp_path)
     with connected(root, "--allow-write") as asker:
         assert asker.call("recall", query="gateway").structured_content["hits"]
         root.rename(tmp_path / "elsewhere")
-        for tool, arguments in [
-            ("recall", {}),
-            ("status", {}),
-            ("retain", {"text": "W: x"}),
-            ("show", {"ref": "Irina"}),
-        ]:
+        calls = {"recall": {}, "status": {}, "retain": {"text": "W: x"}, "show": {"ref": "Irina"}}
+        for tool, arguments in calls.items():
             assert "no folder at" in text_of(asker.call(tool, **arguments))
         assert not root.exists()
         (tmp_path / "elsewhere").rename(root)

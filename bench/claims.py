@@ -1,4 +1,4 @@
-"""Cues, beside the same facts without them: `python bench/claims.py [--background 2000] [--vectors]`.
+"""Cues, beside the same facts without them: `python bench/claims.py [--background 2000]`.
 
 36 facts in three languages (tests/data/cues.jsonl) stand among thousands of others, a third of them about the same
 names. Each is asked for by a paraphrase that shares hardly a word with it and is none of its cues. Printed: hit@1 and
@@ -14,21 +14,14 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date, timedelta
-from functools import partial
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import memctl
 from memctl.facts import Fact, Kind
-from memctl.index.heal import with_index
-from memctl.index.index import Index
-from memctl.index.open_memory import OpenMemory
-from memctl.index.sync import sync
 from memctl.markdown.grammar import render
-from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.query import read_query
-from memctl.recall.recall import recall_in
 
 ITEMS = Path(__file__).parent.parent / "tests" / "data" / "cues.jsonl"
 TODAY = date(2025, 11, 30)
@@ -91,8 +84,8 @@ def measure(
         root = Path(folder)
         (root / "memory").mkdir()
         write(root, items, with_cues, background, Random(seed))
-        workspace = find_workspace(folder, {}, root)
-        return with_index(workspace, partial(_ask, workspace, items))
+        with memctl.open(root, now=datetime.combine(TODAY, datetime.min.time())) as memory:
+            return _ask(memory, items)
 
 
 def write(root: Path, items: Sequence[dict[str, Any]], with_cues: bool, background: int, rng: Random) -> None:
@@ -118,12 +111,12 @@ def others(items: Sequence[dict[str, Any]], count: int, rng: Random) -> Iterator
         yield Fact(Kind.WORLD, rng.choice(patterns).format(thing=rng.choice(things.split()), other=other), (name,))
 
 
-def _ask(workspace: Workspace, items: Sequence[dict[str, Any]], index: Index) -> tuple[list[int], list[float]]:
-    sync(workspace, index)
+def _ask(memory: memctl.Memory, items: Sequence[dict[str, Any]]) -> tuple[list[int], list[float]]:
+    memory.sync()
     places, times = [], []
     for item in items:
         start = time.perf_counter()
-        answer = recall_in(OpenMemory(workspace).on(TODAY).bound(index), read_query(item["asked"], TODAY), k=10)
+        answer = memory.recall(item["asked"], k=10, vectors=False)
         times.append((time.perf_counter() - start) * 1000)
         places.append(next((n for n, hit in enumerate(answer.hits, 1) if hit.content == item["fact"]), 1000))
     return places, times

@@ -40,7 +40,7 @@ _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to mend: where, by which rule, what is wrong, what to do."""
+    """Something to correct: where, by which rule, what is wrong, what to do."""
 
     path: str
     line: int
@@ -102,7 +102,7 @@ def _aliases(workspace: Workspace) -> Iterator[Finding]:
 
 def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Finding]:
     if found.problem:
-        yield Finding(found.path, 1, 1, "unreadable", found.problem, "mend, move or ignore it (memctl.toml)")
+        yield Finding(found.path, 1, 1, "unreadable", found.problem, "correct, move or ignore it (memctl.toml)")
         return
     try:
         read = read_page(workspace, found.path)
@@ -146,7 +146,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
                 and not _is_file(target)
             ):
                 yield Finding(
-                    path, line, 1, "link", f"[[{target}]] leads to no page", "make the page, or mend the name"
+                    path, line, 1, "link", f"[[{target}]] does not lead to a page", "make the page, or correct the name"
                 )
     if entry.fact:
         fact = entry.fact
@@ -183,7 +183,7 @@ def _citations(path: str, line: int, text: str, pages: _Pages) -> Iterator[Findi
     for match in _CITATION.finditer(text):
         cited = Citation.parse(match[0])
         if cited and cited.end_line > pages.lines.get(cited.path, 0):
-            what = f"has no line {cited.end_line}" if cited.path in pages.lines else "is no page"
+            what = f"has no line {cited.end_line}" if cited.path in pages.lines else "is not a page"
             yield Finding(path, line, 1, "citation", f"{cited.path} {what}", "find the line with `memctl recall`")
 
 
@@ -193,7 +193,7 @@ def _links(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
         gone = source.lines is not None and source.lines.end_line > pages.lines.get(source.path, 0)
         if gone or (source.lines is None and source.ref not in pages.ids):
             what = f"has no line {source.lines.end_line}" if source.lines else f"has no ^{source.ref}"
-            what = what if source.path in pages.lines else "is no page"
+            what = what if source.path in pages.lines else "is not a page"
             yield Finding(path, line, 1, "citation", f"{source.path} {what}", "run `memctl reflect`")
 
 
@@ -215,7 +215,7 @@ def _blocks(path: str, page: Page) -> Iterator[Finding]:
         text = "\n".join(page.lines)
         entries, parsed = read_entries(text)
         for ref, line in unread_heads(parsed, entries, read_last_written(text)).items():
-            yield Finding(path, line, 1, "belief", f"^{ref} does not read as a belief", "mend the line")
+            yield Finding(path, line, 1, "belief", f"^{ref} does not read as a belief", "correct the line")
 
 
 def _twice(pages: _Pages) -> Iterator[Finding]:

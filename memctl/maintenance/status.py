@@ -109,7 +109,7 @@ def _status(memory: OpenMemory) -> Status:
 
 def _obstacles(index: Index) -> dict[str, str]:
     """What keeps the index from being kept; the figures then are of one made for this call alone."""
-    cure = "mend the permissions of that folder, or free space"
+    cure = "correct the permissions of that folder, or free space"
     return {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
 
 

@@ -94,12 +94,12 @@ def open_vectors(
     if db:
         db.close()
     if note:
-        note(f"{path.name}: {reason}; answers are by words until {_cure(path) or '`memctl index` makes it anew'}")
+        note(f"{path.name}: {reason}; answers are by words until {_cure(path) or '`memctl index` makes it again'}")
     return None
 
 
 def _cure(path: Path) -> str | None:
-    """What must be done before `index` can make the file anew; None where it can by itself."""
+    """What must be done before `index` can make the file again; None where it can by itself."""
     if path.is_symlink():
         return None
     if path.is_dir():
@@ -142,14 +142,14 @@ class Vectors(Reader):
     # -- writing ------------------------------------------------------------------------------------------------------
 
     def begin(self, embedder_id: str, dim: int, means: Sequence[Sequence[float]]) -> None:
-        """Make ready for vectors of an embedder. Those of another go; a damaged file is mended, or made anew from what
+        """Make ready for vectors of an embedder. Those of another go; a damaged file is repaired, or made again from what
         is sound in it. CannotWrite, LockBusy.
         """
         embedder_id = embedder_id.encode("utf-8", "replace").decode()  # as it is read again
         head = Head(embedder_id, dim, tuple(tuple(map(float, mean)) for mean in means))
         with locked(self.path.with_name("vectors.lock"), _WAIT), self._telling():
             if not self._use(head):
-                self._make_anew(head)
+                self._make_again(head)
             self._take_over()
             clear_mark(self.path)
             self.problem = None
@@ -178,7 +178,7 @@ class Vectors(Reader):
             # A page that nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
             whole: bool = self._open.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
             if whole and is_marked(self.path):
-                self._mend()
+                self._delete_unsound_rows()
             return whole
         except DAMAGE as error:
             if not is_damage(error):
@@ -195,7 +195,7 @@ class Vectors(Reader):
         with self._transaction():
             write_head(self._open, head)
 
-    def _mend(self) -> None:
+    def _delete_unsound_rows(self) -> None:
         """Delete the rows that are not as they were written; their pages are missing then."""
         assert self._open
         rows = self._open.execute("SELECT * FROM code")
@@ -207,7 +207,7 @@ class Vectors(Reader):
                 if not pack or not all(keys.get(key) for key in pack.all_keys()):
                     self._run("DELETE FROM pack WHERE page = ?", row[0])
 
-    def _make_anew(self, head: Head) -> None:
+    def _make_again(self, head: Head) -> None:
         self.close()
         if os.path.lexists(self.path):
             move_aside(self.path)
@@ -233,7 +233,7 @@ class Vectors(Reader):
                 raise LockBusy(str(self.path), _WAIT) from error
             if is_damage(error):
                 leave_mark(self.path)
-                raise CannotWrite(str(self.path), f"{error} (the next `memctl index` mends it)") from error
+                raise CannotWrite(str(self.path), f"{error} (the next `memctl index` repairs it)") from error
             raise self._stuck(str(error)) from error
         except OSError as error:
             raise self._stuck(error.strerror or str(error)) from error

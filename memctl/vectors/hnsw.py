@@ -30,7 +30,7 @@ CROSSOVER = 150_000
 _FORMAT = 1
 _M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
 _FEW = 256  # texts that are added while somebody waits for an answer
-_CHANGED = 0.1  # of all texts: beyond that it is built anew
+_CHANGED = 0.1  # of all texts: beyond that it is built again
 _SAMPLE = 1024
 MOST_BYTES = 4 << 30
 """A graph that would take more memory is not made."""

@@ -133,7 +133,7 @@ class _Model(ABC):
             if len(vector) != self.dim:
                 raise self._broken(f"a vector of {len(vector)} numbers instead of {self.dim}")
             if not 0 < math.fsum(x * x for x in vector) < math.inf:
-                raise self._broken("a vector that is no number")
+                raise self._broken("a vector without finite numbers, or of length 0")
         return found
 
     def _broken(self, reason: str) -> ExtraBroken:
@@ -299,7 +299,7 @@ _PASSAGE, _QUERY = ("passage", "document"), ("query",)
 
 
 def _checked(folder: Path) -> list[dict[str, Any]]:
-    """The settings of the model's modules, first to last; Usage for a folder that is none or could run code.
+    """The settings of the model's modules, first to last; Usage for a folder without a model, or with one that could run code.
 
     sentence-transformers imports the classes that modules.json names, from the folder too, whatever `trust_remote_code`
     says, and unpickles weights that are not safetensors.

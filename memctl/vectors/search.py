@@ -288,7 +288,7 @@ class Reader:
     def complain(self, reason: str = "", damaged: bool = True) -> None:
         """Remember what was wrong; damage is remembered beside the file too, for the next pass."""
         if not self.problem:
-            cure = "; `memctl index` mends it" if damaged else ""
+            cure = "; `memctl index` repairs it" if damaged else ""
             self.problem = f"{self.path.name}: {reason or 'damaged in places'}{cure}"
         if damaged:
             leave_mark(self.path)

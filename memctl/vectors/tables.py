@@ -1,6 +1,6 @@
 """The file of vectors: its tables, its sums, what of a damaged one can be saved. vectors.py reads and writes through here.
 
-Every row carries a CRC-32 of what it holds. A row that fails it is left out, and made anew by the next `index`.
+Every row carries a CRC-32 of what it holds. A row that fails it is left out, and made again by the next `index`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 FORMAT = 1
-"""Another number means another layout: such a file is not read, and `index` makes it anew."""
+"""Another number means another layout: such a file is not read, and `index` makes it again."""
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite and Python's module raise over a file whose bytes are not as they were written."""
 MOST_DIMENSIONS = 4096
@@ -237,7 +237,7 @@ def leave_mark(path: Path) -> None:
 
 
 def is_marked(path: Path) -> bool:
-    """True if a reader met damage that nobody mended yet."""
+    """True if a reader met damage that was not repaired yet."""
     return os.path.lexists(_mark(path))
 
 

@@ -711,7 +711,7 @@ def test_a_folder_that_cannot_be_entered(tmp_path: Path) -> None:
             text=True, timeout=60, check=False,
         )  # fmt: skip
         assert (told.returncode, told.stderr) == (0, "") and "60 world" in told.stdout
-        assert "problem\t.memory: no index can be kept: " in told.stdout and "mend the permissions" in told.stdout
+        assert "problem\t.memory: no index can be kept: " in told.stdout and "correct the permissions" in told.stdout
     finally:
         workspace.memory.chmod(0o755)
 

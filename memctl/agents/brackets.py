@@ -15,8 +15,6 @@ from typing import NamedTuple
 
 from ..markdown.attributes import ATTRIBUTES
 
-__all__ = ["COMMANDS", "Command", "Reply", "read_reply"]
-
 _ATTRIBUTES = [each for each in ATTRIBUTES if each.reply]
 COMMANDS = {
     "SAVE_FACT": ("key", "value", "about", "kind", *(each.long for each in _ATTRIBUTES if each.name != "key")),

@@ -25,10 +25,8 @@ from ..notes.files import prepare_memory
 from ..notes.replace import writing_alone
 from ..notes.system import OPEN_SAFELY, copy_attributes, move_new, swap, sync_folder
 from ..notes.workspace import Workspace
-from .hosts import File, HostEntry, Malformed, Misfit, Put, Taken, Wish, files_of, notes_of, put, revert, take
-
-__all__ = ["Connected", "Planned", "connect"]
-
+from .hosts import File, HostEntry, Put, Taken, Wish, files_of, notes_of, put, revert, take
+from .jsonc import Malformed, Misfit
 
 _MOST = 8 * 1024 * 1024
 _STALE_SECONDS = 60.0

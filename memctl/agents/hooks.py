@@ -23,8 +23,6 @@ from ..notes.settings import SETTINGS
 from ..notes.system import OPEN_SAFELY, run_with_timeout
 from ..notes.workspace import Workspace, current_folder, find_workspace
 
-__all__ = ["EVENTS", "answer_hook", "log_hook", "run_hook"]
-
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
 """Our names of the events, and those of Claude Code and Codex."""
 _SECONDS = {"session-start": 5.0, "prompt": 2.0, "pre-compact": 10.0, "session-end": 2.0}

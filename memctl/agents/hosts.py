@@ -14,24 +14,7 @@ from typing import Any, NamedTuple
 
 from ..markdown.blocks import edited, splice
 from ..markdown.markers import find_blocks
-from .jsonc import Insertion, Malformed, Misfit, insert, parse, remove, same, where
-
-__all__ = [
-    "HOSTS",
-    "SCOPES",
-    "File",
-    "HostEntry",
-    "Malformed",
-    "Misfit",
-    "Put",
-    "Taken",
-    "Wish",
-    "files_of",
-    "notes_of",
-    "put",
-    "revert",
-    "take",
-]
+from .jsonc import Insertion, Misfit, insert, parse, remove, same, where
 
 BLOCK = "memctl"
 """The name of the managed block in Markdown files."""

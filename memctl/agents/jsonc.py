@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["Insertion", "Malformed", "Misfit", "insert", "parse", "remove", "same", "where"]
-
 _DEPTH = 200
 _SPACE = re.compile(r"(?:[ \t\r\n\f\v\u00a0\ufeff\u2028\u2029]|//[^\n\r]*|/\*[\s\S]*?\*/)*")
 _STRING = re.compile(r'"((?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*)"')

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ..agents.hosts import Wish
     from ..memory import Pack
 
-__all__ = ["register"]
-
 _FORMATS = ("text", "json", "stable", "recalled")
 _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 

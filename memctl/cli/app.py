@@ -14,8 +14,6 @@ from .output import Output
 if TYPE_CHECKING:
     from ..memory import EmbedReport, SyncReport, VectorsChecked
 
-__all__ = ["app", "load"]
-
 app = typer.Typer(
     name="memctl",
     context_settings={"help_option_names": ["-h", "--help"]},

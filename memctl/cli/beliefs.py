@@ -15,8 +15,6 @@ from .output import BOLD, FAINT, YELLOW
 if TYPE_CHECKING:
     from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected
 
-__all__ = ["register"]
-
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 
 

@@ -19,21 +19,6 @@ from .output import Output
 if TYPE_CHECKING:
     from ..memory import Memory
 
-__all__ = [
-    "ABOUT",
-    "AS_OF",
-    "DRY_RUN",
-    "Call",
-    "argument",
-    "command",
-    "flag",
-    "group",
-    "one_of",
-    "option",
-    "parameter",
-    "run",
-]
-
 
 @dataclass(slots=True)
 class Call:

@@ -13,8 +13,6 @@ from .output import BOLD, FAINT
 if TYPE_CHECKING:
     from ..memory import EntityLine, Named
 
-__all__ = ["register"]
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""

@@ -16,8 +16,6 @@ from .output import BOLD, FAINT
 if TYPE_CHECKING:
     from ..memory import Difference, Evaluation, Interval, Labelled, Missed, MissedGold, Result
 
-__all__ = ["register"]
-
 _EXPLAINED = 5  # misses that --explain alone shows
 _ENOUGH = 5  # questions for which an interval is printed
 _TEXT = 96  # characters of a line that are shown

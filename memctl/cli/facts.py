@@ -22,8 +22,6 @@ from .call import (
 )
 from .hits import print_answer, print_passages, print_retained, print_versions
 
-__all__ = ["register"]
-
 _SLOT = argument(None, "The slot.")
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 

@@ -12,8 +12,6 @@ from .output import FAINT, YELLOW
 if TYPE_CHECKING:
     from ..memory import Forgetting
 
-__all__ = ["register"]
-
 _ORIGINS = ("owner", "user", "agent", "tool", "web", "import")
 _MOST_LEFT = 20
 

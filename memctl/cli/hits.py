@@ -12,17 +12,6 @@ from .output import BOLD, FAINT, YELLOW
 if TYPE_CHECKING:
     from ..memory import Passage, Retained
 
-__all__ = [
-    "explained",
-    "kind_of",
-    "place_of",
-    "print_answer",
-    "print_hit",
-    "print_passages",
-    "print_retained",
-    "print_versions",
-]
-
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 
 

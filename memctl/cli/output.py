@@ -14,8 +14,6 @@ from typing import Any
 from ..errors import MemctlError
 from ..markdown.escape import one_line, printable
 
-__all__ = ["BOLD", "FAINT", "GREEN", "RED", "YELLOW", "Output"]
-
 BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
 
 

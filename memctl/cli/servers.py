@@ -21,8 +21,6 @@ from .call import Call, command, flag, option
 if TYPE_CHECKING:
     from ..watch.watch import Noticed
 
-__all__ = ["register"]
-
 _PORT = 7733
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 

@@ -20,8 +20,6 @@ from .output import FAINT
 if TYPE_CHECKING:
     from ..memory import Exported, Imported, Ingested, Proposed
 
-__all__ = ["register"]
-
 _NO_ROWS = {
     "facts": "facts are bullets under `## Retain`; notes stay in their Markdown",
     "beliefs": "`memctl reflect` makes them of opinions",

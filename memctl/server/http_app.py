@@ -34,8 +34,6 @@ from ..errors import MemctlError, PortBusy, Usage
 from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
-__all__ = ["Listening", "Verbs", "application", "listen", "run"]
-
 _READERS = 4  # verbs that read at a time
 _WAITING = 64  # requests that may wait for them
 _CONNECTIONS = 128

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, MemctlError
 
-__all__ = ["LARGEST", "Gate", "HttpRefusal", "read_json", "refusal_of"]
-
 LARGEST = 1024 * 1024
 """Bytes of a body."""
 

@@ -38,8 +38,6 @@ from .requests import (
     schema_of,
 )  # fmt: skip
 
-__all__ = ["PAGE_POLICY", "ROUTES", "Route", "Served", "openapi", "page"]
-
 Body = Mapping[str, Any]
 
 

@@ -26,8 +26,6 @@ from . import mcp_tools
 from .mcp_tools import INSTRUCTIONS, Session, Told, Tool, offered
 from .mcp_wire import wire
 
-__all__ = ["serve"]
-
 T = TypeVar("T")
 _READERS = 4  # verbs that read at a time
 _GRACE = 0.6  # seconds that a write may go on after the client has gone

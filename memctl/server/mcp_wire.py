@@ -23,8 +23,6 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, RequestId
 from pydantic import ValidationError
 
-__all__ = ["LONGEST", "Streams", "wire"]
-
 LONGEST = 4 * 2**20
 """Bytes of the largest message that is read."""
 _SECONDS = 0.9  # that the process has to end once the client has gone

@@ -14,32 +14,6 @@ from ..errors import Usage
 from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
 from ..markdown.escape import one_line, printable
 
-__all__ = [
-    "ANSWER",
-    "ERROR",
-    "PACK",
-    "PASSAGES",
-    "ContextRequest",
-    "ContextTool",
-    "ExchangeRequest",
-    "ForgetTool",
-    "IngestRequest",
-    "MessageRequest",
-    "Parameters",
-    "RecallRequest",
-    "RecallTool",
-    "ReflectTool",
-    "RetainRequest",
-    "RetainTool",
-    "Schema",
-    "ShowRequest",
-    "ShowTool",
-    "StoreRequest",
-    "answer_schema",
-    "read_request",
-    "schema_of",
-]  # fmt: skip
-
 Schema = Mapping[str, Any]
 
 

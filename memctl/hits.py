@@ -82,7 +82,7 @@ class Answer(NamedTuple):
 
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
-    """The JSON object of one hit: the only place where its keys are written."""
+    """The JSON object of one hit; its schema is `_HIT` in server/requests.py."""
     made: dict[str, Any] = {
         "id": hit.ref,
         "kind": hit.kind.value,

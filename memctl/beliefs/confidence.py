@@ -5,7 +5,8 @@ share c0 was for it. Evidence adds its weight to one side; confidence is the mea
 
     w = s·u    a = Σ w for    b = Σ w against    c = (k·c0 + a)/(k + a + b)    sd = sqrt(c(1 − c)/(k + a + b + 1))
 
-s is the strength (1 plain, less when hedged). u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
+s is the strength: 1 for `for=`, `against=` and the same words again, INFERRED (1/2) for what a rule finds, half of that
+where the line is hedged. u is 1, 1/2, 1/3 … for the items of one source on one day, strongest
 first, those for and those against in one series: who says a thing ten times in a day moves it as three witnesses would,
 and who says both at once moves little. Everything is a function of the set of items: arrival order plays no part.
 
@@ -22,6 +23,8 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import NamedTuple
 
+INFERRED = 0.5
+"""Weight of evidence that a rule of stance finds, beside that which a mark gives."""
 DEFAULT = 0.7
 """Confidence of a belief whose author wrote no number."""
 LOWEST, HIGHEST = 0.02, 0.98

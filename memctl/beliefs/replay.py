@@ -29,7 +29,7 @@ from .belief import (
     renumber,
     stated_in,
 )
-from .confidence import DEFAULT
+from .confidence import DEFAULT, INFERRED
 from .page_read import BeliefEntry, LastWritten
 
 Judge = Callable[[Fact, Fact], Stance]
@@ -274,7 +274,7 @@ class _Run:
                 self._end(belief, told, verdict.reason)
                 continue
             again = told.fact.kind is Kind.OPINION and self._says_again(belief, told)
-            strength = 1.0 if again and belief.fact.text == told.fact.text else verdict.strength / 2
+            strength = 1.0 if again and belief.fact.text == told.fact.text else verdict.strength * INFERRED
             reason = "" if strength == 1.0 else verdict.reason
             self._note(belief, Bullet(told.day, verdict.verdict, strength, None, False, None, told.citation, reason, told.ref))  # fmt: skip
             heard = heard or again or (verdict.verdict == "against" and verdict.strength == 1.0)

@@ -23,7 +23,7 @@ _VERDICTS = {"entailment": "for", "contradiction": "against", "neutral": "neithe
 
 
 def stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
-    """The judge of this workspace, with the words and the model of its settings. A model's answer counts half."""
+    """The judge of this workspace, with the words and the model of its settings. A model's answer is as strong as a hedged line."""
     words = _own_words(workspace)
     path = workspace.settings.nli
     model = load_model(workspace.root / path) if path else None

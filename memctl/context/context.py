@@ -22,9 +22,6 @@ from .counters import counter_of
 from .layers import CORE_PAGE, WEAK, Layers, core_page, query_of
 from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
 
-PROMPT_BUDGET = 2000
-"""Tokens that `for_prompt` may take where nobody says."""
-
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:

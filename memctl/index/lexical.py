@@ -74,11 +74,6 @@ class Lexical(NamedTuple):
         return tuple([term for term in self.counts if term not in self.above and term not in self.places])
 
     @property
-    def says_enough(self) -> bool:
-        """False for a line that only stands beside a single word of the question: it answers nothing by that."""
-        return bool(self.places) or len(self.counts) > 1 or any(term in self.above for term in self.counts)
-
-    @property
     def share(self) -> float:
         """The part of the query's terms that was found anywhere."""
         return len(self.counts) / self.asked
@@ -159,7 +154,7 @@ def score(
     `query` is term -> idf in the question's order; `rows` is row id -> its space-joined terms, for the candidates and
     their `neighbourhood`; `titles` is row id -> the terms of the headings above it; `forms` is token -> query term
     for tokens that stand for one, such as those a prefix expanded to; `others` stand for terms in part. With
-    `only_telling`, rows of which `says_enough` is false are left out.
+    `only_telling`, rows that only stand beside a single word of the question are left out: they answer nothing by that.
     """
     tokens = {**forms, **dict(zip(query, query, strict=True))}
     found_in = {text: sorted(_line(text, tokens, others).places) for text in set(titles.values())}

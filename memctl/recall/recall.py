@@ -1,6 +1,17 @@
 """Recall: the facts that answer a question, what holds now first, each with a citation that was read again just now.
 
 One way through: query -> search -> truth -> rank -> hits. What one step knows goes to the next in a small frozen value.
+
+Why a line is not among the hits, in the order in which it can fall out:
+
+    recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
+    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; private for a public caller
+    recall/search_words.py     no word of the question in it, or too many lines have more of them
+    recall/search_vectors.py   near in meaning, but not near enough to stand without a word
+    truth/judge.py             told after `as_of`
+    recall/rank.py             a twin or a copy of another hit; below the first k
+    recall/entry_hits.py       its line is no longer on disk
+    recall/answer.py           over the budget
 """
 
 from __future__ import annotations

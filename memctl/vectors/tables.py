@@ -1,4 +1,4 @@
-"""The file of vectors: its tables, its sums, what of a damaged one can be saved. vectors.py reads and writes through here.
+"""The file of vectors: its tables, its sums, what of a damaged one can be saved. file.py and search.py read and write through here.
 
 Every row carries a CRC-32 of what it holds. A row that fails it is left out, and made again by the next `index`.
 """

@@ -27,7 +27,7 @@ __all__ = ["Noticed", "look_once", "watch"]
 
 HEAL_SECONDS = 60.0  # a look that no event asked for: events get lost, and a laptop sleeps
 POLL_SECONDS = 2.0  # the same where nothing rings
-SETTLE_SECONDS = 2.5  # a page younger than two seconds is looked at once more (index/changes.py)
+SETTLE_SECONDS = 2.5  # a page younger than two seconds is looked at once more (index/sync.py)
 GONE_SECONDS = 0.5  # how often it is asked whether the folder is back
 RETRY_SECONDS = 5.0  # after a full disk
 BUSY_SECONDS = 0.5  # how long another writer is waited for, and then later again

@@ -1,6 +1,6 @@
 """The fixture workspace after `memctl reflect --since 150d`, byte for byte: fixtures/reflected is what a person looks at.
 
-`MEMCTL_UPDATE=1 pytest tests/test_expected.py` writes it anew; read the diff before committing it.
+`MEMCTL_UPDATE=1 pytest tests/cli/test_expected.py` writes it anew; read the diff before committing it.
 """
 
 from __future__ import annotations

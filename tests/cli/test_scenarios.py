@@ -4,7 +4,7 @@ A page is prose with ```console blocks. A line `$ command` is run in a fresh fol
 terminal shows, and `[exit N]` closes the answer where the exit code is not 0. `[..]` stands for anything in a line.
 A page starts in a copy of fixtures/workspace, or with `<!-- starts in an empty folder -->` in an empty one.
 Commands run in this process; a page with `<!-- real processes -->` and any line with a pipe or another program goes
-through the shell. The clock says 2025-11-30. `MEMCTL_UPDATE=1 pytest tests/test_scenarios.py` writes the answers anew.
+through the shell. The clock says 2025-11-30. `MEMCTL_UPDATE=1 pytest tests/cli/test_scenarios.py` writes the answers anew.
 """
 
 from __future__ import annotations

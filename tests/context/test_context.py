@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import fact_texts
 from torture import poison
 
-from memctl.context.context import PROMPT_BUDGET, ContextOptions, context, for_prompt, session_start
+from memctl.context.context import ContextOptions, context, for_prompt, session_start
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
@@ -29,7 +29,7 @@ def pack(workspace: Workspace, message: str = "", **more: Any) -> Pack:
 
 
 def prompted(workspace: Workspace, message: str) -> Pack:
-    return for_prompt(memory_on(workspace), message, ContextOptions(PROMPT_BUDGET))
+    return for_prompt(memory_on(workspace), message, ContextOptions(2000))
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,24 @@ def test_what_it_names_exists() -> None:
         assert command in known, command
 
 
+def test_files_that_are_named_exist() -> None:
+    """A path of this repository in a page, a docstring or a comment leads to a file."""
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "pyproject.toml"]
+    pages += [*(ROOT / "memctl").rglob("*.py"), *(ROOT / "tests").rglob("*.py"), *(ROOT / "memctl").rglob("*.sql")]
+    rooms = "|".join(path.name for path in (ROOT / "memctl").iterdir() if path.is_dir() and path.name[0] != "_")
+    named = re.compile(rf"(?<![\w./-])(?:memctl/)?((?:{rooms}|docs|bench|tests)/[\w/]+\.(?:py|sql))(?![\w*])")
+    lost = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page in pages
+        if page.name != "CHANGELOG.md"
+        for path in named.findall(page.read_text("utf-8"))
+        if not (ROOT / path).exists()
+        and not (ROOT / "memctl" / path).exists()
+        and page.name != "connect.md"  # other hosts' pages
+    ]
+    assert not lost
+
+
 def test_the_pages_of_docs_are_in_their_index() -> None:
     """docs/README.md names every page."""
     index = (ROOT / "docs" / "README.md").read_text("utf-8")

@@ -1,4 +1,4 @@
-"""index/index.py and index/maintain.py: pages as rows, kept up, made anew, and proved to be the same."""
+"""index/index.py and index/sync.py: pages as rows, kept up, made anew, and proved to be the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""notes/git_merge.py and resolve_conflict: a real `git merge` of what memctl wrote on two machines."""
+"""notes/edits.py and resolve_conflict: a real `git merge` of what memctl wrote on two machines."""
 
 from __future__ import annotations
 

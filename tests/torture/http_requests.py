@@ -1,4 +1,4 @@
-"""S7 over HTTP: the matrix of tests/test_http_matrix.py; in the long run 2,000 of all combinations beside it."""
+"""S7 over HTTP: the matrix of tests/server/test_http_matrix.py; in the long run 2,000 of all combinations beside it."""
 
 from __future__ import annotations
 

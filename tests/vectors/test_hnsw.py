@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -82,10 +83,10 @@ def test_equal_vectors_give_an_equal_graph(tmp_path: Path) -> None:
     assert files[0] == files[1]
 
 
-def test_below_the_crossover_with_a_filter_and_without_memory_it_is_exact(
-    vectors: Vectors, monkeypatch: pytest.MonkeyPatch
+def test_below_the_crossover_with_a_filter_and_without_memory_or_package_it_is_exact(
+    workspace: Workspace, vectors: Vectors, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same answer from the same call."""
+    """The same answer from the same call; so in a process that does not stay, which would only lose by a graph."""
     few = Nearest(vectors)
     assert not few.prepare() and few.how == "exact" and few.problem is None
     assert few.scan(asked(1), None, 5) == vectors.scan(asked(1), None, 5)
@@ -94,25 +95,17 @@ def test_below_the_crossover_with_a_filter_and_without_memory_it_is_exact(
     allowed = range(1 << 22, (1 << 22) + 50)
     assert nearest.scan(asked(1), allowed, 5) == vectors.scan(asked(1), allowed, 5)
     assert nearest.scan(Code(0, 1.0, bytes(3)), None, 5).n == 0
-    monkeypatch.setattr(hnsw, "MOST_BYTES", 1000)
+    with monkeypatch.context() as little:
+        little.setattr(hnsw, "MOST_BYTES", 1000)
+        assert not Nearest(vectors, 1).prepare()
+    single = open_vectors(workspace)
+    assert single
+    with closing(single):
+        assert not Nearest(single, 1).prepare()
+        assert len(Nearest(single, 1).scan(asked(1), None, 5).cosines) == 5
+    monkeypatch.setitem(sys.modules, "hnswlib", None)
     assert not Nearest(vectors, 1).prepare()
-
-
-def test_without_the_package_it_is_exact(vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No error: it is an extra."""
-    monkeypatch.setitem(__import__("sys").modules, "hnswlib", None)
-    nearest = Nearest(vectors, 1)
-    assert not nearest.prepare()
-    assert nearest.scan(asked(1), None, 5) == vectors.scan(asked(1), None, 5)
-
-
-def test_a_process_that_does_not_stay_has_none(workspace: Workspace) -> None:
-    """It would only lose by it."""
-    found = open_vectors(workspace)
-    assert found
-    with closing(found):
-        assert not Nearest(found, 1).prepare()
-        assert len(Nearest(found, 1).scan(asked(1), None, 5).cosines) == 5
+    assert Nearest(vectors, 1).scan(asked(1), None, 5) == vectors.scan(asked(1), None, 5)
 
 
 def test_what_comes_and_goes_is_followed(workspace: Workspace, vectors: Vectors) -> None:
@@ -175,7 +168,7 @@ def _flipped(data: bytes, numbers: random.Random) -> bytes:
 def test_a_damaged_file_is_never_loaded(
     workspace: Workspace, vectors: Vectors, name: str, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """hnswlib would crash, or wait for ever: the file is built anew, and is whole afterwards."""
+    """hnswlib would crash, or wait for ever: the file is built again, and is whole afterwards."""
     assert Nearest(vectors, 1).prepare()
     path = workspace.memory / name
     whole = path.read_bytes()
@@ -202,7 +195,7 @@ def _means_the_same(damaged: bytes, whole: bytes) -> bool:
         return False
 
 
-def test_a_graph_of_other_vectors_is_built_anew(workspace: Workspace, vectors: Vectors) -> None:
+def test_a_graph_of_other_vectors_is_built_again(workspace: Workspace, vectors: Vectors) -> None:
     """Another embedder, or texts that all changed."""
     assert Nearest(vectors, 1).prepare()
     with closing(begun(workspace, "other")) as writer:

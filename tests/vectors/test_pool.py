@@ -13,7 +13,6 @@ from face_helpers import write_pages
 from hash_embedder import use
 
 import memctl
-from memctl.notes.workspace import Workspace
 from memctl.vectors import hnsw, search
 from memctl.vectors.pool import VectorPool
 
@@ -138,15 +137,14 @@ def test_a_graph_built_while_lines_were_forgotten_is_not_kept(
     pytest.importorskip("numpy")
     pytest.importorskip("hnswlib")
     monkeypatch.setattr(hnsw, "CROSSOVER", 2)
-    save = hnsw._Graph.save
+    save, forgotten = hnsw._Graph.save, list[int]()
 
-    def forget_and_save(graph: object, *rest: object) -> None:
-        page = memory.workspace.root / "memory/2025-11-13.md"
-        if page.exists():
-            with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30)) as other:
-                assert other.forget(ids=[other.recall("Tea").hits[0].id], apply=True)
-        save(graph, *rest)
+    def forget_and_save(graph: hnsw._Graph, path: Path, embedder_id: str) -> None:
+        with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30)) as other:
+            forgotten.append(len(other.forget(ids=[other.recall("Tea").hits[0].ref], apply=True).lines))
+        save(graph, path, embedder_id)
+        assert path.exists()
 
     monkeypatch.setattr(hnsw._Graph, "save", forget_and_save)
     warmed(memory)
-    assert not list(Workspace(memory.workspace.root).memory.glob("vectors.hnsw*"))
+    assert forgotten == [1] and not list(memory.workspace.memory.glob("vectors.hnsw*"))

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
@@ -20,7 +20,7 @@ from ..facts import Kind, is_trusted
 from ..hits import Answer, Hit, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
-from ..memory import ForgottenLine, Memory
+from ..memory import Memory
 from .requests import (
     ANSWER,
     ContextTool,
@@ -36,6 +36,9 @@ from .requests import (
     read_request,
     schema_of,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from ..memory import ForgottenLine
 
 INSTRUCTIONS = (
     "Long-term memory in a folder of Markdown. Before answering what may depend on earlier sessions, call recall (or context). "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable
 from datetime import date
@@ -13,6 +14,12 @@ from hypothesis import strategies as st
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Period
 from memctl.markdown.additions import clean
+
+
+def examples(count: int) -> int:
+    """How many examples a property is tried with: `count` in `make torture`, a third of it otherwise."""
+    return count if os.environ.get("MEMCTL_TORTURE") else max(30, count // 3)
+
 
 _PROSE = """
 Alice prefers PostgreSQL over MongoDB. They deployed v1.2.3 of src/main.py:42 on 2025-11-27 and it failed, twice!

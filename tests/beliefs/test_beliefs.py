@@ -11,6 +11,7 @@ from datetime import date, timedelta
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
 
@@ -90,7 +91,7 @@ def test_small_chains_by_hand() -> None:
     assert replay(votes("+")) == pytest.approx([2.4 / 3])  # nobody stated it: as if without a number
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(CHAINS)
 def test_replay_is_the_formula(items: list[Evidence]) -> None:
     """Each step equals the formula over the items so far."""
@@ -149,7 +150,7 @@ def test_unknown_words_are_errors(verdict: str) -> None:
 # -- what holds for every chain ---------------------------------------------------------------------------------------
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(items=CHAINS)
 def test_confidence_stays_within_bounds(items: list[Evidence]) -> None:
     """[.02, .98] after each item; the ledger is the last step."""
@@ -162,14 +163,14 @@ def test_confidence_stays_within_bounds(items: list[Evidence]) -> None:
     assert min(found.weight_for, found.weight_against) >= 0
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(items=CHAINS, cut=st.integers(0, 30))
 def test_replay_is_incremental(items: list[Evidence], cut: int) -> None:
     """The first n confidences come from the first n items."""
     assert replay(items)[:cut] == replay(in_order(items)[:cut])
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(data=st.data(), items=CHAINS)
 def test_arrival_order_changes_nothing(data: st.DataObject, items: list[Evidence]) -> None:
     """Not the chain, not one confidence, not the flags; dates and refs that tie neither."""

@@ -12,7 +12,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import facts, growth, line_facts, pages
+from strategies import examples, facts, growth, line_facts, pages
 
 from memctl.facts import Fact, Kind, Period
 from memctl.ids import content_key, digest, fact_id, page_id
@@ -282,7 +282,7 @@ def test_broken_front_matter_is_reported_and_drops_nothing() -> None:
 
 
 @given(pages(), st.sampled_from([LOG, "bank/world.md", "bank/entities/X.md"]))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_equal_path_and_text_give_equal_rows(text: str, path: str) -> None:
     page = rows_of(path, text)
     assert page == rows_of(path, text)
@@ -302,7 +302,7 @@ def findable(chunk: str) -> bool:
 @example("## Retain\n- W: 爱\n  丽丝v1.2\n  ```x\n", LOG)
 @example("---\nа: 爱\n---\n", LOG)
 @example("1. - W: x\n", "bank/world.md")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_every_token_of_a_page_is_among_the_terms_of_its_own_entry(text: str, path: str) -> None:
     """Contract, section 5: any token that stands in a file is retrievable by that token."""
     held: dict[int, set[str]] = {}

@@ -9,6 +9,7 @@ import pytest
 from counting import call_growth
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.facts import Period
 from memctl.language.dates import Mention, find_times, parse_when, valid_from_text
@@ -90,7 +91,7 @@ JUNK = st.one_of(st.text(), PHRASES.map(" ".join), PHRASES.map("".join))
 
 
 @given(JUNK, st.one_of(st.just(TODAY), st.dates()))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_nothing_raises_and_spans_increase(text: str, today: date) -> None:
     parse_when(text, today)
     valid_from_text(text, today)
@@ -103,7 +104,7 @@ def test_nothing_raises_and_spans_increase(text: str, today: date) -> None:
 
 
 @given(st.one_of(DAYS, st.none()), st.one_of(DAYS, st.none()), st.dates())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_period_is_read_back(one: date | None, other: date | None, today: date) -> None:
     first, last = sorted((one, other)) if one and other else (one, other)
     if first or last:
@@ -111,7 +112,7 @@ def test_a_period_is_read_back(one: date | None, other: date | None, today: date
 
 
 @given(st.integers(1000, 9999), st.integers(1, 12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_years_and_months_are_read_back(year: int, month: int) -> None:
     after = date(year + month // 12, month % 12 + 1, 1) if (year, month) != (9999, 12) else None
     whole_month = Period(date(year, month, 1), after - timedelta(days=1) if after else date.max)
@@ -120,7 +121,7 @@ def test_years_and_months_are_read_back(year: int, month: int) -> None:
 
 
 @given(st.from_regex(r"\A(v?\d{1,4}(\.\d{1,4}){2,3}|[a-z]+[0-9]+[a-z][a-z0-9_]*|[a-z]+_[a-z0-9_]+|0x[0-9a-f]{6})\Z"))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_identifiers_and_versions_are_no_dates(text: str) -> None:
     day_month_year = text.count(".") == 2 and len(text.rsplit(".", 1)[1]) == 4 and text[0] != "v"
     assert day_month_year or find_times(f"in {text} today", TODAY)[:-1] == []

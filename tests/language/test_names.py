@@ -7,7 +7,7 @@ import unicodedata
 import pytest
 from counting import call_growth
 from hypothesis import example, given, settings
-from strategies import names
+from strategies import examples, names
 
 from memctl.facts import Fact, Kind
 from memctl.language.names import (
@@ -68,7 +68,7 @@ def test_names_that_differ(one: str, other: str) -> None:
 
 
 @given(names())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_key_is_never_empty_and_is_its_own_key(name: str) -> None:
     assert entity_key(name)
     assert entity_key(entity_key(name)) == entity_key(name)
@@ -76,7 +76,7 @@ def test_a_key_is_never_empty_and_is_its_own_key(name: str) -> None:
 
 @given(names())
 @example("a.b.")
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_name_is_spelled_so_that_it_reads_back(name: str) -> None:
     assert read_name(spell(name)) == name
     assert parse(render(Fact(Kind.WORLD, "x", (name,)))) == Fact(Kind.WORLD, "x", (name,))
@@ -113,7 +113,7 @@ def test_the_file_name_of_an_entity(name: str, expected: str) -> None:
 
 
 @given(names())
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_file_name_never_leads_out_of_its_folder(name: str) -> None:
     made = slug(name)
     assert made

@@ -8,6 +8,7 @@ import pytest
 from counting import calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.facts import Fact
 from memctl.language.relations import Relation, relation, relation_key, slot_of
@@ -130,7 +131,7 @@ PIECES = st.sampled_from(
     st.lists(PIECES | st.text(max_size=5), max_size=12).map(" ".join),
     st.lists(st.text(min_size=1, max_size=8), max_size=2),
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_text_has_an_answer(text: str, names: list[str]) -> None:
     found = relation(text, names)
     assert found is None or (found.key and found.value and len(found.value) <= 80)

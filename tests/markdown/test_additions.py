@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import OPENERS, facts, line_facts, pages, texts
+from strategies import OPENERS, examples, facts, line_facts, pages, texts
 
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Span
@@ -127,7 +127,7 @@ def check_added(before: str, told: list[Fact]) -> None:
 @example("[a]: /b 'open\n", [TEA])
 @example("## Retain\n<!-- <script> ``` \n", [TEA])
 @example("## Retain\r- W: a\r", [TEA])
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_what_is_kept_is_read_back_and_nothing_before_it_changes(before: str, told: list[Fact]) -> None:
     check_added(before, told)
 
@@ -141,7 +141,7 @@ def test_no_last_line_swallows_the_first_new_one(section: str, line: str) -> Non
 
 @pytest.mark.slow
 @given(pages(), st.lists(line_facts(), min_size=1, max_size=3))
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_what_is_kept_is_read_back_5000_times(before: str, told: list[Fact]) -> None:
     check_added(before, told)
 
@@ -185,7 +185,7 @@ def test_what_a_line_cannot_hold_is_refused(fact: Fact) -> None:
 
 
 @given(facts())
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_clean_gives_a_fact_that_its_line_spells(fact: Fact) -> None:
     try:
         made = clean(fact)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import LINES, growth, line_facts, pages, texts
+from strategies import LINES, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact
 from memctl.markdown.blocks import defused, doubled, edited, resolve_conflict, splice
@@ -78,7 +78,7 @@ def test_of_nested_blocks_the_inner_one_counts() -> None:
 
 
 @given(st.lists(st.sampled_from([BEGIN, END, BEGIN.replace("x", "y"), END.replace("x", "y"), "text", ""]), max_size=12))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_blocks_never_overlap_and_begin_and_end_with_their_own_markers(lines: list[str]) -> None:
     after = 0
     for block in find_blocks(lines):
@@ -135,7 +135,7 @@ def test_what_ends_at_a_marker_does_not_hide_it(before: str) -> None:
 
 
 @given(pages(), st.sampled_from(["\n", "\r\n"]))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_a_page_and_its_writer_see_the_same_blocks(text: str, end: str) -> None:
     text += f"{end}{BEGIN}{end}body{end}{END}{end}"
     page = parse_page(text)
@@ -330,7 +330,7 @@ def pieces(text: str) -> list[str]:
 
 
 @given(PAGES, NAMES, BODIES, BODIES)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_every_byte_outside_the_block_stays(text: str, name: str, body: str, other: str) -> None:
     """R9; twice is as once; `python tests/torture R9` runs more of it."""
     outside_stays(text, name, body, other)
@@ -400,7 +400,7 @@ SIGNS = ("<<<<<<< a", "=======", ">>>>>>> b", "||||||| c")
 
 
 @given(PAGES, st.lists(st.sampled_from([*(f"{sign}\n" for sign in SIGNS), MINE, THEIRS, "text\n"]), max_size=9))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_untangle_takes_no_line_of_a_person(text: str, parts: list[str]) -> None:
     text += "".join(parts)
     if (done := resolve_conflict(text)) != text:

@@ -16,7 +16,7 @@ from datetime import date
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import HOSTILE, RAW, facts, growth, texts
+from strategies import HOSTILE, RAW, examples, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
 from memctl.markdown.attributes import ATTRIBUTES, parse_period
@@ -162,14 +162,14 @@ ROUND_TRIP = """parse(render(fact)) == fact, whatever stands in the text, the na
 @example(Fact(W, "^a"))
 @example(Fact(O, "x", confidence=1e-18, importance=0.1 + 0.2))
 @example(Fact(W, "x", ("@a", "b]c".replace("]", ")"), "Dr."), extra=(("a", '"'), ("b", "\\"))))
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_a_fact_survives_being_written_and_read(fact: Fact) -> None:
     assert parse(render(fact)) == fact, ROUND_TRIP
 
 
 @pytest.mark.slow
 @given(facts())
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_a_fact_survives_being_written_and_read_5000_times(fact: Fact) -> None:
     assert parse(render(fact)) == fact, ROUND_TRIP
 
@@ -185,7 +185,7 @@ def heads() -> st.SearchStrategy[str]:
 @example("W(a=\\)): x")
 @example("W(a\\=1): x")
 @example("O(c=٠.٥): x")
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_any_string_is_a_fact_or_a_problem(line: str) -> None:
     """And where it is a fact, render spells that fact again, on one line if the line was one."""
     read = parse(line)

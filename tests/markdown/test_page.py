@@ -22,7 +22,7 @@ from unittest.mock import patch
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import HOSTILE, growth, line_facts, pages, texts
+from strategies import HOSTILE, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span
 from memctl.markdown.front_matter import MAX_FRONT_MATTER, read_front_matter
@@ -200,7 +200,7 @@ YAML = [*"-:?&*!|>'\"%@`{}[],#ab0 \n\t\\", "\\U", "\\x", "<<", "!!", "---", "\x0
 
 
 @given(st.lists(st.sampled_from(YAML)).map("".join))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_front_matter_never_raises(source: str) -> None:
     assert isinstance(read_front_matter(source), dict | None)
 
@@ -209,7 +209,7 @@ def test_front_matter_never_raises(source: str) -> None:
 
 
 @given(st.lists(line_facts(), max_size=4), st.booleans())
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 def test_written_facts_are_read_back_and_nothing_else_is(facts: list[Fact], everywhere: bool) -> None:
     """Whatever stands in a fact (fences, markers, headings, quotes, ids), its line is that fact and one line long."""
     check_written(facts, everywhere)
@@ -217,7 +217,7 @@ def test_written_facts_are_read_back_and_nothing_else_is(facts: list[Fact], ever
 
 @pytest.mark.slow
 @given(st.lists(line_facts(), max_size=4), st.booleans())
-@settings(max_examples=5000)
+@settings(max_examples=examples(5000))
 def test_written_facts_are_read_back_5000_times(facts: list[Fact], everywhere: bool) -> None:
     check_written(facts, everywhere)
 
@@ -249,7 +249,7 @@ SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 @example("[a]: b\n[c]: d 'e\nf'\n", False)
 @example("> " * 40 + "deep\n", False)
 @example("".join(f"{'  ' * i}- item {i}\n" for i in range(40)), True)
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_each_line_that_says_something_stands_in_exactly_one_entry(text: str, everywhere: bool) -> None:
     """Every line with a letter, a digit or a symbol is recallable, and is read the same from its lines alone."""
     page = parse_page(text, everywhere)
@@ -267,7 +267,7 @@ def test_each_line_that_says_something_stands_in_exactly_one_entry(text: str, ev
 
 
 @given(texts(), st.sampled_from(["## {}", "{}\n===", "- {}", "1. {}", "> {}", "{}", "    {}", "|{}|\n|-|"]))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_parse_page_never_raises(text: str, form: str) -> None:
     parse_page(form.format(text), facts_everywhere=True)
 
@@ -323,7 +323,7 @@ PLAIN_LINES = st.builds("{}{}{}".format, MARGINS, st.sampled_from(["", *PLAIN]) 
 
 
 @given(st.lists(PLAIN_LINES, max_size=6))
-@settings(max_examples=800)
+@settings(max_examples=examples(800))
 def test_a_plain_page_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
     """Most logs need no Markdown parser; where memctl goes without, it sees the same blocks."""
     if plain_blocks(lines) is not None:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import _blocks, parse_page
@@ -47,7 +48,7 @@ MANAGED = """# Opinions
 
 
 @given(st.lists(LINES, max_size=9))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 def test_a_page_in_pieces_is_read_as_markdown_it_reads_it(lines: list[str]) -> None:
     _equal("\n".join(lines))
 

@@ -13,6 +13,7 @@ from face_helpers import memory_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import DAY, LOG, make_workspace
+from strategies import examples
 from torture import power_loss
 
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
@@ -156,7 +157,7 @@ def test_append_keeps_the_style_and_closes_a_torn_line(workspace: Workspace, bef
 
 
 @given(before=st.binary(max_size=300).filter(lambda data: b"\0" not in data))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_append_never_changes_a_byte_that_was_there(tmp_path_factory: pytest.TempPathFactory, before: bytes) -> None:
     workspace = make_workspace(tmp_path_factory.mktemp("w"), {})
     page = put(workspace, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import fact_texts, names
+from strategies import examples, fact_texts, names
 
 from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
@@ -23,7 +23,7 @@ HITS = st.lists(st.builds(hit, fact_texts(), names(), line=st.integers(1, 10**6)
 
 
 @given(HITS, st.integers(-5, 400))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_the_budget_is_never_exceeded_and_the_order_is_kept(hits: list[Hit], budget: int) -> None:
     kept = fit(hits, budget)
     assert sum(cost(one) for one in kept) <= max(0, budget)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import names, texts
+from strategies import examples, names, texts
 
 from memctl.errors import Usage
 from memctl.facts import Kind, Period
@@ -160,7 +160,7 @@ def test_a_flag_that_cannot_be_followed_is_an_error_with_a_cure(flags: dict[str,
 @example('"a" "b')
 @example('about:"@"')
 @example("[[ ]]")
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_any_question_can_be_read(text: str) -> None:
     """The only error that words can make is a span that ends before it begins."""
     try:
@@ -174,7 +174,7 @@ def test_any_question_can_be_read(text: str) -> None:
 
 
 @given(names().filter(lambda name: not name.startswith("@") and '"' not in name))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_any_name_can_be_asked_for(name: str) -> None:
     assert read(f"[[{name}]] tea") == Query("tea", about=(name,))
     assert read("tea", about=[name]) == Query("tea", about=(name,))

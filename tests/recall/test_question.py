@@ -12,7 +12,7 @@ import pytest
 from face_helpers import ask, call, contents, write_pages
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from strategies import texts
+from strategies import examples, texts
 
 from memctl.recall.query import read_query
 from memctl.recall.question import SHORT, clean_question
@@ -87,7 +87,7 @@ def test_bare_words_after_a_prompt_are_found(words: str, luggage: str) -> None:
 @example("<question>x</question>")
 @example('[{"role": "user", "content": "x"}]')
 @example("Answer briefly.\n\nWhat is x?")
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_short_text_is_not_touched(text: str) -> None:
     if len(text.strip()) <= SHORT:
         assert clean_question(text) == text
@@ -102,7 +102,7 @@ def test_a_short_text_is_not_touched(text: str) -> None:
         max_size=12,
     )
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_comes_out_stood_in_the_text(pieces: list[str]) -> None:
     """Nothing is made up, nothing becomes empty."""
     text = "\n".join(pieces)

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.facts import HALF_LIFE_DAYS, Kind, Period
 from memctl.recall.rank import Candidate, factors, order, recency
@@ -218,7 +219,7 @@ def answers(draw: st.DrawFn) -> tuple[list[Candidate], dict[int, int], list[int]
 
 @given(answers(), st.randoms(use_true_random=False))
 @example(([candidate(0), candidate(1)], {0: 1, 1: 0}, []), Random(1))
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_the_order_of_the_input_makes_no_difference(
     answer: tuple[list[Candidate], dict[int, int], list[int]], random: Random
 ) -> None:
@@ -231,7 +232,7 @@ def test_the_order_of_the_input_makes_no_difference(
 
 
 @given(answers())
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 def test_everything_comes_once_scores_fall_and_the_replaced_stand_below(
     answer: tuple[list[Candidate], dict[int, int], list[int]],
 ) -> None:

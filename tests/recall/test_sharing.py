@@ -11,7 +11,7 @@ import pytest
 from face_helpers import TODAY, ask, contents, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import OPENERS, line_facts, texts
+from strategies import OPENERS, examples, line_facts, texts
 
 from memctl.errors import MemctlError, NothingFound
 from memctl.facts import Citation
@@ -104,7 +104,7 @@ def test_what_is_not_private(line: str) -> None:
 
 
 @given(st.lists(st.one_of(texts(4), st.sampled_from(OPENERS)), max_size=6), line_facts(), st.sampled_from(SECRETS))
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 def test_no_word_of_any_private_fact(around: list[str], fact: object, secret: str) -> None:
     """Any fact that the grammar can spell, amid any Markdown, with any attributes."""
     hidden = replace(fact, text=f"{fact.text} {secret}", private=True)  # type: ignore[attr-defined,type-var]
@@ -115,7 +115,7 @@ def test_no_word_of_any_private_fact(around: list[str], fact: object, secret: st
 
 
 @given(st.lists(st.one_of(texts(4), st.sampled_from(OPENERS)), max_size=8), st.sampled_from(["\n", "\r\n", "\r"]))
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 def test_a_page_without_private_lines_stays(lines: list[str], end: str) -> None:
     """Byte for byte, whatever its line ends."""
     page = end.join(lines)
@@ -329,7 +329,7 @@ def test_nothing_private_gets_out(days: _Days) -> None:
 
 @pytest.mark.slow
 @given(_DAYS)
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 def test_nothing_private_gets_out_at_length(days: _Days) -> None:
     """A long run."""
     nothing_private_gets_out(days)

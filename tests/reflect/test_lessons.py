@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import fact_texts, names, texts
+from strategies import examples, fact_texts, names, texts
 
 import memctl.reflect.lessons
 from memctl.facts import Citation
@@ -261,7 +261,7 @@ OUTCOMES = st.builds(
 
 
 @given(st.lists(OUTCOMES, max_size=14), st.randoms(use_true_random=False))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_lessons_are_a_function_of_the_set_and_count_all_of_it(outcomes: list[TaskOutcome], rng: random.Random) -> None:
     found = lessons(outcomes)
     assert lessons(rng.sample(outcomes, len(outcomes))) == found
@@ -282,7 +282,7 @@ def check(strategy: Strategy) -> None:
 
 
 @given(st.lists(TEXTS, min_size=2, max_size=9, unique=True))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_what_is_alike_in_a_pair_is_together_in_the_task(told: list[str]) -> None:
     """Blocking by rare words misses no pair: what joins two texts alone joins them among others (identifiers aside)."""
     plain = [text for text in (text.replace("`", "").lower() for text in told) if text.strip()]

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from strategies import fact_texts, names, texts
+from strategies import examples, fact_texts, names, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, Span
 from memctl.markdown.escape import Source, heading, quoted, sources
@@ -331,7 +331,7 @@ def is_plain(text: str) -> bool:
 
 
 @given((fact_texts() | LOOSE).filter(is_plain), st.booleans())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_any_text_stays_one_item_and_shows_what_it_says(text: str, struck: bool) -> None:
     tokens = one_item(world_body([line(text, retracted=struck)], "bank/world.md"))
     kinds = [token.type for token in tokens]
@@ -368,7 +368,7 @@ def test_a_text_without_a_letter_is_no_fence() -> None:
 
 
 @given(names(), texts(2))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_names_and_slots_are_letters(name: str, slot: str) -> None:
     about = About("x", related=[(name, "bank/entities/y.md", 1)], now=[(slot, line("text"))])
     for item in entity_body(about, PAGE).split("\n"):
@@ -422,7 +422,7 @@ def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
 
 
 @given(CITATIONS, st.sampled_from([PAGE, "bank/world.md", "top.md", "memory/x/y.md", "a b/c.md"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None:
     body = experience_body([line("text", citation=citation)], page)
     assert list(sources(body, page)) == [Source(citation.path, Span(citation.line, citation.end_line), "f-1")]
@@ -443,7 +443,7 @@ def test_no_heading_opens_a_section_of_facts(name: str) -> None:
 
 
 @given(fact_texts())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_heading_is_one_line_with_its_name(name: str) -> None:
     tokens = RENDERED.parse(f"### {heading(name)}\n")
     assert [token.type for token in tokens] == ["heading_open", "inline", "heading_close"]

@@ -11,6 +11,7 @@ from face_helpers import memory_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl, synced
+from strategies import examples
 
 from memctl.errors import MemctlError, OutsideWorkspace, PageUnreadable, Refused, Usage
 from memctl.facts import Citation, Fact, Kind
@@ -96,7 +97,7 @@ BYTES = st.lists(st.sampled_from(PIECES), max_size=10).map(b"".join)
 
 
 @given(before=BYTES, text=st.text(min_size=1, max_size=60))
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 def test_what_is_kept_is_read_back_from_its_citation_and_nothing_else_changes(
     tmp_path_factory: pytest.TempPathFactory, before: bytes, text: str
 ) -> None:

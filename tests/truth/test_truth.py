@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.facts import Period
 from memctl.truth.validity import Claim, Validity, validities, versions
@@ -129,7 +130,7 @@ def many(draw: st.DrawFn) -> list[Claim]:
 
 
 @given(many(), st.randoms(use_true_random=False), NUMBERS.map(lambda n: day(2 * n)))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_the_order_of_reading_makes_no_difference(claims: list[Claim], random: Random, today: date) -> None:
     shuffled = list(claims)
     random.shuffle(shuffled)
@@ -138,7 +139,7 @@ def test_the_order_of_reading_makes_no_difference(claims: list[Claim], random: R
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_no_standing_is_longer_than_what_its_author_said(claims: list[Claim], today: date) -> None:
     found = validities(claims, today)
     assert set(found) == {c.id for c in claims}
@@ -166,7 +167,7 @@ def unlinked(claims: list[Claim], **fields: object) -> list[Claim]:
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_the_current_value_of_a_slot_is_the_newest_line_that_has_begun(claims: list[Claim], today: date) -> None:
     plain = unlinked(claims)
     found = validities(plain, today)
@@ -178,7 +179,7 @@ def test_the_current_value_of_a_slot_is_the_newest_line_that_has_begun(claims: l
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)), st.booleans())
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_slot_has_one_current_value_unless_pages_of_a_day_or_a_pin_contradict(
     claims: list[Claim], today: date, amending: bool
 ) -> None:
@@ -192,7 +193,7 @@ def test_a_slot_has_one_current_value_unless_pages_of_a_day_or_a_pin_contradict(
 
 
 @given(many(), NUMBERS.map(lambda n: day(2 * n)))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_only_a_link_ends_what_is_pinned(claims: list[Claim], today: date) -> None:
     pinned = unlinked(claims, pinned=True, trusted=True)
     assert all(standing.replaced_by is None for standing in validities(pinned, today).values())

@@ -74,7 +74,6 @@ def classes() -> dict[str, type[MemctlError]]:
 def test_every_error_has_its_exit_code() -> None:
     """The table of exit codes, the tree in the docstring of errors.py and the classes agree."""
     assert {name: cls.exit_code for name, cls in classes().items()} == CODES
-    assert set(errors.__all__) == set(CODES)
     for name, code in CODES.items():
         assert any(name in line and str(code) in line for line in (errors.__doc__ or "").splitlines()), name
 

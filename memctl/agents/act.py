@@ -315,7 +315,7 @@ def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
         raise Usage(made.message.removeprefix("--"), made.suggestion)
     found = find_secrets(f"{key or ''}: {text}")
     if found:
-        raise Refused(f"this looks like a {found[0].name}", "leave it out: memory is no place for it")
+        raise Refused(f"this looks like a {found[0].name}", "leave it out: memory is not a place for secrets")
     unknown = sorted(values.keys() - set(COMMANDS["SAVE_FACT"]))
     return clean(made), notes + [f"{name}= is not known" for name in unknown]
 

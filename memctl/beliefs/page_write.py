@@ -45,7 +45,7 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     What cannot be read back afterwards (an open fence swallows it) is not written: then the text comes back as it was.
     """
     if edited(text, LEDGER):
-        return Written(text, _lines(text), "its block `evidence` was edited; take it out, then reflect writes it anew")
+        return Written(text, _lines(text), "its block `evidence` was edited; remove it, then reflect writes it again")
     if not _is_whole(text):
         problem = (
             "its block `evidence` has lost one of its marker lines; put it back, or take the rest of the block out"

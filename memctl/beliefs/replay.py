@@ -157,7 +157,7 @@ class _Run:
                 self.taken_out[ref] = mark if ref in self.unread else LastWritten(None, mark.codes)
                 if ref in self.unread:
                     self.notes.append(
-                        f"line {self.unread[ref]}: ^{ref} does not read as a belief; mend the line, or take the belief out"
+                        f"line {self.unread[ref]}: ^{ref} does not read as a belief; correct the line, or remove the belief"
                     )
                 # What was said again of such a belief does not bring it back under another id.
                 self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}

@@ -45,12 +45,12 @@ _FORM = 'the form is [{"role": "user", "content": "…"}, …]'
 def checked(messages: Any, name: str = "the chat") -> list[Message]:
     """Messages that can be worked with; Usage says which one cannot."""
     if not isinstance(messages, list | tuple):
-        raise Usage(f"{name} is no list of messages", _FORM)
+        raise Usage(f"{name} is not a list of messages", _FORM)
     if not messages:
         raise Usage(f"{name} has no messages", _FORM)
     for number, message in enumerate(messages, 1):
         if not isinstance(message, Mapping):
-            raise Usage(f"{name}: message {number} is no object", _FORM)
+            raise Usage(f"{name}: message {number} is not an object", _FORM)
         if not isinstance(message.get("role"), str):
             raise Usage(f"{name}: message {number} has no role", _FORM)
         if not isinstance(message.get("content"), str | list | None):

@@ -36,7 +36,9 @@ def _of_file(path: str) -> Counter:
     try:
         json.loads(Path(path).read_text("utf-8"))["model"]["vocab"]  # the library raises bare Exceptions
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Usage(f"{path} is no tokenizer: {error}", "name a tokenizer.json, as it lies beside a model") from error
+        raise Usage(
+            f"{path} is not a tokenizer: {error}", "name a tokenizer.json, as it lies beside a model"
+        ) from error
     try:
         tokenizers: Any = import_module("tokenizers")
     except ImportError as error:

@@ -107,7 +107,7 @@ def _text_of(searcher: Searcher, entries: Sequence[Row]) -> str:
 
 def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: Sequence[Citation]) -> str:
     if not entries:
-        return f"not found: {places[0]} is no text that is indexed (a rule, a fence)"
+        return f"not found: {places[0]} is not indexed: a rule or a fence"
     if all(entry.block is not None for entry in entries):
         return "not found: a copy in a managed block; recall shows the line that it cites"
     ids = [entry.id for entry in entries]
@@ -273,7 +273,7 @@ def _run(memory: OpenMemory, questions: Sequence[Question], sessions: Sessions, 
             raise Usage(
                 f"nothing is left: the gold of {'the only question' if len(questions) == 1 else f'all {len(questions):,} questions'} "
                 "points at nothing, and --gone exclude leaves it out",
-                f"mend the labels, beginning with {gone[0]}",
+                f"correct the labels, beginning with {gone[0]}",
             )
         _explain_misses(made, searcher, asked, options)
     made.notes += gone[:_SHOWN] + ([f"and {len(gone) - _SHOWN} more such"] if len(gone) > _SHOWN else [])
@@ -307,7 +307,7 @@ def _need_vectors(workspace: Workspace) -> None:
         if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
             raise ExtraBroken(
                 f"the vectors are of {vectors.embedder_id}, and the model is {embedder.id}",
-                f"run `memctl index`: it embeds anew with {embedder.name}; or install the other model again",
+                f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again",
             )
     embedder.query("?")  # fails here rather than with every question
 

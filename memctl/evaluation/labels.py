@@ -111,7 +111,7 @@ def read_sessions(path: Path, workspace: str) -> Sessions:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             citation = None
         if citation is None:
-            raise Usage(f"line {number} of {path} is no session", 'write {"source": "path#L12", "session": "name"}')
+            raise Usage(f"line {number} of {path} is not a session", 'write {"source": "path#L12", "session": "name"}')
         if row.get("workspace") in (None, workspace):
             lines = range(citation.line, min(citation.end_line, citation.line + 9_999) + 1)
             listed[citation.path].update(dict.fromkeys(lines, session))
@@ -168,7 +168,7 @@ def read_label(text: str, line: int) -> Question | None:
         reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
         raise Usage(f"line {line} is not JSON: {reason}", _CURE) from None
     if not isinstance(read, dict):
-        raise Usage(f"line {line} is no JSON object", _CURE)
+        raise Usage(f"line {line} is not a JSON object", _CURE)
     question = read.get("question")
     if not isinstance(question, str) or not question.strip():
         raise Usage(f'line {line} has no "question"', _CURE)
@@ -193,7 +193,7 @@ def _strings(read: dict[str, Any], key: str, line: int) -> list[str]:
     value = read.get(key)
     listed = [value] if isinstance(value, str) else [] if value is None else value
     if not isinstance(listed, list) or not all(item is None or isinstance(item, str) for item in listed):
-        raise Usage(f'line {line}: "{key}" is no list of strings', _CURE)
+        raise Usage(f'line {line}: "{key}" is not a list of strings', _CURE)
     return [_clean(item or "").strip() for item in listed]
 
 
@@ -310,7 +310,7 @@ def label(memory: OpenMemory, text: str, citations: Sequence[str], options: Labe
 def _label_file(workspace: Workspace, file: str) -> str:
     path = workspace.contain(file)
     if not path.lower().endswith((".jsonl", ".ndjson")) or path.startswith(".memory/"):
-        raise Usage(f"{file} is no place for labels", "name a .jsonl file of the workspace; .memory/ is derived")
+        raise Usage(f"{file} is not a place for labels", "name a .jsonl file of the workspace; .memory/ is derived")
     return path
 
 

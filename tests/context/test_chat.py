@@ -461,10 +461,10 @@ def test_nothing_is_cut_silently(workspace: Workspace) -> None:
     [
         ('[{"role": "user"]', "line 1, column 17"),
         ('[{"role": "user", "content": "a"},\n {"role"', "line 2"),
-        ("{}", "no list of messages"),
+        ("{}", "not a list of messages"),
         ("[]", "no messages"),
         ('[{"content": "a"}]', "message 1 has no role"),
-        ('[{"role": "user", "content": "a"}, 3]', "message 2 is no object"),
+        ('[{"role": "user", "content": "a"}, 3]', "message 2 is not an object"),
         ('[{"role": "user", "content": 3}]', "message 1: content is neither"),
         ("", "line 1, column 1"),
         ("[" * 100_000, "nested too deeply"),

@@ -402,11 +402,11 @@ def test_labels_cannot_steer_a_terminal(tmp_path: Path) -> None:
     ("line", "what"),
     [
         (b'{"question": "x", "gold": ["a.md#L1"]', "line 2 is not JSON"),
-        (b"[1, 2]", "line 2 is no JSON object"),
+        (b"[1, 2]", "line 2 is not a JSON object"),
         (b'{"gold": ["a.md#L1"]}', 'line 2 has no "question"'),
         (b'{"question": 7, "gold": ["a.md#L1"]}', 'line 2 has no "question"'),
-        (b'{"question": "x", "gold": [7]}', 'line 2: "gold" is no list of strings'),
-        (b'{"question": "x", "gold": {"a": 1}}', 'line 2: "gold" is no list of strings'),
+        (b'{"question": "x", "gold": [7]}', 'line 2: "gold" is not a list of strings'),
+        (b'{"question": "x", "gold": {"a": 1}}', 'line 2: "gold" is not a list of strings'),
         (b'{"question": "x", "gold": "a.md#L1", "as_of": 2025}', 'line 2: "as_of" is not a day'),
         (b'{"question": "\xff", "gold": "a.md#L1"}', "line 2 of questions.jsonl is not UTF-8"),
         (b"[" * 100_000, "line 2 is not JSON: nested too deeply"),
@@ -461,7 +461,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     assert call(["eval", "q.jsonl", "-w", "nowhere"], tmp_path).code == 10
     (tmp_path / "sessions.jsonl").write_text('{"source": "nowhere", "session": 1}\n')
     done = call(["eval"], tmp_path)
-    assert done.code == 2 and "line 1 of " in done.err and "is no session" in done.err
+    assert done.code == 2 and "line 1 of " in done.err and "is not a session" in done.err
 
 
 def test_an_empty_workspace(tmp_path: Path) -> None:

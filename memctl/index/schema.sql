@@ -19,7 +19,7 @@ CREATE TABLE page (
 
 CREATE TABLE entry (
     id          INTEGER PRIMARY KEY,    -- page << 22 | ordinal: neighbours on the page are neighbours here
-    page        INTEGER NOT NULL,
+    page        INTEGER NOT NULL,       -- the page that it stands on
     ref         TEXT NOT NULL,          -- f-1a2b3c4d, or the author's own block id
     role        TEXT NOT NULL,          -- fact, text, item, row, heading, code, rest
     kind        TEXT NOT NULL,          -- world, experience, opinion, observation, note

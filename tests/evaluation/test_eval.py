@@ -282,7 +282,7 @@ def test_misses_say_why(tmp_path: Path) -> None:
     assert reasons[2] == "not among the first 100: shares no word with the question"
     assert reasons[3].startswith("found, and ranked below what replaced it (^f-")
     assert reasons[4] == "not found: left out by the filter since:2025-11-21"
-    assert reasons[5].startswith("not found: notes.md#L3 is no text that is indexed")
+    assert reasons[5].startswith("not found: notes.md#L3 is not indexed")
     assert reasons[6] == "recall refuses: since 2025-11-21 is after until 2025-11-01"
     first = next(miss for miss in found["misses"] if miss["line"] == 1)
     assert 1 < first["gold"][0]["rank"] <= 100 and first["gold"][0]["content"].endswith("a long list of things")

@@ -108,9 +108,11 @@ def shared_class_names(modules: dict[str, ast.Module]) -> list[str]:
 
 def code_lines(text: str) -> Iterator[tuple[int, str]]:
     """Lines that say something by themselves: no blanks, comments, imports or lone punctuation."""
+    imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom))
+    skipped = {line for node in imports for line in range(node.lineno, (node.end_lineno or 0) + 1)}
     for number, line in enumerate(text.splitlines(), 1):
         plain = line.strip()
-        if plain and not plain.startswith(("#", "import ", "from ", "@")) and any(c.isalnum() for c in plain):
+        if number not in skipped and not plain.startswith(("#", "@")) and any(c.isalnum() for c in plain):
             yield number, plain
 
 
@@ -144,11 +146,11 @@ def figures(tree: Path) -> list[Figure]:
     }
     named = [name for name in files if lines_of(files[name]) and not name.endswith("__init__.py")]
     return [
-        Figure("lines in memctl/", sum(map(lines_of, files.values())), 40_900, goal=34_000),
-        Figure("modules (without room pages of one line)", len(named), 172, goal=160),
+        Figure("lines in memctl/", sum(map(lines_of, files.values())), 40_700, goal=34_000),
+        Figure("modules (without room pages of one line)", len(named), 168, goal=160),
         Figure("lines of the largest module", max(map(lines_of, files.values())), MODULE_LINES, tuple(large)),
         *(Figure(name, len(found), 0, tuple(found)) for name, found in counted.items()),
-        Figure("lines in tests/", sum(map(lines_of, tests.values())), 33_400, goal=22_000),
+        Figure("lines in tests/", sum(map(lines_of, tests.values())), 33_200, goal=22_000),
         Figure("lines of README.md", lines_of((tree / "README.md").read_text("utf-8")), 160),
     ]
 

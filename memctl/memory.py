@@ -54,8 +54,6 @@ if TYPE_CHECKING:
     from .watch.watch import Noticed as Noticed
     from .watch.watcher import Bell as Bell
 
-__all__ = ["Memory", "init_workspace", "open_memory"]
-
 
 def open_memory(
     path: str | os.PathLike[str] | None = None, *, now: datetime | None = None, tell: Callable[[str], None] = silent,

@@ -19,7 +19,7 @@ from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import is_han
 from ..language.relations import relation
 from ..language.sentences import is_change
-from ..stance.lexicon import Role, shipped, tokens
+from ..stance.lexicon import PhraseRole, shipped, tokens
 from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
 
 SAME_DAY, PINNED, OUTSIDE = "same slot, same day, other value", "pinned against newer", "other value from outside"
@@ -157,11 +157,11 @@ def _mark(term: str) -> _Mark:
 
 
 @lru_cache(maxsize=100_000)
-def roles_of(term: str) -> tuple[Role, ...]:
+def roles_of(term: str) -> tuple[PhraseRole, ...]:
     """What the word lists of stance say of a search term."""
     lists = shipped()
     if is_han(term[0]):
-        return (Role("numbers"),) if term in HAN_NUMERALS else tuple(lists.characters.get(term, ()))
+        return (PhraseRole("numbers"),) if term in HAN_NUMERALS else tuple(lists.characters.get(term, ()))
     stems = lists.phrases.get(term, []) + lists.phrases.get(f"={term}", [])
     own = tuple(role for key, given in stems if len(key) == 1 for role in given) + _numerals().get(term, ())
     matched = lists.match(found, 0)[1] if (found := tokens(term)) else ()
@@ -169,7 +169,7 @@ def roles_of(term: str) -> tuple[Role, ...]:
 
 
 @cache
-def _numerals() -> dict[str, tuple[Role, ...]]:
+def _numerals() -> dict[str, tuple[PhraseRole, ...]]:
     """The stems of written-out numbers, which the lists hold as they are spelled."""
     return {
         stem: (role,)

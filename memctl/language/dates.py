@@ -15,7 +15,7 @@ from functools import cache
 from itertools import product
 
 from memctl.facts import Period
-from memctl.language.dates_lexer import Token, last_day, lexer, month_span, read_iso
+from memctl.language.dates_lexer import DateToken, last_day, lexer, month_span, read_iso
 from memctl.language.detect import beside, default_languages, languages_of, rivals
 from memctl.language.words import languages, lines, words
 
@@ -271,7 +271,7 @@ _SLOT_OF = (
 )
 
 
-def _fill(path: list[str], tokens: list[Token]) -> _Slots:
+def _fill(path: list[str], tokens: list[DateToken]) -> _Slots:
     """The values of the tokens under the names that the meanings use; a second day or year gets a 2."""
     slots: _Slots = {}
     for name, token in zip(path, tokens, strict=True):
@@ -313,7 +313,7 @@ class _Point:
             return None
 
 
-def _point(tokens: list[Token], at: int, level: int) -> _Point | None:
+def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
     """The longest order that starts at token `at` and counts at `level`."""
     if at < len(tokens) and "iso" in tokens[at].readings:
         return _Point(at + 1, 0, "iso", {}, "iso", tokens[at].period)
@@ -378,18 +378,18 @@ def _range(first: _Point, second: _Point, today: date) -> Period | None:
     return Period(left.first, right.last)
 
 
-def _is(tokens: list[Token], at: int, *names: str) -> bool:
+def _is(tokens: list[DateToken], at: int, *names: str) -> bool:
     return at < len(tokens) and any(name in tokens[at].readings for name in names)
 
 
-def _second(tokens: list[Token], first: _Point, opener: str, level: int) -> _Point | None:
+def _second(tokens: list[DateToken], first: _Point, opener: str, level: int) -> _Point | None:
     """The far end of a range whose near end is `first`, or None."""
     if not _is(tokens, first.end, "and" if opener == "between" else "conn"):
         return None
     return _point(tokens, first.end + 1, max(level, 1 if opener else 0))
 
 
-class _Phrase:
+class _DatePhrase:
     """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
 
     __slots__ = ("bare_year", "cycle", "end", "period")
@@ -398,7 +398,7 @@ class _Phrase:
         self.end, self.period, self.cycle, self.bare_year = end, period, cycle, bare_year
 
 
-def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) -> _Phrase | None:
+def _opened(tokens: list[DateToken], at: int, opener: str, today: date, level: int) -> _DatePhrase | None:
     """since/until/before/after/from/between + a point or a range."""
     first = _point(tokens, at + 1, max(level, 1))
     if first is None or (first.meaning == "weekday" and _is(tokens, first.end, "conn") and not level):
@@ -409,16 +409,16 @@ def _opened(tokens: list[Token], at: int, opener: str, today: date, level: int) 
     if level == 0 and first.end == at + 2 and _is(tokens, at, "by") and _is(tokens, at + 1, "name"):
         return None  # "reviewed by June" names a person
     if first.is_range and opener in ("from", "since"):
-        return _Phrase(first.end, first.on(today), first.cycle, first.bare_year)
+        return _DatePhrase(first.end, first.on(today), first.cycle, first.bare_year)
     closer = _closer(tokens, first.end, opener)
     if closer:
-        return _Phrase(first.end + 1, _bounded(closer, first.on(today)), first.cycle)
+        return _DatePhrase(first.end + 1, _bounded(closer, first.on(today)), first.cycle)
     if opener in ("from", "between") or (first.bare_year and not tokens[at].readings[opener]):
         return None
-    return _Phrase(first.end, _bounded(opener, first.on(today)), first.cycle, first.bare_year)
+    return _DatePhrase(first.end, _bounded(opener, first.on(today)), first.cycle, first.bare_year)
 
 
-def _closer(tokens: list[Token], at: int, opener: str = "") -> str:
+def _closer(tokens: list[DateToken], at: int, opener: str = "") -> str:
     """The kind of bound that a word after a point sets (以来, 之前, onwards); empty if none."""
     names = [name for name in _CLOSERS if _is(tokens, at, name)]
     if not names or (names[0] == "start_end" and not opener):  # 会议上周开始 does not mean "since", 从上周开始 does
@@ -426,31 +426,33 @@ def _closer(tokens: list[Token], at: int, opener: str = "") -> str:
     return _CLOSERS[names[0]]
 
 
-def _ranged(tokens: list[Token], at: int, first: _Point, opener: str, today: date, level: int) -> _Phrase | None:
+def _ranged(
+    tokens: list[DateToken], at: int, first: _Point, opener: str, today: date, level: int
+) -> _DatePhrase | None:
     """`first` + to + a point, or + to + "present"; None for a week's rhythm (Monday to Friday)."""
     opens = opener or _is(tokens, first.end, "dash")  # "on Nov 27 to present the plan" has neither
     if opens and first.meaning in _CALENDAR and _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
-        return _Phrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
+        return _DatePhrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
     second = _second(tokens, first, opener, level)
     if second is None or (not (opener or level) and not {first.meaning, second.meaning} <= _CALENDAR):
         return None
     if level == 0 and (second.meaning == "weekday" or not (opener or first.level == 0 or _is(tokens, at, "month"))):
         return None
     period = _range(first, second, today)
-    return _Phrase(second.end, period, min(first.cycle, second.cycle), second.bare_year) if period else None
+    return _DatePhrase(second.end, period, min(first.cycle, second.cycle), second.bare_year) if period else None
 
 
-def _phrase(tokens: list[Token], at: int, today: date, level: int) -> _Phrase | None:
+def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DatePhrase | None:
     """The longest expression that starts at token `at`."""
-    found: list[_Phrase | None] = []
+    found: list[_DatePhrase | None] = []
     point = _point(tokens, at, max(level, 1))
     if point:
         found.append(_ranged(tokens, at, point, "", today, level))
         point = point if point.level <= level else _point(tokens, at, level)
     if point:
-        found.append(_Phrase(point.end, point.on(today), point.cycle, point.bare_year))
+        found.append(_DatePhrase(point.end, point.on(today), point.cycle, point.bare_year))
     if point and (closer := _closer(tokens, point.end)):
-        found.append(_Phrase(point.end + 1, _bounded(closer, point.on(today)), point.cycle))
+        found.append(_DatePhrase(point.end + 1, _bounded(closer, point.on(today)), point.cycle))
     found += [_opened(tokens, at, name, today, level) for name in _OPENERS if name in tokens[at].readings]
     return max(filter(None, found), key=lambda phrase: phrase.end, default=None)
 
@@ -478,12 +480,12 @@ def _counted() -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(word for name in languages() for word in words(name, "dates").get(s, ())) for s in sections)
 
 
-def _is_last_of(tokens: list[Token]) -> bool:
+def _is_last_of(tokens: list[DateToken]) -> bool:
     """True for "the last Sunday of October": the last one of something, not the one before today."""
     return "of" in tokens[-1].readings and any({"rel", "relative"} & token.readings.keys() for token in tokens)
 
 
-def _stands_alone(text: str, tokens: list[Token], at: int, phrase: _Phrase) -> bool:
+def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhrase) -> bool:
     """False inside a path, handle, call, sum of money or hyphenated word, or after another number (1 000 days ago)."""
     start, end = tokens[at].start, tokens[phrase.end - 1].end
     before, after = text[start - 1 : start], text[end : end + 1]

@@ -23,7 +23,7 @@ _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
 
 
-class Token:
+class DateToken:
     """One word, number or mark at `start:end`, with what it may mean (class -> value).
 
     `tight` marks a hyphen inside a word; `period` is set when the token alone is a whole date (ISO).
@@ -37,7 +37,7 @@ class Token:
         self.start, self.end, self.readings, self.tight, self.period = start, end, readings, tight, period
 
 
-BREAK = Token(-1, -1, {})
+BREAK = DateToken(-1, -1, {})
 
 
 def last_day(year: int, month: int) -> date:
@@ -171,14 +171,14 @@ def _numeric_date(kind: str, a: int, b: int, c: int) -> Period | None:
     return _day(c, b, a) if a > 12 else _day(c, a, b)
 
 
-def _compound_token(text: str, start: int, whole: bool) -> Token | None:
+def _compound_token(text: str, start: int, whole: bool) -> DateToken | None:
     """A token for a chunk with digits in it: number, ISO date, ordinal, quarter; None for anything else."""
     end = start + len(text)
     if text.isdecimal():
-        return Token(start, end, _number(text, whole))
+        return DateToken(start, end, _number(text, whole))
     period = _iso_chunk(text)
     if period and (whole or len(text) > 7 or text[:2] in ("19", "20", "21")):  # 1200-12 is a part number
-        return Token(start, end, {"iso": 0}, period=period)
+        return DateToken(start, end, {"iso": 0}, period=period)
     match = _compound().fullmatch(text)
     if not match:
         return None
@@ -187,8 +187,8 @@ def _compound_token(text: str, start: int, whole: bool) -> Token | None:
     if kind == "dotted" and not whole and len(values[1]) < 2:  # 1.2.2010 is a version too
         return None
     if kind in ("dotted", "slashed", "us"):
-        return Token(start, end, {"iso": 0}, period=_numeric_date(kind, *map(int, values)))
-    return Token(start, end, _compound_readings(kind, int(values[0]), values[-1].lower(), whole))
+        return DateToken(start, end, {"iso": 0}, period=_numeric_date(kind, *map(int, values)))
+    return DateToken(start, end, _compound_readings(kind, int(values[0]), values[-1].lower(), whole))
 
 
 def _compound_readings(kind: str, value: int, suffix: str, whole: bool) -> Readings:
@@ -337,7 +337,7 @@ class Lexer:
             return {name: value for name, value in readings.items() if name not in _BOLD | lone}
         return readings
 
-    def _han_tokens(self, run: str, offset: int) -> Iterator[Token]:
+    def _han_tokens(self, run: str, offset: int) -> Iterator[DateToken]:
         """Longest known word first, left to right; ordinary words are read too, so that they guard their edges."""
         run, pos = run.translate(self._traditional), 0
         while found := self._han_starts.search(run, pos):
@@ -345,68 +345,68 @@ class Lexer:
             ends = range(min(start + _LONGEST_HAN, len(run)), start, -1)
             pos = next((end for end in ends if run[start:end] in self._table), 0)
             if pos:
-                yield Token(offset + start, offset + pos, self._table[run[start:pos]])
+                yield DateToken(offset + start, offset + pos, self._table[run[start:pos]])
             elif number := _han_run().match(run, start):
                 pos = number.end()
-                yield Token(offset + start, offset + pos, _han_number(number[0]))
+                yield DateToken(offset + start, offset + pos, _han_number(number[0]))
             else:
                 pos = start + 1
 
-    def _hyphenated(self, text: str, start: int, whole: bool) -> list[Token]:
+    def _hyphenated(self, text: str, start: int, whole: bool) -> list[DateToken]:
         """`27-Nov-2025`, `mid-November`: a token for each piece; none unless every piece is a known word or number."""
-        tokens: list[Token] = []
+        tokens: list[DateToken] = []
         for piece in text.split("-"):
             if tokens:
-                tokens.append(Token(start - 1, start, _DASH, tight=True))
+                tokens.append(DateToken(start - 1, start, _DASH, tight=True))
             readings = self._word(piece, whole)
-            token = Token(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
+            token = DateToken(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
             if not token or not token.readings:
                 return []
             tokens.append(token)
             start += len(piece) + 1
         return tokens
 
-    def _chunk_tokens(self, text: str, start: int, whole: bool) -> list[Token]:
+    def _chunk_tokens(self, text: str, start: int, whole: bool) -> list[DateToken]:
         readings = self._word(text, whole)
         if readings is not None:
-            return [Token(start, start + len(text), readings)]
+            return [DateToken(start, start + len(text), readings)]
         token = _compound_token(text, start, whole) if any(c.isdecimal() for c in text) else None
         if token:
             return [token]
         return self._hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
 
-    def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[Token]:
+    def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[DateToken]:
         for match in _chunks().finditer(text, start, end):
             chunk = match[1]
             if chunk is None:
-                yield Token(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
+                yield DateToken(match.start(), match.end(), _COMMA if match[2] in ",，、" else _DASH)
             # Nearly every word of a text ends here: 1 MB has 200,000 of them.
             elif not chunk.isalpha() or chunk.lower() in self._table:
                 yield from self._chunk_tokens(chunk, match.start(), whole)
 
-    def _raw_tokens(self, text: str, whole: bool) -> Iterator[Token]:
+    def _raw_tokens(self, text: str, whole: bool) -> Iterator[DateToken]:
         for start, end, han in _pieces(text):
             yield from (
                 self._han_tokens(text[start:end], start) if han else self._spaced_tokens(text, start, end, whole)
             )
 
-    def tokens(self, text: str, today: date, whole: bool = False) -> list[Token]:
+    def tokens(self, text: str, today: date, whole: bool = False) -> list[DateToken]:
         """The tokens of `text`, with BREAK wherever something else stands between two of them.
 
         `whole`: the text is nothing but one time expression, so that "may" and "sat" can only be a month and a weekday.
         """
-        tokens: list[Token] = []
+        tokens: list[DateToken] = []
         end = 0
         for token in self._raw_tokens(text, whole):
             if "offset_year" in token.readings:
                 year = today.year + token.readings["offset_year"]
-                token = Token(token.start, token.end, {"year": year, "fullyear": year})
+                token = DateToken(token.start, token.end, {"year": year, "fullyear": year})
             joined = not tokens or tokens[-1] is BREAK or _joined(text[end : token.start], tokens[-1], text)
             end = token.end
             if not joined:
                 tokens.append(BREAK)
             elif tokens and (merged := _merge(tokens, token, today)):
-                token = Token(tokens.pop().start, end, merged)
+                token = DateToken(tokens.pop().start, end, merged)
             tokens.append(token if token.readings or token.period else BREAK)
         return tokens
 
@@ -417,7 +417,7 @@ def lexer(chosen: tuple[str, ...]) -> Lexer:
     return Lexer(chosen)
 
 
-def _joined(gap: str, before: Token, text: str) -> bool:
+def _joined(gap: str, before: DateToken, text: str) -> bool:
     """True when only white space (or the full stop of an abbreviation) stands between two tokens."""
     if gap.startswith(".") and text[before.end - 1].isalpha() and not _ABBREVIATED.isdisjoint(before.readings):
         gap = gap[1:]
@@ -427,7 +427,7 @@ def _joined(gap: str, before: Token, text: str) -> bool:
 _SUFFIXES = frozenset(["year_mark", "year_mark_bare", "year_abbr", "cal", "month_mark", "day_mark"])
 
 
-def _merge(tokens: list[Token], new: Token, today: date) -> Readings | None:
+def _merge(tokens: list[DateToken], new: DateToken, today: date) -> Readings | None:
     """`2025 года`, `11月`, `27日`, `last year`: what the last token and the next are together, or None if nothing."""
     old, add = tokens[-1].readings, new.readings
     if _SUFFIXES.isdisjoint(add):

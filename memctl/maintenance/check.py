@@ -31,8 +31,6 @@ from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace
 from ..recall.query import aliases_fault
 
-__all__ = ["Finding", "check"]
-
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")

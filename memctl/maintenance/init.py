@@ -9,8 +9,6 @@ from ..errors import CannotWrite, MemctlError
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import Workspace
 
-__all__ = ["Made", "init"]
-
 _PAGES = {
     "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
     "bank/world.md": "# World\n\nObjective facts that last.\n",

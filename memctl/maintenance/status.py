@@ -16,8 +16,6 @@ from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
 
-__all__ = ["Status", "status"]
-
 
 @dataclass(frozen=True, slots=True)
 class Status:

@@ -51,11 +51,11 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
     where, _, ref = reference.strip().rpartition(" ^")
     citation = Citation.parse(where or reference)
     if citation and not where and not public:
-        return (_Pages(memory, public).at(citation, context),)
+        return (_CitedPages(memory, public).at(citation, context),)
 
     def job(bound: OpenMemory) -> tuple[Passage, ...]:
         bound.sync_for_read()
-        pages = _Pages(bound, public)
+        pages = _CitedPages(bound, public)
         if citation and not where:
             return (pages.at(citation, context),)
         found = _named_passages(bound.index, pages, ref or reference.strip(), context)
@@ -67,7 +67,7 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
     return passages
 
 
-class _Pages:
+class _CitedPages:
     """The pages of a workspace as they are on disk; if `public`, those that recall searches, their private lines blank."""
 
     def __init__(self, memory: OpenMemory, public: bool) -> None:
@@ -110,7 +110,7 @@ class _Pages:
         return path.endswith(".md") and (self.workspace.root / contained).is_file()
 
 
-def _named_passages(index: Index, pages: _Pages, name: str, context: int) -> tuple[Passage, ...]:
+def _named_passages(index: Index, pages: _CitedPages, name: str, context: int) -> tuple[Passage, ...]:
     """What has this id; else the page of the entity of this name; else the page at this path."""
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []

@@ -52,7 +52,7 @@ class Fusion(NamedTuple):
     near: Mapping[int, Nearness]
 
 
-class Source(NamedTuple):
+class VectorSource(NamedTuple):
     """Open vectors, how to search in them, and how to let go of them."""
 
     vectors: Vectors
@@ -63,7 +63,7 @@ class Source(NamedTuple):
 class VectorSearch:
     """One question to the vectors, being embedded. `close` when done."""
 
-    def __init__(self, source: Source, embedder: Embedder, text: str, weight: float) -> None:
+    def __init__(self, source: VectorSource, embedder: Embedder, text: str, weight: float) -> None:
         self._source, self._vectors, self._embedder = source, source.vectors, embedder
         self._text, self._weight = text, weight
         self._vector: Sequence[float] | None = None
@@ -186,18 +186,18 @@ def start_vector_search(
         raise
 
 
-def _open_source(memory: OpenMemory, warnings: list[str]) -> Source | None:
+def _open_source(memory: OpenMemory, warnings: list[str]) -> VectorSource | None:
     """The vectors that a resident memory holds, once it does; else the file, opened for this question."""
     if memory.resident:
         from ..vectors.pool import VectorPool
 
         pool = memory.resident.keep(VectorPool)
         if held := pool.take(memory.workspace):
-            return Source(held.vectors, held.scan, lambda: pool.give_back(held))
+            return VectorSource(held.vectors, held.scan, lambda: pool.give_back(held))
     from ..vectors.file import open_vectors
 
     vectors = open_vectors(memory.workspace, note=warnings.append)
-    return Source(vectors, vectors.scan, vectors.close) if vectors else None
+    return VectorSource(vectors, vectors.scan, vectors.close) if vectors else None
 
 
 _LOADED: dict[tuple[type, str], Embedder] = {}

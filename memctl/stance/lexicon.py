@@ -32,7 +32,7 @@ class Token(NamedTuple):
     start: int
 
 
-class Role(NamedTuple):
+class PhraseRole(NamedTuple):
     """What a phrase of a list is good for: its section, the name of its line, the end of its scale (or its value)."""
 
     section: str
@@ -50,7 +50,7 @@ class Phrase(NamedTuple):
     key: str
     kind: str
     capital: bool
-    roles: tuple[Role, ...]
+    roles: tuple[PhraseRole, ...]
     sections: frozenset[str]
     start: int
     relations: tuple[str, ...] = ()
@@ -61,12 +61,12 @@ class Lexicon:
     """An index from phrases to roles. `match` and `han` find the longest phrase at a place."""
 
     def __init__(self, lists: list[Mapping[str, str]]) -> None:
-        self.phrases: dict[str, list[tuple[tuple[str, ...], list[Role]]]] = {}
-        self.characters: dict[str, list[Role]] = {}
-        self.relations: dict[str, list[tuple[tuple[str, ...], list[Role]]]] = {}
-        self.han_relations: dict[str, list[Role]] = {}
+        self.phrases: dict[str, list[tuple[tuple[str, ...], list[PhraseRole]]]] = {}
+        self.characters: dict[str, list[PhraseRole]] = {}
+        self.relations: dict[str, list[tuple[tuple[str, ...], list[PhraseRole]]]] = {}
+        self.han_relations: dict[str, list[PhraseRole]] = {}
         self.longest = 1
-        known: dict[tuple[bool, tuple[str, ...]], list[Role]] = {}
+        known: dict[tuple[bool, tuple[str, ...]], list[PhraseRole]] = {}
         for given in lists:
             for section, text in given.items():
                 for phrase, role in _entries(section, str(text)):
@@ -76,11 +76,11 @@ class Lexicon:
             for found in table.values():
                 found.sort(key=lambda entry: -len(entry[0]))
 
-    def _add(self, phrase: str, role: Role, known: dict[tuple[bool, tuple[str, ...]], list[Role]]) -> None:
+    def _add(self, phrase: str, role: PhraseRole, known: dict[tuple[bool, tuple[str, ...]], list[PhraseRole]]) -> None:
         exact = phrase.startswith("=")
         phrase = phrase.removeprefix("=").strip()
         relation = role.section == "slots"
-        roles: list[Role]
+        roles: list[PhraseRole]
         if phrase and all(map(is_han, phrase)):
             roles = (self.han_relations if relation else self.characters).setdefault(phrase, [])
             self.longest = max(self.longest, len(phrase))
@@ -96,9 +96,9 @@ class Lexicon:
         if role not in roles:
             roles.append(role)
 
-    def _share_choices(self, entries: list[list[Role]]) -> None:
+    def _share_choices(self, entries: list[list[PhraseRole]]) -> None:
         """What is a choice under one name is one under all: `drive` as well as `car`."""
-        classes: dict[str, dict[str, Role]] = {}
+        classes: dict[str, dict[str, PhraseRole]] = {}
         for roles in entries:
             for group in (role.name for role in roles if role.section == "groups"):
                 for role in roles:
@@ -108,11 +108,11 @@ class Lexicon:
             for group in [role.name for role in roles if role.section == "groups"]:
                 roles += [role for role in classes.get(group, {}).values() if role not in roles]
 
-    def match(self, found: tuple[Token, ...], at: int) -> tuple[int, tuple[Role, ...]]:
+    def match(self, found: tuple[Token, ...], at: int) -> tuple[int, tuple[PhraseRole, ...]]:
         """How many tokens the longest phrase at `at` takes, and its roles; (1, ()) when no list has it."""
         token = found[at]
         best = 0
-        roles: list[Role] = []
+        roles: list[PhraseRole] = []
         for first in (f"={token.word}", token.stem):
             for key, given in self.phrases.get(first, ()):
                 if len(key) < best:
@@ -127,7 +127,7 @@ class Lexicon:
         """Chinese words without a role, so that no part of one is taken for a word of the lists."""
         return frozenset(words("zh", "common")[""])
 
-    def relation(self, found: tuple[Token, ...], at: int) -> tuple[int, tuple[Role, ...]]:
+    def relation(self, found: tuple[Token, ...], at: int) -> tuple[int, tuple[PhraseRole, ...]]:
         """How many tokens the longest relation ("lives in") at `at` takes, and its names."""
         token = found[at]
         there = [
@@ -152,7 +152,7 @@ class Lexicon:
             if role.section == "groups"
         )
 
-    def _derived(self, token: Token) -> tuple[Role, ...]:
+    def _derived(self, token: Token) -> tuple[PhraseRole, ...]:
         """Roles of the word that this one is made of: `shorter` of short, `unhelpful` and «неудобный» turned round."""
         for base, turned in _bases(token):
             for key, given in self.phrases.get(base, ()):
@@ -161,7 +161,7 @@ class Lexicon:
         return ()
 
 
-def _without_chance(roles: list[Role]) -> tuple[Role, ...]:
+def _without_chance(roles: list[PhraseRole]) -> tuple[PhraseRole, ...]:
     """Roles without those that a word has only because of its stem: an author accepts nothing."""
     barred = {role.name for role in roles if role.section == "not_on"}
     if barred:
@@ -223,27 +223,27 @@ def _bases(token: Token) -> Iterator[tuple[str, bool]]:
         yield stem_word(word[2:]), True
 
 
-def _entries(section: str, text: str) -> Iterator[tuple[str, Role]]:
+def _entries(section: str, text: str) -> Iterator[tuple[str, PhraseRole]]:
     """(phrase, role) of each word of a section."""
     if section in VALUED:
         for item in _items(text):
             phrase, _, value = item.rpartition(" ")
-            yield f"={phrase.removeprefix('=')}", Role(section, "", float(value))
+            yield f"={phrase.removeprefix('=')}", PhraseRole(section, "", float(value))
     elif section not in GROUPED:
-        yield from ((item, Role(section)) for item in _items(text))
+        yield from ((item, PhraseRole(section)) for item in _items(text))
     else:
         for line in filter(None, map(str.strip, text.splitlines())):
             name, _, rest = line.partition(":")
             if section == "units":
                 name, _, factor = name.partition(" ")
-                yield from ((item, Role(section, name, float(factor))) for item in _items(rest))
+                yield from ((item, PhraseRole(section, name, float(factor))) for item in _items(rest))
                 continue
             if section == "not_on":
-                yield from ((f"={item}", Role(section, name.strip())) for item in _items(rest))
+                yield from ((f"={item}", PhraseRole(section, name.strip())) for item in _items(rest))
                 continue
             first, _, second = rest.partition("|")
-            yield from ((item, Role(section, name.strip(), 1)) for item in _items(first))
-            yield from ((item, Role(section, name.strip(), -1)) for item in _items(second))
+            yield from ((item, PhraseRole(section, name.strip(), 1)) for item in _items(first))
+            yield from ((item, PhraseRole(section, name.strip(), -1)) for item in _items(second))
 
 
 def _items(text: str) -> list[str]:

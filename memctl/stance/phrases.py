@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..language.analyzer import irregular_forms, stop_terms
-from .lexicon import Lexicon, Phrase, Role, Token, tokens
+from .lexicon import Lexicon, Phrase, PhraseRole, Token, tokens
 from .quantities import NUMERALS, Quantity, quantities
 
 OPERATORS = frozenset(("not", "no", "never", "stop", "like", "dislike", "ask", "refuse", "never_fails"))
@@ -124,7 +124,7 @@ def _clause(phrases: list[Phrase], number: int, asked: bool) -> Clause:
     flags |= {"quoted"} if len(kept) < len(phrases) else set()
     numbers = quantities(kept)
     counted = {number.at for number in numbers if "scales" not in kept[number.at].sections}
-    reader = _Reader(kept)
+    reader = _PhraseReader(kept)
     slots = tuple((name, at) for at, phrase in enumerate(kept) for name in phrase.relations)
     told = tuple(item for item in reader.items if item.at not in counted)[:_MOST_ITEMS]
     return Clause(told, numbers, tuple(kept), frozenset(flags), slots, tuple(reader.segments), number)
@@ -173,7 +173,7 @@ def _phrases_of(found: tuple[Token, ...], lexicon: Lexicon, names: tuple[str, ..
         at += size
 
 
-def _sections(roles: tuple[Role, ...]) -> frozenset[str]:
+def _sections(roles: tuple[PhraseRole, ...]) -> frozenset[str]:
     return frozenset(role.section for role in roles)
 
 
@@ -300,7 +300,7 @@ class _Pending(NamedTuple):
     demand: bool
 
 
-class _Reader:
+class _PhraseReader:
     """Reads a clause phrase by phrase: what it speaks of, under which negations and attitudes."""
 
     def __init__(self, phrases: Sequence[Phrase]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..language.analyzer import stop_terms
 
 if TYPE_CHECKING:
-    from .lexicon import Phrase, Role
+    from .lexicon import Phrase, PhraseRole
 
 NUMERALS = "零〇一二两三四五六七八九十百千万半几"
 _DIGITS = {char: float(value) for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0.0, "两": 2.0}
@@ -98,7 +98,7 @@ def _word(phrases: Sequence[Phrase], at: int) -> str:
     return phrases[at].word.casefold() if 0 <= at < len(phrases) else ""
 
 
-def _unit(phrases: Sequence[Phrase], at: int) -> Role | None:
+def _unit(phrases: Sequence[Phrase], at: int) -> PhraseRole | None:
     return (
         next((role for role in phrases[at].roles if role.section == "units"), None) if 0 <= at < len(phrases) else None
     )

@@ -20,11 +20,11 @@ from ..notes.files import prepare_memory
 from ..notes.system import locked
 from ..notes.workspace import Workspace
 from .quantized import Code
-from .search import Reader, Scan
+from .search import VectorReader
 from .tables import (
     DAMAGE,
     Head,
-    Pack,
+    PageVectors,
     clear_mark,
     code_row,
     connect,
@@ -42,8 +42,6 @@ from .tables import (
     salvage,
     write_head,
 )
-
-__all__ = ["Missing", "PackRow", "Scan", "Vectors", "drop_vectors", "has_vectors", "open_vectors"]
 
 _WAIT = 10.0  # seconds for another writer
 
@@ -124,7 +122,7 @@ def drop_vectors(workspace: Workspace) -> None:
         raise CannotWrite(str(path), error.strerror or str(error)) from error
 
 
-class Vectors(Reader):
+class Vectors(VectorReader):
     """An open file of vectors, to ask and to fill."""
 
     def missing(self, index: Index) -> Missing:
@@ -295,7 +293,7 @@ class Vectors(Reader):
         width = self.dim + 7 >> 3  # of the first plane, which holds the signs
         signs = {row[0]: row[4][:width] for row in self._codes(wanted)}
         kept = [row for row in listed if row.key in signs]
-        pack = Pack(
+        pack = PageVectors(
             page,
             page_sum if len(signs) == len(wanted) else b"",
             struct.pack(f"<{len(kept)}I", *(row.ordinal for row in kept)),
@@ -330,7 +328,7 @@ class Vectors(Reader):
         return None
 
 
-def _lacking(index: Index, page: int, pack: Pack) -> int:
+def _lacking(index: Index, page: int, pack: PageVectors) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
     low = page << ORDINAL_BITS
     held = {(low | ordinal, digest) for ordinal, digest in zip(pack.all_ordinals(), pack.all_digests(), strict=True)}

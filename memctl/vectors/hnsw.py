@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .file import Vectors
     from .search import Matrix
 
-__all__ = ["CROSSOVER", "Nearest"]
-
 CROSSOVER = 150_000
 """Texts from which to compare all takes longer than to embed the question (14 ms); the graph takes 2 (bench/nearest.py)."""
 _FORMAT = 1
@@ -48,7 +46,7 @@ class Nearest:
         self.vectors = vectors
         self._at_least = CROSSOVER if at_least is None else at_least
         self._file = vectors.path.with_name("vectors.hnsw")
-        self._graph: _Graph | None = None
+        self._graph: _HnswGraph | None = None
 
     @property
     def how(self) -> str:
@@ -87,14 +85,14 @@ class Nearest:
             return True
         try:
             with locked(self._file.with_name("hnsw.lock"), 0):
-                loaded = _Graph.load(self._file, self.vectors.embedder_id, matrix)
-                self._graph = loaded or _Graph.build(matrix)
+                loaded = _HnswGraph.load(self._file, self.vectors.embedder_id, matrix)
+                self._graph = loaded or _HnswGraph.build(matrix)
                 if not loaded:
                     self._graph.save(self._file, self.vectors.embedder_id)
                     if not self.vectors.is_loaded():  # a text of it may have been forgotten meanwhile
                         remove_graph(self._file.parent)
         except LockBusy:  # another process is at it
-            self._graph = _Graph.build(matrix)
+            self._graph = _HnswGraph.build(matrix)
         except (CannotWrite, OSError, RuntimeError, MemoryError) as error:
             self.problem = f"{self._file.name}: {' '.join(str(error).split())[:200]}; the search is exact instead"
         return self._agrees(matrix)
@@ -117,7 +115,7 @@ def _memory_of(matrix: Matrix) -> int:
     return len(matrix.keys) * (4 * matrix.dim + 12 * _M + 64)
 
 
-class _Graph:
+class _HnswGraph:
     """An hnswlib index whose labels are the keys of the texts."""
 
     def __init__(self, index: Any, keys: Any) -> None:
@@ -129,7 +127,7 @@ class _Graph:
         self._starts: Any = None
 
     @classmethod
-    def build(cls, matrix: Matrix) -> _Graph:
+    def build(cls, matrix: Matrix) -> _HnswGraph:
         """From nothing, by one thread and in the order of keys: equal vectors give an equal graph."""
         import hnswlib
 
@@ -216,7 +214,7 @@ class _Graph:
             json.dump(state, stream)
 
     @classmethod
-    def load(cls, path: Path, embedder_id: str, matrix: Matrix) -> _Graph | None:
+    def load(cls, path: Path, embedder_id: str, matrix: Matrix) -> _HnswGraph | None:
         """From the file, if it is to the last byte as it was saved and holds these very texts, give or take a few."""
         import hnswlib
         import numpy as np

@@ -19,8 +19,6 @@ from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
 from ..notes.workspace import Workspace
 from .text_to_embed import RECIPE, clean, shortened
 
-__all__ = ["Choice", "Embedder", "choice", "choose"]
-
 # What a package that is not ours may raise from inside.
 _FOREIGN = (
     OSError, RuntimeError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, ImportError, AssertionError,

@@ -11,9 +11,6 @@ from .file import open_vectors
 from .hnsw import Nearest
 from .tables import DAMAGE
 
-__all__ = ["VectorPool"]
-
-
 _TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)
 """What the file, numpy or the graph may raise while they are loaded."""
 

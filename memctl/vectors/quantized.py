@@ -18,28 +18,6 @@ from typing import NamedTuple
 
 from ..ids import hashed
 
-__all__ = [
-    "CYRILLIC",
-    "HAN",
-    "LATIN",
-    "SCRIPTS",
-    "Asked",
-    "Code",
-    "codes_of",
-    "cosine",
-    "distances",
-    "encode",
-    "mean_of",
-    "nearest",
-    "planes_of",
-    "refine",
-    "script_of",
-    "signs_of",
-    "spread",
-    "text_key",
-    "total_of",
-]
-
 LATIN, CYRILLIC, HAN = SCRIPTS = range(3)
 _LOOKED = 400  # characters that decide the script of a text
 # A few letters of another script move a vector: «用 nginx 做 reverse proxy» lies with Chinese, «закрыл PR в memctl» with

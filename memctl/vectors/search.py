@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
 from .quantized import Asked, Code, distances, encode, nearest, refine, spread
-from .tables import DAMAGE, Head, Pack, is_damage, is_sound_code, leave_mark, read_pack
+from .tables import DAMAGE, Head, PageVectors, is_damage, is_sound_code, leave_mark, read_pack
 
 _ALL = 2_000  # up to so many vectors, all are compared in full
 _NARROW = 1_000  # and all that a filter lets pass, up to so many
@@ -41,7 +41,7 @@ class Scan(NamedTuple):
     digests: dict[int, int]
 
 
-class Found(NamedTuple):
+class FoundVector(NamedTuple):
     """One vector of an entry: the entry's id, the key of the text, the entry's digest when it was embedded."""
 
     entry: int
@@ -49,7 +49,7 @@ class Found(NamedTuple):
     digest: int
 
 
-class Reader:
+class VectorReader:
     """An open file of vectors, to ask."""
 
     def __init__(self, path: Path, db: sqlite3.Connection | None, head: Head | None, resident: bool = False) -> None:
@@ -61,7 +61,7 @@ class Reader:
         self._resident = resident
         self._matrix: Matrix | None = None
         self._inode = _inode(path)
-        self._kept: tuple[tuple[int, int], dict[int, Pack]] | None = None
+        self._kept: tuple[tuple[int, int], dict[int, PageVectors]] | None = None
 
     @property
     def embedder_id(self) -> str:
@@ -124,7 +124,7 @@ class Reader:
             return self._in_full(wanted, packs, allowed, limit)
         return self._by_signs(wanted, packs, allowed, limit)
 
-    def _in_full(self, asked: Asked, packs: Sequence[Pack], allowed: Collection[int] | None, limit: int) -> Scan:
+    def _in_full(self, asked: Asked, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int) -> Scan:
         """All compared: a small store."""
         rows = [row for pack in packs for row in _vectors(pack)]
         wanted = {row.key for row in rows}
@@ -136,7 +136,9 @@ class Reader:
         passing = [row for row in rows if row.key in known and (allowed is None or row.entry in allowed)]
         return _ranked(((row.entry, known[row.key]) for row in passing), passing, limit, about)
 
-    def _by_signs(self, asked: Asked, packs: Sequence[Pack], allowed: Collection[int] | None, limit: int) -> Scan:
+    def _by_signs(
+        self, asked: Asked, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
+    ) -> Scan:
         """The few that are near by their signs, compared in full."""
         signs = b"".join([pack.signs for pack in packs])
         found = distances(signs, asked.signs)
@@ -159,7 +161,7 @@ class Reader:
             rows.append(_vector(packs[number], place - starts[number]))
         return self._best(asked, rows, limit, (*about, len(found)))
 
-    def _best(self, asked: Asked, rows: Sequence[Found], limit: int, about: tuple[float, float, int]) -> Scan:
+    def _best(self, asked: Asked, rows: Sequence[FoundVector], limit: int, about: tuple[float, float, int]) -> Scan:
         return _ranked(self._compare(asked, rows).items(), rows, limit, about)
 
     def cosines(self, asked: Code, ids: Iterable[int], digests: Mapping[int, int] | None = None) -> dict[int, float]:
@@ -196,12 +198,12 @@ class Reader:
                 with suppress(*DAMAGE):
                     self._open.execute("ROLLBACK")
 
-    def _rows_of(self, ids: Iterable[int]) -> list[Found]:
+    def _rows_of(self, ids: Iterable[int]) -> list[FoundVector]:
         wanted = set(ids)
         pages = {entry >> ORDINAL_BITS for entry in wanted}
         return [row for pack in self._packs(pages) for row in _vectors(pack) if row.entry in wanted]
 
-    def _compare(self, asked: Asked, rows: Iterable[Found]) -> dict[int, float]:
+    def _compare(self, asked: Asked, rows: Iterable[FoundVector]) -> dict[int, float]:
         """Entry -> the best cosine of its vectors."""
         entries: dict[int, list[int]] = {}
         for row in rows:
@@ -236,20 +238,20 @@ class Reader:
         width = len(asked.signs)
         return cosines, distances(b"".join([row[4][:width] for row in sound]), asked.signs)
 
-    def _all_packs(self) -> dict[int, Pack]:
+    def _all_packs(self) -> dict[int, PageVectors]:
         """Every sound pack by page, read once for as long as nobody writes."""
         state = self._state()
         if not self._kept or self._kept[0] != state:
             self._kept = state, {pack.page: pack for pack in self._sound(self._rows("SELECT * FROM pack"))}
         return self._kept[1]
 
-    def _packs(self, pages: Iterable[int]) -> Iterator[Pack]:
+    def _packs(self, pages: Iterable[int]) -> Iterator[PageVectors]:
         """Sound packs of some pages."""
         if self._kept and self._kept[0] == self._state():
             return (self._kept[1][page] for page in pages if page in self._kept[1])
         return self._sound(self._rows_in("SELECT * FROM pack", "page", pages))
 
-    def _sound(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[Pack]:
+    def _sound(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[PageVectors]:
         for row in rows:
             pack = read_pack(row, self.dim)
             if pack:
@@ -326,7 +328,7 @@ class Reader:
         """Every row of `pack`, sound or not."""
         return self._rows("SELECT * FROM pack")
 
-    def named(self) -> Iterator[Found]:
+    def named(self) -> Iterator[FoundVector]:
         """Every vector of every sound page."""
         return (row for pack in self._all_packs().values() for row in _vectors(pack))
 
@@ -340,7 +342,7 @@ def _inode(path: Path) -> tuple[int, int] | None:
 
 
 def _ranked(
-    scored: Iterable[tuple[int, float]], rows: Iterable[Found], limit: int, about: tuple[float, float, int]
+    scored: Iterable[tuple[int, float]], rows: Iterable[FoundVector], limit: int, about: tuple[float, float, int]
 ) -> Scan:
     best: dict[int, float] = {}
     for entry, value in scored:
@@ -350,17 +352,17 @@ def _ranked(
     return Scan(*about, first, {row.entry: row.digest for row in rows if row.entry in first})
 
 
-def _vectors(pack: Pack) -> Iterator[Found]:
+def _vectors(pack: PageVectors) -> Iterator[FoundVector]:
     start = pack.page << ORDINAL_BITS
     for ordinal, key, digest in zip(pack.all_ordinals(), pack.all_keys(), pack.all_digests(), strict=True):
-        yield Found(start | ordinal, key, digest)
+        yield FoundVector(start | ordinal, key, digest)
 
 
-def _vector(pack: Pack, row: int) -> Found:
+def _vector(pack: PageVectors, row: int) -> FoundVector:
     (ordinal,) = struct.unpack_from("<I", pack.ordinals, 4 * row)
     (key,) = struct.unpack_from("<q", pack.keys, 8 * row)
     (digest,) = struct.unpack_from("<q", pack.digests, 8 * row)
-    return Found(pack.page << ORDINAL_BITS | ordinal, key, digest)
+    return FoundVector(pack.page << ORDINAL_BITS | ordinal, key, digest)
 
 
 # -- all of them in memory, for a process that stays -----------------------------------------------------------------
@@ -381,7 +383,7 @@ class Matrix:
 
     @classmethod
     def load(
-        cls, state: tuple[int, int], packs: Iterable[Pack], rows: Iterable[tuple[Any, ...]], dim: int
+        cls, state: tuple[int, int], packs: Iterable[PageVectors], rows: Iterable[tuple[Any, ...]], dim: int
     ) -> Matrix | None:
         """From sound pages and sound rows of `code`; None without numpy."""
         for name in (

@@ -19,29 +19,6 @@ from ..index.index import code as primary_code
 from ..notes.system import OPEN_SAFELY
 from .quantized import SCRIPTS, Code, planes_of, total_of
 
-__all__ = [
-    "DAMAGE",
-    "FORMAT",
-    "Head",
-    "Pack",
-    "clear_mark",
-    "code_row",
-    "connect",
-    "create",
-    "is_damage",
-    "is_marked",
-    "is_sound_code",
-    "leave_mark",
-    "means_agree",
-    "move_aside",
-    "read_head",
-    "read_pack",
-    "remove",
-    "remove_graph",
-    "salvage",
-    "write_head",
-]
-
 FORMAT = 1
 """Another number means another layout: such a file is not read, and `index` makes it again."""
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
@@ -67,7 +44,7 @@ class Head(NamedTuple):
     means: tuple[tuple[float, ...], ...]
 
 
-class Pack(NamedTuple):
+class PageVectors(NamedTuple):
     """The vectors of one page, as bytes: 4 a row for ordinals, 8 for digests and keys, a bit a component for signs."""
 
     page: int
@@ -205,7 +182,7 @@ def is_sound_code(row: tuple[Any, ...], dim: int) -> bool:
         return False
 
 
-def read_pack(row: tuple[Any, ...], dim: int) -> Pack | None:
+def read_pack(row: tuple[Any, ...], dim: int) -> PageVectors | None:
     """A row of `pack` (all columns), or None if it is not as it was written."""
     try:
         page, page_sum, ordinals, digests, keys, signs, total = row
@@ -213,7 +190,9 @@ def read_pack(row: tuple[Any, ...], dim: int) -> Pack | None:
         found = crc32(b"".join((_PAGE.pack(page, len(page_sum)), page_sum, ordinals, digests, keys, signs)))
         if found != total or len(ordinals) & 3 or len(digests) != 8 * rows or len(keys) != 8 * rows:
             return None
-        return Pack(page, page_sum, ordinals, digests, keys, signs) if len(signs) == rows * (dim + 7 >> 3) else None
+        return (
+            PageVectors(page, page_sum, ordinals, digests, keys, signs) if len(signs) == rows * (dim + 7 >> 3) else None
+        )
     except (TypeError, struct.error):
         return None
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-__all__ = ["CAP", "RECIPE", "Piece", "clean", "embedded_texts", "shortened"]
-
 RECIPE = 2
 """Raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used."""
 CAP = 1_200  # characters of one text, about 300 tokens; what is longer costs seconds (100 KB: 43 s)

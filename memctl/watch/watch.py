@@ -23,8 +23,6 @@ from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace, find_workspace
 from .watcher import Bell
 
-__all__ = ["Noticed", "look_once", "watch"]
-
 HEAL_SECONDS = 60.0  # a look that no event asked for: events get lost, and a laptop sleeps
 POLL_SECONDS = 2.0  # the same where nothing rings
 SETTLE_SECONDS = 2.5  # a page younger than two seconds is looked at once more (index/sync.py)

@@ -19,8 +19,6 @@ from typing import Any
 from ..errors import ExtraMissing
 from ..notes.settings import SETTINGS
 
-__all__ = ["Bell"]
-
 QUIET = 0.2  # seconds without an event after which a burst counts as over
 LONGEST = 2.0  # seconds after which it is looked at even if it goes on
 _LOOK = 1.0  # how often a waiting bell checks that its folder is still the one that it hangs in

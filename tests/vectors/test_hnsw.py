@@ -64,7 +64,7 @@ def test_the_graph_finds_what_the_exact_search_finds(workspace: Workspace, vecto
     assert overlap(nearest, vectors) >= 0.98
     again = Nearest(vectors, 1)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(hnsw._Graph, "build", lambda *_: pytest.fail("built again"))
+        patched.setattr(hnsw._HnswGraph, "build", lambda *_: pytest.fail("built again"))
         assert again.prepare()
     assert all(again.scan(asked(n), None, 10) == nearest.scan(asked(n), None, 10) for n in range(20))
     assert nearest.problem is None and again.problem is None
@@ -179,9 +179,9 @@ def test_a_damaged_file_is_never_loaded(
             continue
         path.write_bytes(damaged)
         built = []
-        build = hnsw._Graph.build
+        build = hnsw._HnswGraph.build
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(hnsw._Graph, "build", lambda matrix: built.append(1) or build(matrix))  # noqa: B023
+            patched.setattr(hnsw._HnswGraph, "build", lambda matrix: built.append(1) or build(matrix))  # noqa: B023
             nearest = Nearest(vectors, 1)
             assert nearest.prepare()
         assert built == [1] and nearest.problem is None

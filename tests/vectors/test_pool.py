@@ -75,7 +75,7 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     pytest.importorskip(extra)
     monkeypatch.setattr(hnsw, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
     asked: list[str] = []
-    for owner in (search.Matrix, hnsw._Graph):
+    for owner in (search.Matrix, hnsw._HnswGraph):
         way = "scan" if owner is search.Matrix else "search"
         inner = getattr(owner, way)
         monkeypatch.setattr(
@@ -137,14 +137,14 @@ def test_a_graph_built_while_lines_were_forgotten_is_not_kept(
     pytest.importorskip("numpy")
     pytest.importorskip("hnswlib")
     monkeypatch.setattr(hnsw, "CROSSOVER", 2)
-    save, forgotten = hnsw._Graph.save, list[int]()
+    save, forgotten = hnsw._HnswGraph.save, list[int]()
 
-    def forget_and_save(graph: hnsw._Graph, path: Path, embedder_id: str) -> None:
+    def forget_and_save(graph: hnsw._HnswGraph, path: Path, embedder_id: str) -> None:
         with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30)) as other:
             forgotten.append(len(other.forget(ids=[other.recall("Tea").hits[0].ref], apply=True).lines))
         save(graph, path, embedder_id)
         assert path.exists()
 
-    monkeypatch.setattr(hnsw._Graph, "save", forget_and_save)
+    monkeypatch.setattr(hnsw._HnswGraph, "save", forget_and_save)
     warmed(memory)
     assert forgotten == [1] and not list(memory.workspace.memory.glob("vectors.hnsw*"))

@@ -106,6 +106,8 @@ class Fact:
     """One line of the grammar, as its author wrote it. None means that the author said nothing.
 
     `valid` is the `t=` attribute, `sources` of evidence are ids in `supports` (`for=`) and `refutes` (`against=`).
+    `by` is the line in whose place this one speaks: what it supports, refutes, supersedes or corrects, that line does.
+    `settles` are ids of questions (judgement.py) that the line answers.
     `cues` (`cue=`) are other words for it, to be found by: searched, never shown. `extra` keeps attributes that this version does not know, in their order.
     """
 
@@ -124,6 +126,8 @@ class Fact:
     refutes: tuple[str, ...] = ()
     supersedes: tuple[str, ...] = ()
     corrects: tuple[str, ...] = ()
+    by: str | None = None
+    settles: tuple[str, ...] = ()
     source: str | None = None
     ttl: str | None = None
     private: bool = False

@@ -31,7 +31,7 @@ from ..language.analyzer import terms
 from ..language.names import entity_key
 from ..recall.entry_hits import hits_of, text_of
 from ..stance.stance import Stance, stance
-from ..truth.judge import Judgement, judge
+from ..truth.judge import Validities, judge
 from .pairs import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
 
 _MOST_FACTS = 20_000  # of one entity, the newest
@@ -207,7 +207,7 @@ def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
     return -max(days, default=0), str(one.source), str(other.source)
 
 
-def _stands(pair: Pair, entries: Mapping[int, Row], verdict: Judgement, today: date) -> bool:
+def _stands(pair: Pair, entries: Mapping[int, Row], verdict: Validities, today: date) -> bool:
     """Both sides are there and count; in a slot, the rule has seen to that."""
     if pair.first not in entries or pair.second not in entries:
         return False
@@ -230,7 +230,7 @@ def _is_evidence(one: str, other: str, ledger: Mapping[str, set[str]]) -> bool:
 class _Comparison:
     """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
 
-    def __init__(self, memory: OpenMemory, entries: Mapping[int, Row], verdict: Judgement) -> None:
+    def __init__(self, memory: OpenMemory, entries: Mapping[int, Row], verdict: Validities) -> None:
         self._memory, self._entries, self._verdict = memory, entries, verdict
         self._seen = reread(memory.workspace, entries.values(), memory.index)
         self._known = KnownNames(memory.index)

@@ -40,7 +40,7 @@ from .select import Chosen, Selection, Selectors, citing_pages, select, suggeste
 
 _ROUNDS = 3  # for pages that somebody saves meanwhile
 _LESSONS = "bank/lessons.md"
-_ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects"}
+_ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects", "by": "by"}
 
 
 class ForgottenLine(NamedTuple):

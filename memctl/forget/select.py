@@ -46,7 +46,7 @@ from ..markdown.lines import Role, content_of
 from ..markdown.markers import FORGOTTEN
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
-from ..truth.judge import Judgement, judge
+from ..truth.judge import Validities, judge
 from .erase import Gone, cited
 
 PINNED = 0.9
@@ -258,7 +258,7 @@ class _Search:
             weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
             yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
 
-    def _is_current(self, entry: Row, verdict: Judgement) -> bool:
+    def _is_current(self, entry: Row, verdict: Validities) -> bool:
         slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
         return bool(slots) and verdict.validity[entry.id].holds(self._today)
 

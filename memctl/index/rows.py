@@ -194,8 +194,10 @@ def _confidence(fact: Fact) -> float | None:
 
 
 def _links(fact: Fact) -> Iterator[str]:
-    for relation in ("supports", "refutes", "supersedes", "corrects"):
+    for relation in ("supports", "refutes", "supersedes", "corrects", "settles"):
         yield from (f"{relation} {target}" for target in getattr(fact, relation))
+    if fact.by:
+        yield f"by {fact.by}"
 
 
 def _evidence(content: str) -> tuple[str, ...]:

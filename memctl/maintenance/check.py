@@ -167,7 +167,7 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
                     f"{attribute.name}= means nothing on {fact.kind.letter}",
                     f"it belongs to {attribute.kinds}",
                 )
-        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects):
+        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, *filter(None, (fact.by,))):
             if ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
 

@@ -149,8 +149,8 @@ class Attribute(NamedTuple):
         return ("ok", "fail") if self.read is _outcome else ()
 
 
-ORIGIN = r"(user|agent|tool|web|import)(:.+)?"
-_id, _origin = _reference, _matching(ORIGIN, "user, agent, tool, web or import")
+ORIGIN = r"(user|agent|llm|tool|web|import)(:.+)?"
+_id, _origin = _reference, _matching(ORIGIN, "user, agent, llm, tool, web or import")
 _span = _matching(r"\d{1,5}(h|d|w|mo|y)", "a span such as 90d")
 ATTRIBUTES = (
     Attribute("c", "confidence", "confidence", "C", "0.9", _share, "How sure, from 0 to 1; makes an opinion.", "O", tool="Of an opinion", reply=True),
@@ -165,7 +165,9 @@ ATTRIBUTES = (
     Attribute("against", "refutes", "against", "ID", "f-1a2b3c4d", _id, "Evidence against it.", many=True),
     Attribute("supersedes", "supersedes", "supersedes", "ID", "f-1a2b3c4d", _id, "What it replaces.", many=True, tool="Ids"),
     Attribute("corrects", "corrects", "corrects", "ID", "f-1a2b3c4d", _id, "What was never true.", many=True),
-    Attribute("src", "source", "source", "SRC", "web:example.com", _origin, "user, agent, tool, web or import, with :name.", tool="user, agent, tool, web, import; or with :name [agent]", reply=True),
+    Attribute("by", "by", "by", "ID", "f-1a2b3c4d", _id, "The line that does so in place of this one."),
+    Attribute("settles", "settles", "settles", "ID", "q-1a2b3c4d", _id, "The question of `memctl review` that it answers.", many=True),
+    Attribute("src", "source", "source", "SRC", "web:example.com", _origin, "user, agent, llm, tool, web or import, with :name.", tool="user, agent, tool, web, import; or with :name [agent]", reply=True),
     Attribute("cue", "cues", "cue", "TEXT", '"short answers, not essays"', _word, "Other words to find it by; never shown.", many=True, hidden=True),
     Attribute("ttl", "ttl", "ttl", "SPAN", "90d", _span, "Forget after that long: 90d.", reply=True),
     Attribute("private", "private", "private", "", "", _flag, "Never leaves this machine through a server.", hidden=True, tool="Never shown here again", reply=True),

@@ -25,7 +25,7 @@ from ..language.names import entity_key, mentions
 from ..markdown.evidence_line import OPINIONS, Bullet, parse_bullet
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from ..truth.judge import Judgement, judge, period_of
+from ..truth.judge import Validities, judge, period_of
 from ..truth.validity import has_ended
 from .rank import Candidate, Found
 
@@ -33,7 +33,7 @@ _SHOWN = 3  # pieces of evidence that a hit names
 
 
 def hits_of(
-    memory: OpenMemory, entries: Iterable[Row], verdict: Judgement | None = None, *, as_of: date | None = None,
+    memory: OpenMemory, entries: Iterable[Row], verdict: Validities | None = None, *, as_of: date | None = None,
     seen: Mapping[int, Seen] | None = None, known: KnownNames | None = None, whole: bool = True,
 ) -> dict[int, Hit]:  # fmt: skip
     """The entries as hits by id, in their order, as of a day (today); an entry whose lines are gone is left out.
@@ -49,7 +49,7 @@ def hits_of(
     return {e.id: _hit(e, seen[e.id], verdict, day, known) for e in wanted if e.id in seen}
 
 
-def _hit(entry: Row, seen: Seen, verdict: Judgement, day: date, known: KnownNames) -> Hit:
+def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, known: KnownNames) -> Hit:
     """An entry as it was just read, with its validity."""
     text = text_of(entry, seen)
     standing = verdict.validity.get(entry.id)

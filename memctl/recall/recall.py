@@ -33,7 +33,7 @@ from ..index.queries.names import resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms
 from ..language.names import entity_key
-from ..truth.judge import Judgement, judge
+from ..truth.judge import Validities, judge
 from ..truth.validity import versions
 from .answer import explain_empty, fit_hits, fit_related, public_answer
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
@@ -194,7 +194,7 @@ class _Judged(NamedTuple):
 
     found: Mapping[int, Found]
     entries: Mapping[int, Row]
-    verdict: Judgement
+    verdict: Validities
 
 
 def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
@@ -305,7 +305,7 @@ def _words_of(text: str) -> str:
     return " ".join(["", *_WORD.findall(entity_key(text)), ""])
 
 
-def _versions(memory: OpenMemory, entry: int, verdict: Judgement) -> tuple[Version, ...]:
+def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Version, ...]:
     """Every version of the slot that an entry fills, first to last; without a slot, what it replaced and what replaced it."""
     claims = verdict.claims
     slots = set(claims[entry].slots) if entry in claims else set()

@@ -29,7 +29,7 @@ from ..index.reread import Seen, reread
 from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
-from ..truth.judge import Judgement, judge
+from ..truth.judge import Validities, judge
 from .answer import public_answer
 from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of, with_beliefs
 from .pagerank import Graph, Reached, below_replacement, hub_limit, in_turn, personalized_pagerank, reach
@@ -216,7 +216,7 @@ class _CheckedLines:
         self._entries: dict[int, Row] = {}
         self._seen: dict[int, Seen] = {}
         self._texts: dict[int, EntryText] = {}
-        self._verdict = Judgement({}, {}, {})
+        self._verdict = Validities({}, {}, {})
 
     def refute(self, found: Sequence[Reached]) -> bool:
         """Take out of the web what does not hold on these ways; True if there was anything."""

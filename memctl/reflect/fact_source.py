@@ -33,7 +33,7 @@ from ..index.reread import reread
 from ..index.row import Entity, Row
 from ..language.names import entity_key, mentions
 from ..recall.entry_hits import hits_of
-from ..truth.judge import Judgement, judge
+from ..truth.judge import Validities, judge
 from ..truth.validity import Validity
 from .entity_pages import About, PageLine
 from .lessons import TaskOutcome
@@ -177,7 +177,7 @@ class FactSource:
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
 
-    def _judged(self, entries: Iterable[Row]) -> Judgement:
+    def _judged(self, entries: Iterable[Row]) -> Validities:
         """The validity of everything judged so far, these entries included. No page is read for that."""
         fresh = [entry for entry in entries if entry.id not in self._standings]
         if fresh:
@@ -185,7 +185,7 @@ class FactSource:
             self._standings |= {entry.id: made.validity[entry.id] for entry in fresh}
             replacing = {made.validity[entry.id].replaced_by for entry in fresh}
             self._replacing |= {i: made.entries[i] for i in replacing if i is not None}
-        return Judgement(self._standings, self._replacing, {})
+        return Validities(self._standings, self._replacing, {})
 
     def facts_of(self, name: str) -> list[Light]:
         """Every fact that counts about the entity with a name."""

@@ -16,7 +16,7 @@ from ..index.row import Row
 from .validity import Claim, Validity, validities
 
 
-class Judgement(NamedTuple):
+class Validities(NamedTuple):
     """The validity of every entry looked at, those entries and their claims, by id."""
 
     validity: Mapping[int, Validity]
@@ -34,7 +34,7 @@ class Judgement(NamedTuple):
 
 def judge(
     index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True
-) -> Judgement:
+) -> Validities:
     """The validity of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
     With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
@@ -45,7 +45,7 @@ def judge(
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: _claim(e, entities.get(_subject(e), _subject(e))) for e in known.values()}
-    return Judgement(validities(list(claims.values()), today), known, claims)
+    return Validities(validities(list(claims.values()), today), known, claims)
 
 
 def _gather(index: Index, entries: Sequence[Row], today: str | None) -> tuple[dict[int, Row], dict[str, str]]:
@@ -96,7 +96,9 @@ class _Slots:
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
     """What supersedes or corrects these entries, and what they do."""
-    targets = [ref for entry in entries for relation in ("supersedes", "corrects") for ref in _linked(entry, relation)]
+    targets = [
+        ref for entry in entries for relation in ("supersedes", "corrects", "by") for ref in _linked(entry, relation)
+    ]
     return [*citing(index, [e.ref for e in entries]), *by_refs(index, targets)]
 
 
@@ -120,6 +122,7 @@ def _claim(entry: Row, entity: str) -> Claim:
         _linked(entry, "corrects"),
         bool(entry.marked & 1),
         bool(entry.marked & 2),
+        next(iter(_linked(entry, "by")), None),
     )
 
 

@@ -18,7 +18,7 @@ class Claim(NamedTuple):
     """A fact as truth sees it. `slots` are (entity, key) pairs; `place` orders lines that nothing else orders.
 
     `same` is equal for claims that give a slot the same value. `amends`: it says, in words, that what its slot held was
-    never true. `pinned`: no rule closes it, only a line that names it.
+    never true. `pinned`: no rule closes it, only a line that names it. `by`: the line that supersedes or corrects in its place.
     """
 
     id: int
@@ -33,6 +33,7 @@ class Claim(NamedTuple):
     corrects: tuple[str, ...] = ()
     amends: bool = False
     pinned: bool = False
+    by: str | None = None
 
 
 class Validity(NamedTuple):
@@ -98,14 +99,15 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
 
 
 def _named(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
-    """(trusted claim, claim that it names, True if it says that this was never true)."""
+    """(what replaces, claim that a trusted line names, True if it says that this was never true)."""
     by_ref: dict[str, list[Claim]] = {}
     for claim in claims:
         by_ref.setdefault(claim.ref, []).append(claim)
     for claim in claims:
         refs = [(ref, False) for ref in claim.supersedes] + [(ref, True) for ref in claim.corrects]
         for ref, corrects in refs if claim.trusted else ():
-            yield from ((claim, target, corrects) for target in by_ref.get(ref, ()) if ref != claim.ref)
+            doer = by_ref.get(claim.by or "", [claim])[0]
+            yield from ((doer, target, corrects) for target in by_ref.get(ref, ()) if ref not in (claim.ref, doer.ref))
 
 
 # -- one slot ---------------------------------------------------------------------------------------------------------

@@ -144,7 +144,7 @@ def test_what_is_no_fact_says_why_and_what_to_write(line: str, column: int, mess
 
 def test_every_attribute_of_the_contract_is_known() -> None:
     """c key t i outcome task why for against supersedes corrects until src ttl; cue; and private, which has no value."""
-    contract = "c key t i outcome task why for against supersedes corrects until src ttl cue"
+    contract = "c key t i outcome task why for against supersedes corrects by settles until src ttl cue"
     assert {each.name for each in ATTRIBUTES} == {*contract.split(), "private"}
     assert {each.name: each.kinds for each in ATTRIBUTES if each.kinds != "WBOS"} == {
         "c": "O", "key": "WO", "outcome": "B",

@@ -208,3 +208,13 @@ def test_ten_thousand_versions() -> None:
     assert sum(validity.retracted for validity in found.values()) == 9_999
     found = validities([claim(n, day(1), same=n, page=f"memory/{n}.md") for n in range(10_000)], TODAY)
     assert all(validity.replaced_by is None for validity in found.values())
+
+
+def test_a_line_speaks_for_the_one_that_it_names() -> None:
+    """`S(supersedes=old,by=new)`: the new line replaces the old one, not the line that says so."""
+    old, new = claim(1, day(1), same=1)._replace(slots=()), claim(2, day(5), same=2)._replace(slots=())
+    answer = claim(3, day(9), same=3)._replace(slots=(), supersedes=(old.ref,), by=new.ref)
+    found = validities([old, new, answer], TODAY)
+    assert found[1].replaced_by == 2 and found[1].valid.last == day(4)
+    assert found[2].replaced_by is None and found[3].replaced_by is None
+    assert validities([old, answer], TODAY)[1].replaced_by == 3  # the line it names is gone: the answer still counts

@@ -1,0 +1,67 @@
+"""Told, certain, or asked: the tiers of every judgement, and what each rule's precision was measured to be.
+
+What the owner marked is told, and always followed. What a rule says is certain where the rule was right at least 95 times
+of 100 on text that nobody wrote it for; then it is written, with its reason. Everything else is a question of
+`memctl review`: it changes no number, no page and no order until the owner or their agent answers.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+CERTAIN_FROM = 0.95  # precision
+_FEWEST = 20  # cases below which a precision says nothing
+
+
+class Tier(Enum):
+    """Who stands for a judgement: the owner, a rule that was measured, or nobody yet."""
+
+    TOLD = "told"
+    CERTAIN = "certain"
+    ASKED = "asked"
+
+
+class Measured(NamedTuple):
+    """How often a rule was right on text that it was not written for."""
+
+    right: int
+    of: int
+
+    @property
+    def precision(self) -> float:
+        """From 0 to 1; 0 where nothing was measured."""
+        return self.right / self.of if self.of else 0.0
+
+    @property
+    def tier(self) -> Tier:
+        """Certain, or asked."""
+        return Tier.CERTAIN if self.of >= _FEWEST and self.precision >= CERTAIN_FROM else Tier.ASKED
+
+
+RULES: dict[str, Measured] = {}
+"""Every rule that judges, with what `make judge` measured for it on labelled text by another hand."""
+
+
+class Judgement(NamedTuple):
+    """What is thought of one line or of two, and who stands for it.
+
+    `kind` is what was judged: evidence, reversal, replacement, conflict, sameness, lesson, keep. `verdict` is its answer
+    ("for", "replaces"), `reason` a short phrase with the words found, `rule` the row of `RULES`; empty for what is told.
+    """
+
+    kind: str
+    verdict: str
+    tier: Tier
+    reason: str = ""
+    rule: str = ""
+
+    @property
+    def is_certain(self) -> bool:
+        """True for what is told too: it may be written."""
+        return self.tier is not Tier.ASKED
+
+
+def judged(kind: str, verdict: str, rule: str, reason: str = "") -> Judgement:
+    """The judgement of a rule; its tier follows from the rule's measured precision. KeyError for a rule that is not in `RULES`."""
+    return Judgement(kind, verdict, RULES[rule].tier, reason, rule)

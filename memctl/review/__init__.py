@@ -1,0 +1,1 @@
+"""The questions that only an owner can answer: found, shown, answered by a line of Markdown."""

@@ -57,7 +57,8 @@ def run_hook(event: str, named: str | None, now: datetime, stdin: TextIO) -> dic
             _log(named or done.get("root"), now, event, f"{log} ({time.monotonic() - start:.1f} s)")
         return json.dumps(done).encode()
 
-    outcome = run_with_timeout(job, _SECONDS[event], finish=_FINISH if keeps else 0.0)
+    # A session may be the first that looks at the folder: its index is finished behind it.
+    outcome = run_with_timeout(job, _SECONDS[event], finish=0.0 if event == "prompt" else _FINISH)
     said: Any = json.loads(outcome.answer) if outcome.answer is not None else {"log": outcome.trouble}
     if said.get("log"):
         _log(named or said.get("root"), now, event, f"{said['log']} ({time.monotonic() - start:.1f} s)")

@@ -43,6 +43,7 @@ class Call:
             from ..memory import open_memory
 
             self._memory = open_memory(self.named, now=self.now, tell=self.out.note, resident=False)
+            self._memory.progress = self.out.bar("indexing")  # a first question may have to read the whole folder
         return self._memory
 
     def stay(self) -> "Memory":
@@ -129,7 +130,11 @@ def command(
             given = {key: values.pop(key) for key in _COMMON}
             is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
             call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), is_given)
-            raise typer.Exit(function(call, **values) or 0)
+            try:
+                raise typer.Exit(function(call, **values) or 0)
+            finally:
+                if call._memory is not None:
+                    call._memory.progress(1, 1)  # a bar that was interrupted goes
 
         called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,15 +81,19 @@ class Output:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Any]:
-        """A callback (done, total) that draws a bar on a terminal once the work takes half a second; silent elsewhere."""
-        if self.quiet or self.json or not sys.stderr.isatty():
-            yield lambda done, total: None
-            return
-        bar = _Bar(what)
+        """`bar`, which is gone afterwards however the work ended."""
+        update = self.bar(what)
         try:
-            yield bar.update
+            yield update
         finally:
-            bar.stop()
+            update(1, 1)
+
+    def bar(self, what: str) -> Callable[[int, int], None]:
+        """A callback (done, total) that draws a bar on a terminal once the work takes half a second; silent elsewhere.
+
+        The bar goes when all is done.
+        """
+        return (lambda done, total: None) if self.quiet or self.json or not sys.stderr.isatty() else _Bar(what).update
 
     def style(self, text: str, *codes: int) -> str:
         """`text`, made printable, in bold (1), faint (2) or a colour (31-36) on a terminal."""
@@ -116,7 +120,9 @@ class _Bar:
         self._bar: Any = None
 
     def update(self, done: int, total: int) -> None:
-        if self._bar is None and self._clock() - self._start < 0.5:
+        if done >= total:
+            self._stop()
+        if done >= total or (self._bar is None and self._clock() - self._start < 0.5):
             return
         if self._bar is None:
             from rich.console import Console
@@ -129,6 +135,7 @@ class _Bar:
         rate = f"{done / max(self._clock() - self._start, 0.001):,.0f}/s"
         self._bar.update(self._task, completed=done, total=total, rate=rate)
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+        self._bar = None

@@ -85,8 +85,9 @@ class OpenMemory:
         return self.resident.run(bound) if self.resident else with_index(workspace, bound)
 
     def synced(self) -> SyncReport:
-        """Bring the open index up to date, within the time of the settings and without waiting for another writer.
+        """Bring the open index up to date, without waiting for another writer.
 
+        What changed has the time of the settings; a first index is built to its end, and `progress` hears how far it is.
         A resident memory does not look again where nothing has changed since it last did.
         """
         from .sync import sync
@@ -95,7 +96,8 @@ class OpenMemory:
         if look and look.known is not None:
             known: SyncReport = look.known
             return known
-        report = sync(self.workspace, self.index, wait=0, seconds=self.workspace.settings.sync_seconds)
+        seconds = self.workspace.settings.sync_seconds
+        report = sync(self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
         if self.resident and look and report.stale is None:
             self.resident.settle(look, report)
         return report

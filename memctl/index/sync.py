@@ -149,6 +149,7 @@ def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: i
 
 
 Progress = Callable[[int, int], None]
+_FIRST = 0.1  # of the pages: an index that lacks more of them is built to its end before anything is answered from it
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
 BULK_SECONDS = 1.0
 
@@ -184,15 +185,18 @@ def sync(
 ) -> SyncReport:
     """Bring the index up to date; `wait` is for another writer, `seconds` caps the work (None: no cap).
 
-    `parallel` lets other processes read, where there are pages enough.
+    The cap is for changes. The first index of a folder, and what is left of one that was interrupted, is built to the end
+    however long it takes. `parallel` lets other processes read, where there are pages enough.
 
     Whatever stands in the way of a fresh index is said in `stale`, never raised: answers stay possible.
     """
-    deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     found = workspace.scan()
     known = index.known()
     # What only may have changed comes last: it would use up the time of what has.
     steps = sorted(merge(found, known), key=_is_young)
+    unseen = sum(1 for change, _, row in steps if change is Change.READ and row is None)
+    capped = seconds is not None and unseen <= _FIRST * len(found)
+    deadline = time.monotonic() + (seconds or 0.0) if capped else float("inf")
     report = SyncReport(unchanged=len(found) - sum(1 for _, disk, _ in steps if disk))
     report.problems.update({row.path: row.problem for row in known if row.problem})
     if index.frozen:

@@ -97,7 +97,7 @@ KEYS: dict[str, dict[str, Key]] = {
     "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
     "recall": {
         "k": Key("k", _whole(1, 1000), _TO_1000, "how many hits"),
-        "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync before an answer", float),
+        "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
         "aliases": Key("aliases", _is_text, "is the path of a TOML file in the workspace", "your own synonyms"),
     },
     "reflect": {"page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page")},

@@ -395,10 +395,12 @@ def test_every_reading_command_says_when_the_index_lags(tmp_path: Path) -> None:
     """With no time to read what changed, an answer may be old: it says so, whichever command gives it."""
     (tmp_path / "memory").mkdir()
     (tmp_path / "memctl.toml").write_text("[recall]\nsync_seconds = 0\n")
-    for day in range(1, 9):
-        (tmp_path / f"memory/2025-11-0{day}.md").write_text(
-            f"## Retain\n\n- W(key=city) @Ann: Lives in {day} ^c{day}\n"
-        )
+
+    def write(what: str) -> None:
+        for day in range(1, 9):
+            text = f"## Retain\n\n- W(key=city) @Ann: {what} {day} ^c{day}\n"
+            (tmp_path / f"memory/2025-11-0{day}.md").write_text(text)
+
     for words in (
         ["fact", "history", "city"],
         ["entity", "list"],
@@ -406,9 +408,11 @@ def test_every_reading_command_says_when_the_index_lags(tmp_path: Path) -> None:
         ["show", "^c1"],
         ["recall", "Lives"],
     ):
-        (tmp_path / "memory/2025-11-09.md").write_text("## Retain\n\n- W(key=city) @Ann: Lives in nine\n")
-        done = subprocess.run(
-            [sys.executable, "-m", "memctl", *words, "-w", str(tmp_path)], capture_output=True, text=True, check=False
-        )
+        write("Lives in")
+        asked = [sys.executable, "-m", "memctl", *words, "-w", str(tmp_path)]
+        first = subprocess.run(asked, capture_output=True, text=True, check=False)
+        assert first.returncode == 0 and "stale: " not in first.stderr, (words, first.stderr)
+        write("Lives at")
+        done = subprocess.run(asked, capture_output=True, text=True, check=False)
         assert "stale: " in done.stderr, (words, done.stderr)
         shutil.rmtree(tmp_path / ".memory")

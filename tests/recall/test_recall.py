@@ -6,17 +6,19 @@ import json
 import os
 import shutil
 import sqlite3
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, memory_on, sources, the_hit, write_pages
+from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sources, the_hit, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memctl.facts import Citation
 from memctl.hits import answer_json
+from memctl.index import sync as sync_module
+from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import Query
 from memctl.index.sync import SyncReport
 from memctl.index.sync import build_index as index
@@ -328,17 +330,32 @@ def test_an_answer_does_not_wait_for_a_writer_and_says_that_it_is_stale(tmp_path
     assert ask(workspace, "kettle").stale is None
 
 
-def test_past_its_time_cap_the_answer_says_that_it_is_stale(tmp_path: Path) -> None:
-    """`sync_seconds = 0`: the sync stops after a page, the answer says how many are missing; the next goes on."""
-    pages = {f"memory/2025-11-{n:02}.md": f"- W: Kettle number {n}\n" for n in range(1, 6)}
+def test_the_first_index_is_built_to_its_end_and_later_changes_have_a_time_cap(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`sync_seconds = 0`: an interrupted first index is finished by the next answer; of later changes one page is read."""
+    pages = {f"memory/2025-{m:02}-{d:02}.md": f"- W: Kettle {m} {d}\n" for m in range(1, 11) for d in range(1, 7)}
     hasty = Workspace(write_pages(tmp_path, pages).root, Settings(sync_seconds=0.0))
     for path in pages:  # of long ago: a page saved within the last two seconds is read again each time
         os.utime(tmp_path / path, (1_700_000_000, 1_700_000_000))
-    answer = recall(memory_on(hasty, TODAY), Query("kettle"))
-    assert answer.stale and "not read yet" in answer.stale
-    for _ in range(5):
-        answer = recall(memory_on(hasty, TODAY), Query("kettle"))
-    assert answer.stale is None and len(answer.hits) == 5
+    monkeypatch.setattr(sync_module, "BATCH_SECONDS", 0.0)
+    told: list[tuple[int, int]] = []
+
+    def interrupt(done: int, total: int) -> None:
+        told.append((done, total))
+        if len(told) == 9:
+            raise KeyboardInterrupt
+
+    memory = OpenMemory(hasty, lambda: datetime(2025, 11, 30), progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        recall(memory, Query("kettle"))
+    answer = recall(memory, Query("kettle"), k=100)
+    assert (len(answer.hits), answer.stale) == (60, None)
+    assert (told[0], told[8], told[9], told[-1]) == ((1, 60), (9, 60), (1, 51), (51, 51))
+    for path in list(pages)[:5]:
+        (tmp_path / path).write_text("- W: Teapot\n")
+    later = answer_json(recall(memory, Query("teapot")))
+    assert later["stale"] and "4 of 5 changed pages are not read yet" in later["warnings"][0]
 
 
 def _answers(root: Path) -> list[str]:

@@ -53,7 +53,16 @@ def _hash(text: str) -> int:
 def fact_id(kind: Kind, names: Sequence[str], content: str, day: date | None, ordinal: int = 0) -> str:
     """`f-` and 8 characters (40 bits) of what a fact says; the ordinal tells twins on one page apart."""
     parts = [kind.value, *names, "", " ".join(content.split()), str(day or ""), str(ordinal or "")]
+    return f"f-{_spelled(parts)}"
+
+
+def question_id(kind: str, *about: str) -> str:
+    """`q-` and 8 characters of what a question is about: a kind of review, and two ids or names in any order."""
+    return f"q-{_spelled([kind, *sorted(about)])}"
+
+
+def _spelled(parts: Sequence[str]) -> str:
     number = int.from_bytes(hashed("\0".join(parts).encode("utf-8", "replace"), 5))
-    return "f-" + "".join(
+    return "".join(
         (_PAIRS[number >> 30], _PAIRS[number >> 20 & 1023], _PAIRS[number >> 10 & 1023], _PAIRS[number & 1023])
     )

@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Citation, Fact, Kind
+from ..judgement import Judgement
 from ..language.analyzer import query_terms
 from ..markdown.evidence_line import Bullet, code_of
 from ..stance.stance import Stance
@@ -46,13 +47,28 @@ class TrustedFact(NamedTuple):
     names: frozenset[str]
 
 
+class AskedPair(NamedTuple):
+    """A belief and a fact that may speak to it, for `memctl review`: nothing is written of it until somebody answers.
+
+    `judgement` is of kind evidence ("for", "against"), or reversal where the holder may have changed their mind.
+    """
+
+    belief: str
+    fact: str
+    judgement: Judgement
+
+
 class Replayed(NamedTuple):
-    """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know."""
+    """Every belief in the order of its statement, what reflect takes back, the marks, and what a person should know.
+
+    `asked` are the pairs that only an owner can judge, without those that were answered.
+    """
 
     beliefs: tuple[Belief, ...]
     withdrawn: tuple[BeliefEntry, ...]
     marks: Mapping[str, LastWritten]
     notes: tuple[str, ...]
+    asked: tuple[AskedPair, ...] = ()
 
 
 class ReplayInput(NamedTuple):

@@ -128,7 +128,9 @@ class Memory(OpenMemory):
 
         asked = self.query(query, **filters) if isinstance(query, str) else query
         k = k or self.workspace.settings.k
-        return recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
+        answer = recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
+        self._record(hit.ref for hit in answer.hits)
+        return answer
 
     def reflect(
         self, *, since: str | None = None, dry_run: bool = False, propose: bool = False,
@@ -279,9 +281,18 @@ class Memory(OpenMemory):
         from .context.context import ContextOptions, context
         from .context.counters import counter_of
 
-        return context(
+        pack = context(
             self, message, ContextOptions(budget, about, since, private, counter_of(self.workspace, counter))
         )
+        self._record(item.ref for item in pack.items)
+        return pack
+
+    def _record(self, refs: Iterable[str]) -> None:
+        """Remember what was recalled, if the settings want that."""
+        if self.workspace.settings.record:
+            from .index.recalled import record_recalled
+
+            record_recalled(self, refs)
 
     def session_start(self, budget: int) -> Pack:
         """What every session is given, within `budget` tokens: core, lessons, recent lines."""

@@ -112,6 +112,7 @@ def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
     known = {
         ".gitignore",
+        "recalled",
         "index.sqlite",
         "index.sqlite-wal",
         "index.sqlite-shm",

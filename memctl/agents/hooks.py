@@ -20,7 +20,7 @@ from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget
 from ..memory import Memory
 from ..notes.files import prepare_memory
 from ..notes.settings import SETTINGS
-from ..notes.system import OPEN_SAFELY, run_with_timeout
+from ..notes.system import append_bounded, run_with_timeout
 from ..notes.workspace import Workspace, current_folder, find_workspace
 
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
@@ -171,11 +171,4 @@ def log_hook(root: Path, line: str) -> None:
     with suppress(OSError, MemctlError):
         if (root / SETTINGS).exists() or (root / "memory").is_dir():
             prepare_memory(Workspace(root))
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_SAFELY, 0o600)
-        try:
-            os.write(fd, " ".join(line.split())[:500].encode("utf-8", "replace") + b"\n")
-            is_full = os.fstat(fd).st_size >= _MOST_LOG
-        finally:
-            os.close(fd)
-        if is_full:
-            os.replace(path, path.with_name("hooks.log.1"))
+        append_bounded(path, " ".join(line.split())[:500].encode("utf-8", "replace") + b"\n", _MOST_LOG)

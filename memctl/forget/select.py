@@ -18,6 +18,7 @@ from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, by_refs
+from ..index.queries.expiry import PINNED, Expiry, expiry_on
 from ..index.queries.forget import (
     MAY_GO,
     fixed,
@@ -34,9 +35,10 @@ from ..index.queries.forget import (
     with_successors,
 )
 from ..index.queries.names import resolve
+from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
-from ..index.rows import day_of, ttl_end
+from ..index.rows import day_of
 from ..language.names import entity_key, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
@@ -48,9 +50,6 @@ from ..notes.files import read_page
 from ..notes.workspace import Workspace
 from ..truth.judge import Validities, judge
 from .erase import Gone, cited
-
-PINNED = 0.9
-"""Importance from which a line is never forgotten in bulk."""
 
 _CORE = "memory.md"
 
@@ -97,11 +96,6 @@ class Chosen(NamedTuple):
         """The numbers of its first and last line."""
         return Span(self.seen.line, self.seen.end_line)
 
-    @property
-    def day(self) -> date | None:
-        """When it was told."""
-        return date.fromisoformat(self.entry.day) if self.entry.day else None
-
 
 @dataclass(slots=True)
 class Selection:
@@ -119,7 +113,7 @@ def select(memory: OpenMemory, selectors: Selectors) -> Selection:
     found = search.found
     if selectors.ids and not search.ids:
         return found
-    conditions = [with_an_end(memory.today)] if selectors.expired else []
+    conditions = [with_an_end(search.expiry)] if selectors.expired else []
     conditions += [unneeded(memory.today)] if selectors.unused else []
     chosen = search.entries(*conditions)
     if selectors.expired:
@@ -143,7 +137,7 @@ def suggested(memory: OpenMemory, selectors: Selectors) -> Selection:
     every = not selectors.expired and not selectors.unused
     reasons: list[Iterable[Chosen]] = []
     if selectors.expired or every:
-        reasons.append(search.expired(search.entries(with_an_end(today))))
+        reasons.append(search.expired(search.entries(with_an_end(search.expiry))))
     if every:
         within = {one.entry.id for one in search.entries(said_twice())}
         twice = search.read(forgettable(memory.index, [said_twice()]))
@@ -167,6 +161,8 @@ class _Search:
         self._workspace, self._index, self._today = memory.workspace, memory.index, memory.today
         self._selectors = selectors
         self._known = KnownNames(memory.index)
+        self._recalled = recalled_lately(memory)
+        self.expiry = expiry_on(memory.today, memory.workspace.settings.ttl)
         self.found = Selection()
         self.ids = self._known_ids()
         self._whom = [_entity(memory.index, name) for name in selectors.about]
@@ -246,14 +242,15 @@ class _Search:
     def expired(self, chosen: Iterable[Chosen]) -> Iterator[Chosen]:
         """Those that are over by what their author wrote."""
         for one in chosen:
-            reason = _expired(one.fact, one.day, self._today) if one.fact else None
+            reason = _expired(one, self.expiry, self._today)
             if reason:
                 yield one._replace(reason=reason)
 
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
-        """Those that are not a belief of the owner's, not the current value of a slot, and cited nowhere."""
+        """Those that are not a belief of the owner's, not the current value of a slot, cited nowhere, not recalled lately."""
         verdict = judge(self._index, [one.entry for one in chosen], self._today)
         idle = [one for one in chosen if not _is_held(one.entry) and not self._is_current(one.entry, verdict)]
+        idle = [one for one in idle if not self._recalled[one.entry.ref]]
         for one in self.uncited(idle):
             weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
             yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
@@ -302,7 +299,7 @@ class _Search:
         """Those that are not exempt. A `ttl=` that ran out is its author's own word, whatever the line is about."""
         for one in chosen:
             why = _exempt(one)
-            if why and not (one.fact and _ran_out(one.fact, one.day, self._today)):
+            if why and not (one.entry.kept and one.entry.kept < self.expiry.day):
                 self.found.exempt[why] += 1
             else:
                 yield one
@@ -343,21 +340,17 @@ def _is_held(entry: Row) -> bool:
     return entry.kind == Kind.OPINION.value and is_trusted(entry.origin)
 
 
-def _ran_out(fact: Fact, day: date | None, today: date) -> date | None:
-    """The day on which the `ttl=` of a fact told on `day` ran out, None if it did not, or there is none."""
-    end = ttl_end(day, fact.ttl) if fact.ttl and day else None
-    return end if end and end < today else None
-
-
-def _expired(fact: Fact, day: date | None, today: date) -> str | None:
-    """Why a fact is over by what its author wrote, None if it is not.
+def _expired(one: Chosen, expiry: Expiry, today: date) -> str | None:
+    """Why a fact is over by what its author wrote, or by a rule of the settings; None if it is not.
 
     `ttl=` ran out; `until=` passed; or the span of `t=` did, unless it is that of an experience or a single day: what
     happened does not end.
     """
-    end = _ran_out(fact, day, today)
-    if end:
-        return f"ttl={fact.ttl} ran out on {end}"
+    fact = one.fact
+    if fact is None:
+        return None
+    if reason := expiry.reason(one.entry, fact.ttl):
+        return reason
     if fact.until and fact.until < today:
         return f"ended on {fact.until}"
     span = fact.valid

@@ -45,6 +45,7 @@ class Row(NamedTuple):
     names: str
     links: str
     task: str | None
+    kept: str | None
     path: str
     own: str = ""
 

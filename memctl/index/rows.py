@@ -155,6 +155,7 @@ def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> 
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
         links="\n".join(evidence),
         task=None,
+        kept=_text(ttl_end(day, fact.ttl)) if fact and fact.ttl and day else None,
         path=path,
     )
     return _with_fact(row, fact, slot, names) if fact else row
@@ -274,20 +275,31 @@ def ttl_end(day: date, ttl: str) -> date:
     Days are whole: of hours, each day begun counts, because the hour of a line is not known. Months and
     years end on the same day of the month, or on its last. ValueError for what is not a ttl.
     """
+    return _later(day, ttl, 1)
+
+
+def kept_from(today: date, ttl: str) -> date:
+    """The first day whose facts with this `ttl` are still to be kept on `today`."""
+    first = _later(today, ttl, -1)
+    while ttl_end(first, ttl) < today:  # a month has no 31st
+        first += timedelta(days=1)
+    return first
+
+
+def _later(day: date, ttl: str, sign: int) -> date:
+    """The day so much later (1) or earlier (-1); the first or last of all days where it would lie beyond them."""
     match = re.fullmatch(r"(\d{1,5})(h|d|w|mo|y)", ttl)
     if not match:
         raise ValueError(f"not a ttl: {ttl!r}")
     number, unit = int(match[1]), match[2]
     try:
         if unit in _MONTHS:
-            return _months_later(day, number * _MONTHS[unit])
-        return day + timedelta(days=-(-number // 24) if unit == "h" else number * _DAYS[unit])
-    except (OverflowError, ValueError):  # past the year 9999
-        return date.max
+            return _months_later(day, sign * number * _MONTHS[unit])
+        return day + sign * timedelta(days=-(-number // 24) if unit == "h" else number * _DAYS[unit])
+    except (OverflowError, ValueError):
+        return date.max if sign > 0 else date.min
 
 
 def _months_later(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
-    if year > date.max.year:
-        return date.max
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))

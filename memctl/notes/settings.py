@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,8 @@ class Settings(NamedTuple):
     words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
     `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
     memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
+    `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
+    kept that have none of their own.
     `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long.
     """
 
@@ -39,6 +42,8 @@ class Settings(NamedTuple):
     llm: str | None = None
     llm_model: str = "local"
     llm_seconds: float = 30.0
+    record: bool = False
+    ttl: tuple[tuple[str, str], ...] = ()
 
 
 def read_settings(path: Path) -> Settings:
@@ -91,6 +96,10 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
+def _is_span(value: Any) -> bool:
+    return isinstance(value, str) and bool(re.fullmatch(r"\d{1,5}(h|d|w|mo|y)", value))
+
+
 _TO_1000 = "is a whole number from 1 to 1000"
 _STANCE_PATHS = "is a path in the workspace"
 KEYS: dict[str, dict[str, Key]] = {
@@ -99,6 +108,15 @@ KEYS: dict[str, dict[str, Key]] = {
         "k": Key("k", _whole(1, 1000), _TO_1000, "how many hits"),
         "sync_seconds": Key("sync_seconds", _number(0, 3600), "is a number from 0 to 3600", "the longest sync of changes before an answer; a first index is always built to its end", float),
         "aliases": Key("aliases", _is_text, "is the path of a TOML file in the workspace", "your own synonyms"),
+        "record": Key("record", lambda value: isinstance(value, bool), "is true or false", "keep which lines were recalled lately, by their ids, in .memory"),
+    },
+    "ttl": {
+        name: Key("ttl", _is_span, "is a span such as 90d", f"how long facts {told} are kept that have no ttl= of their own")
+        for name, told in (
+            ("world", "about the world"), ("experience", "of what was done"), ("opinion", "of opinion"), ("observation", "of observation"),
+            ("owner", "without src="), ("user", "by src=user"), ("agent", "by agents"), ("llm", "by local models"), ("tool", "by tools"),
+            ("web", "from the web"), ("import", "from imports"),
+        )
     },
     "reflect": {"page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page")},
     "stance": {
@@ -136,7 +154,8 @@ def checked(path: Path, read: dict[str, Any]) -> dict[str, Any]:
                 raise BadSettings(path, f"unknown key {spelled!r}")
             if not keys[key].fits(value):
                 raise BadSettings(path, f"{spelled} {keys[key].told}")
-            given[keys[key].field] = keys[key].made(value)
+            made = keys[key].made(value)
+            given[keys[key].field] = (*given.get("ttl", ()), (key, made)) if name == "ttl" else made
     if read:
         raise BadSettings(path, f"unknown key {next(iter(read))!r}")
     return given

@@ -58,6 +58,18 @@ else:
             os.close(fd)
 
 
+def append_bounded(path: Path, line: bytes, most: int) -> None:
+    """Add a line to a file of `most` bytes: once it is full a new one begins, and the full one has `.1` behind its name."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | OPEN_SAFELY, 0o600)
+    try:
+        os.write(fd, line)
+        is_full = os.fstat(fd).st_size >= most
+    finally:
+        os.close(fd)
+    if is_full:
+        os.replace(path, path.with_name(f"{path.name}.1"))
+
+
 @contextmanager
 def locked(path: Path, seconds: float) -> Iterator[None]:
     """Hold the lock file at `path`, waiting up to `seconds` for it; LockBusy after that, CannotWrite if it can't be had.

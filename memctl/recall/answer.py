@@ -103,6 +103,9 @@ def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], con
         yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
     if condition.sql and query.filters:
         yield from _narrow_filters(index, query, about)
+    wanted = query_terms(query.words) if query.expiry else ()
+    if wanted and match(index, wanted, condition_of(index, replace(query, expiry=None), about), 1):
+        yield "what holds words of it is over by its ttl; --history shows it"
 
 
 def _missing_words(index: Index, query: Query) -> list[str]:

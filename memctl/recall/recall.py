@@ -5,7 +5,7 @@ One way through: query -> search -> truth -> rank -> hits. What one step knows g
 Why a line is not among the hits, in the order in which it can fall out:
 
     recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
-    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; private for a public caller
+    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; private for a public caller; its `ttl`
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
     truth/judge.py             told after `as_of`
@@ -29,6 +29,7 @@ from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, condition_of, newest, passing
+from ..index.queries.expiry import expiry_if_any
 from ..index.queries.names import resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms
@@ -132,6 +133,9 @@ def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _R
         warnings.append(f"out of {len(query.pasted):,} characters the question was taken to be: {query.words[:200]}")
     if query.words and not query_terms(query.words):
         warnings.append("the question has no words to look for; these are the newest")
+    if not history:
+        expiry = expiry_if_any(memory.index, query.as_of or memory.today, memory.workspace.settings.ttl)
+        query = replace(query, expiry=expiry)
     searched = replace(query, public=False) if query.public and not _many_private(memory.index) else query
     return _Request(memory, query, about, condition_of(memory.index, searched, about), k, history, warnings)
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...facts import Citation, Kind, Period
 from ...language.analyzer import terms
@@ -16,6 +16,9 @@ from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
 from ..row import Entity, Row
 
+if TYPE_CHECKING:
+    from .expiry import Expiry
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -23,7 +26,7 @@ class Query:
 
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
-    `warnings` go with the answer. A `public` one is answered as if there were no private lines, for a server.
+    `warnings` go with the answer. What is over by `expiry` is no hit. A `public` one is answered as if there were no private lines, for a server.
     """
 
     words: str = ""
@@ -38,6 +41,7 @@ class Query:
     pasted: str = field(default="", compare=False)
     warnings: tuple[str, ...] = field(default=(), compare=False)
     public: bool = False
+    expiry: Expiry | None = None
 
     @property
     def filters(self) -> list[str]:
@@ -168,6 +172,9 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
     if query.public:
         yield "entry.private = 0", []
+    if query.expiry is not None:
+        over, values = query.expiry.condition()
+        yield f"NOT ({over})", values
     if query.key is not None:
         yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
     if query.min_confidence is not None:

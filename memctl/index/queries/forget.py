@@ -8,16 +8,15 @@ from datetime import date, timedelta
 
 from ...errors import CannotWrite, LockBusy
 from ...facts import HALF_LIFE_DAYS, Kind
-from ...language.analyzer import terms
 from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ...markdown.lines import Role
 from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace
 from ..index import Index
-from ..lexical import match_expression
 from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, condition_of
+from .expiry import Expiry
 
 LOW = 0.5
 """Importance up to which an unneeded line may go; also that of a line that says nothing about it."""
@@ -74,11 +73,10 @@ def sourced(source: str) -> Filter:
     return Filter("substr(entry.origin, 1, ?) = ?", (len(source), source))
 
 
-def with_an_end(today: date) -> Filter:
-    """Facts that may be over: a last day that is past, or a `ttl=` on the line."""
-    word = match_expression(terms("ttl"))
-    sql = f"{_FACTS} AND (entry.last < ? OR entry.id IN (SELECT rowid FROM words WHERE words MATCH ?))"
-    return Filter(sql, (today.isoformat(), word))
+def with_an_end(expiry: Expiry) -> Filter:
+    """Facts that may be over: a last day that is past, or not to be kept any longer."""
+    over, values = expiry.condition()
+    return Filter(f"{_FACTS} AND (entry.last < ? OR {over})", (expiry.day, *values))
 
 
 def unneeded(today: date) -> Filter:

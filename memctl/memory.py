@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from .recall.lookup import Passage as Passage
     from .reflect.reflect import Reflected as Reflected
     from .retain.retain import Retained as Retained
+    from .review.answer import Answered as Answered
+    from .review.question import Question as Question
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
     from .vectors.embed import EmbedReport as EmbedReport
@@ -223,6 +225,27 @@ class Memory(OpenMemory):
 
         day = first_day("--from", since, self.today)
         return resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
+
+    def review(self, *, public: bool = False) -> tuple[Question, ...]:
+        """The questions that only an owner can answer, worth most first; `public` ones are without private lines."""
+        from .review.collect import questions
+
+        return questions(self, public=public)
+
+    def answer(self, question: str, option: str, **given: Any) -> Answered:
+        """Answer a question of `review` by its id and the key of an option, with a line of today's log.
+
+        `given` are `text` (other words for the line), `said_by`, `public` and `dry_run` (review/answer.py).
+        """
+        from .review.answer import answer
+
+        return answer(self, question, option, **given)
+
+    def take_back(self, answered: Answered) -> None:
+        """Undo an answer that was just given."""
+        from .review.answer import take_back
+
+        take_back(self, answered)
 
     def alias(self, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False) -> Named:
         """Add other names to the page of an entity, or `remove` them."""

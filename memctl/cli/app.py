@@ -25,7 +25,8 @@ app = typer.Typer(
 )
 _COMMANDS = {
     "init": "app", "retain": "facts", "recall": "facts", "show": "facts", "index": "app", "status": "app", "check": "app",
-    "reflect": "beliefs", "why": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "forget": "forget",
+    "reflect": "beliefs", "why": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "review": "review",
+    "forget": "forget",
     "eval": "eval", "context": "agents", "ingest": "transfer", "act": "agents", "watch": "servers", "serve": "servers",
     "mcp": "servers", "connect": "agents", "hook": "agents", "import": "transfer", "export": "transfer",
     "entity": "entities", "fact": "facts", "belief": "beliefs",

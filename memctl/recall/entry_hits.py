@@ -116,11 +116,16 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
         period_of(entry),
         entry.importance,
         entry.content_key,
-        entry.block is not None,
+        entry.block is not None or is_answer(entry),
         (entry.path, entry.line),
         relevance,
         named,
     )
+
+
+def is_answer(entry: Row) -> bool:
+    """True for the answer to a question of review: it repeats the lines that it is about, which speak for themselves."""
+    return entry.kind == Kind.OBSERVATION.value and entry.links.startswith("settles ") | ("\nsettles " in entry.links)
 
 
 # -- beliefs ----------------------------------------------------------------------------------------------------------

@@ -205,7 +205,7 @@ OFFLINE = [
     ["init"], ["retain", "W: x"], ["recall", "gateway"], ["recall"], ["show", "Irina"], ["index"], ["index", "--rebuild"], ["index", "--verify"],
     ["status"], ["check"], ["entity", "list"], ["entity", "show", "Irina"], ["fact", "get", "city"], ["fact", "history", "city"],
     ["fact", "set", "city", "x", "--about", "Irina"], ["entity", "alias", "Curlew", "c-api"], ["entity", "merge", "toaster", "Nightjar"],
-    ["reflect"], ["reflect", "--propose-core"], ["belief", "list"], ["belief", "show", "o-5qjx2mtd"], ["why", "nj04-nine"], ["conflicts"],
+    ["reflect"], ["reflect", "--propose-core"], ["belief", "list"], ["belief", "show", "o-5qjx2mtd"], ["why", "nj04-nine"], ["conflicts"], ["review"],
     ["resolve", "nets-11", "--over", "nets-12"], ["forget", "--id", "nets-12"], ["--help"],
     ["eval", "--add", "Which tag?", "^tag-light"], ["eval"], ["connect", "cursor"], ["hook", "prompt"],
     ["ingest", str(ROOT / "tests" / "data" / "transcripts" / "small.md")], ["act", "memory.md"], ["watch", "--once"],

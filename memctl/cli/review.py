@@ -1,0 +1,203 @@
+"""The command review: questions that only an owner can answer, on a screen, as text, as JSON, and one at a time."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+import typer
+
+from ..errors import MemctlError, Usage
+from ..hits import Hit, hit_json
+from ..markdown.escape import many, one_line
+from .call import DRY_RUN, Call, argument, command, option
+from .hits import place_of
+from .output import BOLD, FAINT
+
+if TYPE_CHECKING:
+    from ..memory import Answered, Question
+
+_HANDFUL = 5
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    command(app, "review", "memctl review")(review)
+
+
+def review(
+    call: Call,
+    reference: list[str] | None = argument("[ID OPTION]", "A question and the key of its answer.", default=None),
+    text: str | None = option("--text", "With the answer y: the line in other words.", "TEXT"),
+    k: int = option("--k -k", "How many questions at most.", default=_HANDFUL, min=1, max=1000),
+    dry_run: bool = DRY_RUN,
+) -> int:
+    """Answer what only you can: does this replace that, did it happen, is this the same name? Exit code 1 if nothing waits.
+
+    On a terminal one question a screen, one key each; elsewhere the questions as text. An answer is a line of today's log:
+    delete it, and the question is asked again.
+    """
+    if reference:
+        if len(reference) != 2:
+            raise Usage("review takes a question and an answer", "memctl review ID OPTION, or memctl review")
+        return _answer_one(call, (reference[0], reference[1]), text, dry_run)
+    if text is not None:
+        raise Usage("--text without a question", "memctl review ID y --text …")
+    with call.progress("looking") as memory:
+        found = memory.review()
+    if call.out.json:
+        call.out.raw_json(
+            {"schema": 1, "questions": [question_json(each) for each in found[:k]], "waiting": len(found)}
+        )
+    elif found and sys.stdin.isatty() and sys.stdout.isatty():
+        _Session(call, found[:k], len(found), dry_run).run()
+    else:
+        _print_all(call, found, k)
+    return 0 if found else 1
+
+
+def question_json(question: "Question") -> dict[str, Any]:
+    """A question as plain values; keys are only ever added."""
+    return {
+        "id": question.id,
+        "kind": question.kind,
+        "text": question.text,
+        "about": list(question.names),
+        "sides": [hit_json(side) for side in question.sides],
+        "options": [one._asdict() for one in question.options],
+        "why": question.why,
+    }
+
+
+def _print_all(call: Call, found: "Sequence[Question]", k: int) -> None:
+    for question in found[:k]:
+        call.out.emit(f"{call.out.style(question.id, BOLD)} {call.out.style(question.text, BOLD)}")
+        _print_sides(call, question)
+        call.out.line("   " + " · ".join(f"{one.key} {one.text}" for one in question.options))
+    more = f", {len(found) - k} more" if len(found) > k else ""
+    how = f"{many(min(len(found), k), 'question')}{more}; memctl review ID OPTION answers one"
+    call.out.note(how if found else "no question waits")
+
+
+def _print_sides(call: Call, question: "Question") -> None:
+    out = call.out
+    for role, side in zip(question.roles, question.sides, strict=True):
+        origin = "" if side.origin == "owner" else f" · {side.origin}"
+        place = f"{place_of(call, side)}{out.style(origin, FAINT)}"
+        out.emit(
+            f"   {out.style(f'{role:6}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {_said(call, side)}  {place}"
+        )
+    if question.kind == "same":
+        out.line(f"   {' and '.join(question.names)}")
+    if question.why:
+        out.emit(out.style(f"   {one_line(question.why)}", FAINT))
+
+
+def _said(call: Call, side: Hit) -> str:
+    return call.out.style(one_line(side.content))
+
+
+# -- one answer -------------------------------------------------------------------------------------------------------
+
+
+def _answer_one(call: Call, given: tuple[str, str], text: str | None, dry_run: bool) -> int:
+    done = call.memory.answer(*given, text=text, dry_run=dry_run)
+    if call.out.json:
+        source = str(done.citation) if done.citation else None
+        made = {"schema": 1, "dry_run": dry_run, "id": done.question.id, "option": done.option, "source": source}
+        call.out.raw_json(made | {"line": done.line, "diff": done.diff, "warnings": list(done.warnings)})
+    elif dry_run:
+        call.out.diff(done.diff)
+    else:
+        _print_done(call, done)
+    return 0
+
+
+def _print_done(call: Call, done: "Answered") -> None:
+    if done.citation:
+        call.out.line(f"{done.citation}: {done.line.partition(': ')[2]}")
+    else:
+        call.out.diff(done.diff)
+    for warning in done.warnings:
+        call.out.note(f"warning: {warning}")
+
+
+# -- the screen -------------------------------------------------------------------------------------------------------
+
+
+class _Session:
+    """Questions one after the other, each answered by one key; what is answered is written at once."""
+
+    def __init__(self, call: Call, asked: "Sequence[Question]", waiting: int, dry_run: bool) -> None:
+        self._call, self._asked, self._waiting, self._dry_run = call, asked, waiting, dry_run
+        self._at = 0
+        self._done: list[tuple[int, Answered]] = []
+
+    def run(self) -> None:
+        """Until every question was shown, or the owner leaves."""
+        while self._at < len(self._asked):
+            self._show(self._asked[self._at])
+            if not self._step(self._asked[self._at], self._key()):
+                break
+        left = self._waiting - len(self._done)
+        self._call.out.line(f"{many(len(self._done), 'answer')}; {many(left, 'question waits', 'questions wait')}")
+
+    def _key(self) -> str:
+        try:
+            return click.getchar().lower()
+        except (KeyboardInterrupt, EOFError):
+            return "q"
+
+    def _show(self, question: "Question") -> None:
+        out = self._call.out
+        head = f"{many(self._waiting, 'question')} · {self._at + 1} of {len(self._asked)}"
+        out.line()
+        out.emit(f"{out.style(head, FAINT)}   {out.style(', '.join(question.names), BOLD)}")
+        out.emit(out.style(question.text, BOLD))
+        out.line()
+        _print_sides(self._call, question)
+        out.line()
+        out.line("   " + "   ".join(f"[{one.key}] {one.text}" for one in question.options))
+        edit = "[e] edit   " if _can_be_reworded(question) else ""
+        undo = "[u] undo   " if self._done else ""
+        out.emit(out.style(f"   {edit}[l] later   {undo}[q] quit", FAINT))
+
+    def _step(self, question: "Question", key: str) -> bool:
+        """Do what a key says; False to leave."""
+        if key == "q":
+            return False
+        if key == "l":
+            self._at += 1
+        elif key == "u" and self._done:
+            self._undo()
+        elif key == "e" and _can_be_reworded(question):
+            said = question.sides[-1].content
+            text = click.edit(said, extension=".md", require_save=True)
+            if text and one_line(text) != one_line(said):
+                self._give(question, "y", text)
+        elif key in (one.key for one in question.options):
+            self._give(question, key, None)
+        return True
+
+    def _give(self, question: "Question", key: str, text: str | None) -> None:
+        try:
+            done = self._call.memory.answer(question.id, key, text=text, dry_run=self._dry_run)
+        except MemctlError as error:
+            self._call.out.error(error)
+        else:
+            _print_done(self._call, done)
+            self._done.append((self._at, done))
+        self._at += 1
+
+    def _undo(self) -> None:
+        at, done = self._done.pop()
+        try:
+            if not self._dry_run:
+                self._call.memory.take_back(done)
+            self._at = at
+        except MemctlError as error:
+            self._call.out.error(error)
+
+
+def _can_be_reworded(question: "Question") -> bool:
+    return question.kind not in ("same", "core")

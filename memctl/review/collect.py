@@ -1,0 +1,158 @@
+"""The questions that are open today: every doubt that no line settles, with its lines read again, worth most first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from math import log2
+
+from ..entities.names_of_lines import KnownNames
+from ..facts import Period
+from ..hits import Hit
+from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import facts_about
+from ..index.queries.entries import by_ids, by_refs
+from ..index.queries.names import keys_of
+from ..index.queries.review import core_names, mention_counts, settled
+from ..language.names import entity_key
+from ..language.sentences import is_plan
+from ..recall.entry_hits import hits_of
+from . import keep
+from .question import Doubt, Question
+from .shown import remember
+from .sources import doubts
+
+_WEIGHT = {
+    "replaced": 0.5,
+    "reversed": 0.5,
+    "keep": 0.4,
+    "same": 0.3,
+    "belief": 0.2,
+    "core": 0.2,
+    "due": 0.1,
+    "trust": 0.1,
+}
+"""What an answer to each kind is worth beside its age and its names."""
+_HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
+_CORE = 0.5  # for lines about whom every context begins with
+_NAMED = 0.1  # for each doubling of the lines that name them
+
+
+def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ...]:
+    """Every open question, worth most first; without private lines and what only the owner answers, if `public`.
+
+    They are remembered as shown.
+    """
+
+    def job(at: OpenMemory) -> tuple[Question, ...]:
+        at.sync_for_read()
+        with at.index.reading():
+            return open_questions(at, doubts(at))
+
+    found = memory.run(job)
+    remember(memory.workspace, found)
+    return tuple(each for each in found if not (each.is_private or each.is_for_owner)) if public else found
+
+
+def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question, ...]:
+    """Those of some doubts that no line settles and whose lines stand, worth most first. Reads the open index as it is."""
+    unique = {doubt.id: doubt for doubt in asked}
+    answered = settled(memory.index, unique)
+    left = [doubt for ref, doubt in unique.items() if ref not in answered]
+    made = [question for question in _Reader(memory, left).questions() if question]
+    return tuple(sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id)))
+
+
+class _Reader:
+    """Reads the lines of many doubts at once."""
+
+    def __init__(self, memory: OpenMemory, asked: Sequence[Doubt]) -> None:
+        self._memory, self._asked = memory, asked
+        self._keep = {kept.candidate.id: kept for kept in keep.read(memory.workspace)} if self._has("keep") else {}
+        refs = [ref for doubt in asked if doubt.kind not in ("same", "keep") for ref in doubt.about]
+        rows = {row.ref: row for row in reversed(by_refs(memory.index, refs)) if row.block is None}
+        hits = hits_of(memory, rows.values())
+        self._hits = {ref: hits[row.id] for ref, row in rows.items() if row.id in hits}
+
+    def _has(self, kind: str) -> bool:
+        return any(doubt.kind == kind for doubt in self._asked)
+
+    def questions(self) -> list[Question | None]:
+        """The question of each doubt; None where a line is gone or says nothing any more."""
+        return [self._question(doubt) for doubt in self._asked]
+
+    def _question(self, doubt: Doubt) -> Question | None:
+        if doubt.kind == "same":
+            return self._same(doubt)
+        sides = [self._side(doubt.kind, ref) for ref in doubt.about]
+        if not all(side and _speaks(doubt.kind, side) for side in sides):
+            return None
+        read = tuple(side for side in sides if side)
+        names = [name for side in read for name in side.entities]
+        shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
+        return Question(doubt.kind, doubt.about, read, shared or tuple(dict.fromkeys(names))[:2], doubt.reason)
+
+    def _side(self, kind: str, ref: str) -> Hit | None:
+        if kind != "keep":
+            return self._hits.get(ref)
+        return _candidate_hit(self._keep[ref]) if ref in self._keep else None
+
+    def _same(self, doubt: Doubt) -> Question:
+        """Two names, each with the newest line that has it, if there is one."""
+        index = self._memory.index
+        newest = [next(iter(facts_about(index, keys_of(index, key), 1)), None) for key in doubt.about]
+        rows = by_ids(index, (fact.id for fact in newest if fact))
+        hits = hits_of(self._memory, rows.values())
+        sides = [hits.get(fact.id) if fact else None for fact in newest]
+        known = KnownNames(index)
+        names = tuple(_spelled(known.known_as(key), side) for key, side in zip(doubt.about, sides, strict=True))
+        return Question("same", doubt.about, tuple(side for side in sides if side), names, doubt.reason)
+
+
+def _speaks(kind: str, hit: Hit) -> bool:
+    """False for a line that holds no more; of a plan it is known that its day has passed, and a date is needed to be due."""
+    if kind == "due":
+        return hit.superseded_by is None and _was_ahead(hit)
+    return hit.superseded_by is None and not hit.retracted and not hit.expired
+
+
+def _was_ahead(hit: Hit) -> bool:
+    """True for a line that began after it was told, or whose words are a plan; one that its author gave an end is over."""
+    if hit.fact is None or hit.fact.until or hit.fact.ttl:
+        return False
+    return str(hit.valid.first or "") > (hit.day or "") or is_plan(hit.content)
+
+
+def _spelled(name: str, side: Hit | None) -> str:
+    """The name as a line spells it; an entity without a page is known by its key alone."""
+    return next((each for each in (side.entities if side else ()) if entity_key(each) == entity_key(name)), name)
+
+
+def _candidate_hit(kept: keep.KeptForReview) -> Hit:
+    """A candidate of an ingest as the hit that it would be."""
+    fact, day = kept.candidate.fact, kept.candidate.day
+    return Hit(
+        kept.candidate.id, fact.kind, str(day), fact.valid or Period(day), fact.entities, fact.text, kept.citation, "",
+        fact.confidence, fact.importance, fact.source or "owner", fact.private, fact=fact,
+    )  # fmt: skip
+
+
+# -- what a question is worth ---------------------------------------------------------------------------------------
+
+
+def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
+    """The questions with their worth: young, about those whom many lines and the core page name, of a kind that matters."""
+    keys = {entity_key(name) for question in made for name in question.names}
+    counts = mention_counts(memory.index, keys)
+    core = core_names(memory.index)
+    return [replace(question, worth=round(_worth(question, counts, core, memory.today), 4)) for question in made]
+
+
+def _worth(question: Question, counts: Mapping[str, int], core: set[str], today: date) -> float:
+    keys = {entity_key(name) for name in question.names}
+    days = [date.fromisoformat(side.day) for side in question.sides if side.day]
+    age = (today - max(days)).days if days else 365
+    named = _NAMED * min(log2(1 + max((counts.get(key, 0) for key in keys), default=0)), 10)
+    youth: float = 0.5 ** (max(age, 0) / _HALF_LIFE)
+    return _WEIGHT[question.kind] + youth + named + (_CORE if keys & core else 0)

@@ -1,0 +1,123 @@
+"""What an ingest was not sure of: candidates in the managed block `keep` of bank/review.md, until somebody answers.
+
+Lines in a block are copies for the index: they count in nothing and enter no context. Each is the line that it would be,
+behind the day on which it was said, with the id of its question; below it stands why it is not certain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+from ..errors import MemctlError, Refused
+from ..facts import Citation, Fact
+from ..ids import question_id
+from ..markdown.additions import clean
+from ..markdown.blocks import edited, splice
+from ..markdown.grammar import one_line, parse, render
+from ..markdown.lines import split_lines
+from ..markdown.page import live_blocks
+from ..notes.edits import apply, read_for_edit
+from ..notes.replace import writing_alone
+from ..notes.workspace import Workspace
+
+PAGE = "bank/review.md"
+BLOCK = "keep"
+_INTRO = "What was said and may be worth keeping; `memctl review` asks. Nothing here counts until it is answered."
+_HEAD = re.compile(r"- (?P<day>\d{4}-\d{2}-\d{2}) · (?P<line>.+)")
+_WHY = "  - "
+
+
+class Uncertain(NamedTuple):
+    """A candidate that somebody is to judge: the fact with its `src`, the day on which it was said, why it is not certain."""
+
+    fact: Fact
+    day: date
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of its question: the same for the same words of the same day."""
+        fact = self.fact
+        return question_id("keep", str(self.day), " ".join([fact.kind.letter, *fact.entities, ":", fact.text]))
+
+
+class KeptForReview(NamedTuple):
+    """A candidate and where it stands."""
+
+    candidate: Uncertain
+    citation: Citation
+
+
+def add(workspace: Workspace, candidates: Iterable[Uncertain]) -> int:
+    """Put candidates into the block, each once; how many were new. Refused where a person changed the block."""
+    fresh = {made.id: made for made in (each._replace(fact=clean(each.fact)) for each in candidates)}
+
+    def change(there: Sequence[Uncertain]) -> list[Uncertain]:
+        known = {candidate.id for candidate in there}
+        return [*there, *(candidate for ref, candidate in fresh.items() if ref not in known)]
+
+    return _change(workspace, change) if fresh else 0
+
+
+def remove(workspace: Workspace, ids: Collection[str]) -> int:
+    """Take candidates out of the block; how many there were. Refused where a person changed the block."""
+    return -_change(workspace, lambda there: [candidate for candidate in there if candidate.id not in ids])
+
+
+def read(workspace: Workspace) -> tuple[KeptForReview, ...]:
+    """The candidates in the block, in its order; none where the page cannot be read. What is no candidate is left out."""
+    try:
+        return tuple(candidates_in(read_for_edit(workspace, PAGE).after))
+    except MemctlError:
+        return ()
+
+
+def _change(workspace: Workspace, change: Callable[[Sequence[Uncertain]], list[Uncertain]]) -> int:
+    """Write the block anew; by how many candidates it grew."""
+    with writing_alone(workspace, "keep"):
+        page = read_for_edit(workspace, PAGE)
+        there = [kept.candidate for kept in candidates_in(page.after)]
+        wanted = change(there)
+        if wanted == there:
+            return 0
+        if edited(page.after, BLOCK):
+            what = f"{PAGE}: the block `{BLOCK}` was edited by hand"
+            raise Refused(what, "take its two marker lines out to keep the edit; then a new block is made")
+        text = splice(page.after or "# Review\n", BLOCK, body_of(wanted))
+        apply(workspace, [page._replace(after=text)])
+        return len(wanted) - len(there)
+
+
+# -- the block --------------------------------------------------------------------------------------------------------
+
+
+def body_of(candidates: Sequence[Uncertain]) -> str:
+    """The body of the block; empty without candidates. `candidates_in` reads it back."""
+    return "\n".join([_INTRO, "", *(line for each in candidates for line in _lines(each))]) if candidates else ""
+
+
+def _lines(candidate: Uncertain) -> Iterator[str]:
+    yield f"- {candidate.day} · {render(replace(candidate.fact, block_id=candidate.id))}"
+    if reason := one_line(candidate.reason):
+        yield _WHY + reason
+
+
+def candidates_in(text: str) -> Iterator[KeptForReview]:
+    """The candidates in the block of a page, each with its place; what is no candidate is left out."""
+    lines = split_lines(text.removeprefix("\ufeff"))
+    block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
+    for number in range(block.begin + 1, block.end) if block else ():
+        match = _HEAD.fullmatch(lines[number - 1])
+        fact = parse(match["line"]) if match else None
+        if not match or not isinstance(fact, Fact):
+            continue
+        below = lines[number] if number + 1 < (block.end if block else 0) else ""
+        reason = below.removeprefix(_WHY) if below.startswith(_WHY) else ""
+        with suppress(ValueError):  # no such day: a person changed it
+            found = Uncertain(replace(fact, block_id=None), date.fromisoformat(match["day"]), reason)
+            yield KeptForReview(found, Citation(PAGE, number, number))

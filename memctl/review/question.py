@@ -1,0 +1,213 @@
+"""A question that only the owner or their agent can answer: its kind, the lines it is about, the answers, and their line of Markdown.
+
+An answer is a fact of kind S whose `settles=` names the question: a sentence that a person could have typed. Such a line
+is told, so what it says is followed, and the question is not asked again as long as the line stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import NamedTuple
+
+from ..facts import Fact, Kind, Period
+from ..hits import Hit
+from ..ids import question_id
+from ..markdown.escape import one_line
+
+
+class Option(NamedTuple):
+    """One answer: the key that gives it, and what it says."""
+
+    key: str
+    text: str
+
+
+class Doubt(NamedTuple):
+    """What a room is not sure of: the kind of question, what it is about (ids of lines, or names), and why it is asked.
+
+    Of two lines the older stands first, of a line and a belief the belief.
+    """
+
+    kind: str
+    about: tuple[str, ...]
+    reason: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same for the same lines, whoever asks and in whatever order."""
+        return question_id(self.kind, *self.about)
+
+
+class QuestionKind(NamedTuple):
+    """One kind of question: what is asked, what its lines are called, and the answers by key.
+
+    `owner_only` ones are asked of no agent and no model: they let in what came from outside, or write the core page.
+    """
+
+    text: str
+    roles: tuple[str, ...]
+    options: tuple[Option, ...]
+    owner_only: bool = False
+
+
+def _options(**texts: str) -> tuple[Option, ...]:
+    return tuple(Option(key, text) for key, text in texts.items())
+
+
+_PAIR = _options(y="yes, it replaces it", b="both hold", o="the old one holds", n="not about the same")
+KINDS = {
+    "replaced": QuestionKind("Does the newer line replace the older one?", ("old", "new"), _PAIR),
+    "reversed": QuestionKind("Has the newer opinion replaced the older one?", ("old", "new"), _PAIR),
+    "belief": QuestionKind(
+        "Does the line speak for or against the belief?", ("belief", "line"),
+        _options(f="for it", a="against it", n="neither"),
+    ),
+    "due": QuestionKind(
+        "Its day has passed: did it happen?", ("said",), _options(y="yes", n="no, it did not", s="it is still to come")
+    ),
+    "same": QuestionKind("Are these two names of one and the same?", ("one", "other"), _options(y="yes, one", n="no, two")),
+    "core": QuestionKind(
+        "Does this belong into memory.md, with which every context begins?", ("line",),
+        _options(y="yes, write it there", n="no, never"), owner_only=True,
+    ),
+    "trust": QuestionKind(
+        "This came from outside: is it true?", ("yours", "outside"),
+        _options(y="yes, it holds", n="no, leave it as it is"), owner_only=True,
+    ),
+    "keep": QuestionKind("Is this worth keeping?", ("said",), _options(y="yes, keep it", n="no")),
+}  # fmt: skip
+"""Every kind of question, in no order: what is worth most is asked first."""
+
+REWORDED = "y"
+"""The answer to which the last line of a question may be worded anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it is shown. `about` is what its id was made of; `names` are those whom its lines are about."""
+
+    kind: str
+    about: tuple[str, ...]
+    sides: tuple[Hit, ...]
+    names: tuple[str, ...] = ()
+    why: str = ""
+    worth: float = 0.0
+
+    @property
+    def id(self) -> str:
+        """Made of the kind and of what it is about: the same question has the same id everywhere."""
+        return question_id(self.kind, *self.about)
+
+    @property
+    def text(self) -> str:
+        """What is asked."""
+        return KINDS[self.kind].text
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The answers."""
+        return KINDS[self.kind].options
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """What each of the lines is called; of fewer lines the last ones."""
+        return KINDS[self.kind].roles[-len(self.sides) :] if self.sides else ()
+
+    @property
+    def is_for_owner(self) -> bool:
+        """True where an agent or a model may not answer."""
+        return KINDS[self.kind].owner_only
+
+    @property
+    def is_private(self) -> bool:
+        """True if one of the lines is private."""
+        return any(side.private for side in self.sides)
+
+
+# -- the line of an answer --------------------------------------------------------------------------------------------
+
+_LONGEST = 240  # characters of a line that an answer quotes
+
+
+def _quote(hit: Hit) -> str:
+    text = one_line(hit.content)
+    return f"“{text}”" if len(text) <= _LONGEST else f"“{text[:_LONGEST].rstrip()} …”"
+
+
+def answer_line(question: Question, key: str, today: date) -> Fact:
+    """The line that an answer adds to today's log; of `core`, which is answered in memory.md, there is none."""
+    sides = question.sides
+    names = tuple(dict.fromkeys(name for side in sides for name in (side.fact.entities if side.fact else ())))
+    settled = Fact(Kind.OBSERVATION, "", names or question.names, settles=(question.id,), private=question.is_private)
+    return _LINES[question.kind](settled, question, key, today)
+
+
+def _pair(line: Fact, question: Question, key: str, today: date) -> Fact:
+    (older, newer), (old, new) = question.about, map(_quote, question.sides)
+    if key == "y":
+        return replace(line, text=f"{new} replaces {old}", supersedes=(older,), by=newer)
+    if key == "o":
+        return replace(line, text=f"{old} still holds, and not {new}", corrects=(newer,), by=older)
+    if key == "b":
+        return replace(line, text=f"Both hold: {old} and {new}", supports=(older, newer))
+    return replace(line, text=f"{old} and {new} are not about the same")
+
+
+def _belief(line: Fact, question: Question, key: str, today: date) -> Fact:
+    (ref, fact), (belief, said) = question.about, map(_quote, question.sides)
+    if key == "f":
+        return replace(line, text=f"{said} speaks for {belief}", supports=(ref,), by=fact)
+    if key == "a":
+        return replace(line, text=f"{said} speaks against {belief}", refutes=(ref,), by=fact)
+    return replace(line, text=f"{said} speaks neither for nor against {belief}")
+
+
+def _due(line: Fact, question: Question, key: str, today: date) -> Fact:
+    (ref,), (said,) = question.about, map(_quote, question.sides)
+    if key == "y":
+        return replace(line, text=f"{said} happened", valid=Period(today, today))
+    if key == "n":
+        return replace(line, text=f"{said} did not happen", supersedes=(ref,), valid=Period(today))
+    return replace(line, text=f"{said} is still to come", valid=Period(today))
+
+
+def _same(line: Fact, question: Question, key: str, today: date) -> Fact:
+    one, other = question.names
+    if key == "y":
+        return replace(line, text=f"{one} and {other} are one and the same", entities=(one, other))
+    return replace(line, text=f"{one} and {other} are two", entities=(one, other))
+
+
+def _trust(line: Fact, question: Question, key: str, today: date) -> Fact:
+    outside = question.sides[-1]
+    if key == "y" and outside.fact:
+        return replace(
+            outside.fact, source=f"user:{outside.origin}", settles=line.settles, block_id=None, ttl=None,
+            supersedes=question.about[:-1],  # what the owner said and this one disagrees with
+            valid=outside.fact.valid or (Period(outside.valid.first) if outside.valid.first else None),
+        )  # fmt: skip
+    return replace(line, text=f"What came from {outside.origin} was not confirmed ({outside.source})")
+
+
+def _keep(line: Fact, question: Question, key: str, today: date) -> Fact:
+    said = question.sides[-1]
+    if key == "y" and said.fact:
+        return replace(said.fact, settles=line.settles, block_id=None)
+    anchor = (said.origin.partition(":")[2] or "a conversation").strip()
+    return replace(line, text=f"A line of {anchor} was not worth keeping", entities=(), private=False)
+
+
+_LINES: dict[str, Callable[[Fact, Question, str, date], Fact]] = {
+    "replaced": _pair, "reversed": _pair, "belief": _belief, "due": _due, "same": _same, "trust": _trust, "keep": _keep,
+}  # fmt: skip
+
+
+def reworded(question: Question, line: Fact, text: str) -> Fact:
+    """The line of an answer that words the last side anew: it says so itself, and replaces the line that it rewords."""
+    said = question.sides[-1]
+    if said.fact is None or question.kind in ("trust", "keep"):
+        return replace(line, text=text)
+    made = replace(said.fact, text=text, settles=line.settles, block_id=None, ttl=None, source=None)
+    return replace(made, supersedes=(*line.supersedes, question.about[-1]), corrects=(), supports=(), refutes=())

@@ -1,0 +1,97 @@
+"""What each room is not sure of, as plain doubts: the questions before they are read, ordered and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+from ..conflicts.listing import conflicts_in
+from ..entities.names_of_lines import KnownNames
+from ..entities.similar import SimilarNames
+from ..errors import MemctlError
+from ..facts import is_trusted
+from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import names_told
+from ..index.queries.entries import saying
+from ..index.queries.names import all_entities
+from ..index.queries.review import from_outside, past_plans
+from ..language.names import entity_key
+from ..markdown.additions import UserPage
+from ..notes.edits import read_for_edit
+from ..reflect.proposals import CORE, PAGE, read_proposals, refused_in
+from ..truth.replaced import replaced_since
+from . import keep
+from .question import Doubt
+
+_LATELY = timedelta(days=90)  # a plan that passed before that, or what came from outside, is of no use any more
+_WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
+
+
+def doubts(memory: OpenMemory) -> Iterator[Doubt]:
+    """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is."""
+    for source in _SOURCES:
+        yield from source(memory)
+
+
+def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
+    """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
+    for pair in replaced_since(memory):
+        if not pair.judgement.is_certain:
+            yield Doubt("replaced", (pair.older.ref, pair.newer.ref), pair.judgement.reason)
+    for conflict in conflicts_in(memory):
+        one, other = conflict.sides
+        kind = "replaced" if is_trusted(other.origin) else "trust"
+        yield Doubt(kind, (one.ref, other.ref), f"{conflict.rule}: {conflict.reason}".removesuffix(": "))
+
+
+def _due(memory: OpenMemory) -> Iterator[Doubt]:
+    for entry in past_plans(memory.index, memory.today, memory.today - _LATELY):
+        yield Doubt("due", (entry.ref,), f"it was to be on {entry.last or entry.first}")
+
+
+def _same(memory: OpenMemory) -> Iterator[Doubt]:
+    index, known = memory.index, KnownNames(memory.index)
+    named = [(each.name, name) for each in all_entities(index) for name in (each.name, *each.names)]
+    keys = names_told(index, memory.today)
+    without_page = keys - {entity_key(name) for _, name in named}
+    similar = SimilarNames([*named, *((key, key) for key in sorted(without_page))])
+    for entity in sorted({known.known_as(key) for key in keys}):
+        for near in similar.near(entity):
+            if known.known_as(near.entity) != entity:
+                yield Doubt("same", tuple(sorted(map(entity_key, (entity, near.entity)))), near.reason)
+
+
+def _core(memory: OpenMemory) -> Iterator[Doubt]:
+    try:
+        page = read_for_edit(memory.workspace, PAGE).after
+        core = UserPage(read_for_edit(memory.workspace, CORE).after)
+    except MemctlError:
+        return
+    refused = refused_in(page)
+    for proposal in read_proposals(page):
+        if proposal.ref not in refused and not core.cites(proposal.ref):
+            yield Doubt("core", (proposal.ref,), proposal.reason)
+
+
+def _trust(memory: OpenMemory) -> Iterator[Doubt]:
+    """What a tool or the web said that would fill a slot or that its teller called important, unless the owner says so too.
+
+    Of an import there is a page to vouch for, not a line.
+    """
+    found = from_outside(memory.index, memory.today - _LATELY)
+    found = [each for each in found if not each.origin.startswith("import")]
+    said = saying(memory.index, {entry.content_key for entry in found})
+    for entry in found:
+        if any(is_trusted(other.origin) for other in said.get(entry.content_key, ())):
+            continue
+        if entry.slot is not None or (entry.importance or 0) >= _WEIGHTY:
+            why = f"it would be the {entry.slot}" if entry.slot else f"importance {entry.importance:g}"
+            yield Doubt("trust", (entry.ref,), f"{why}; from {entry.origin}")
+
+
+def _keep(memory: OpenMemory) -> Iterator[Doubt]:
+    for kept in keep.read(memory.workspace):
+        yield Doubt("keep", (kept.candidate.id,), kept.candidate.reason)
+
+
+_SOURCES: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _core, _trust, _keep)

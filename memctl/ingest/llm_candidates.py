@@ -19,8 +19,8 @@ from ..notes.settings import Settings
 from .turns import Turn
 
 if TYPE_CHECKING:
+    from ..local_model import Endpoint
     from .extract import CandidateFact
-    from .llm_endpoint import Endpoint
 
 _ROOM = 6_000  # characters of conversation in one question
 _MOST_ROOM = 200_000  # of all questions together: the newest
@@ -70,7 +70,7 @@ def llm_candidates(
 
     `taken` are the sentences, by turn, that the rules found already.
     """
-    from .llm_endpoint import NoAnswer, chat_json, endpoint
+    from ..local_model import NoAnswer, chat_json, endpoint
 
     deadline = time.monotonic() + min(settings.llm_seconds, float("inf") if seconds is None else seconds)
     found: list[CandidateFact] = []
@@ -111,8 +111,8 @@ def _pieces(turns: Sequence[Turn]) -> list[list[Turn]]:
 
 def _read(answer: Any, turns: dict[int, Turn], taken: Collection[tuple[int, str]]) -> Iterator[CandidateFact]:
     """The proposals that hold: of the right form, and with a quote that stands in its message."""
+    from ..local_model import NoAnswer
     from .extract import CandidateFact
-    from .llm_endpoint import NoAnswer
 
     listed = answer.get("candidates") if isinstance(answer, dict) else None
     if not isinstance(listed, list):

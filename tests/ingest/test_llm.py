@@ -17,7 +17,7 @@ import pytest
 from greedy import greedy  # noqa: F401 - a fixture
 
 from memctl.ingest.ingest import Ingested
-from memctl.ingest.llm_endpoint import NoAnswer, chat_json, endpoint
+from memctl.local_model import NoAnswer, chat_json, endpoint
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
 

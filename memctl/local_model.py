@@ -1,7 +1,7 @@
 """A local language model behind an OpenAI-compatible URL: this machine only, no proxy, no redirect, one total time.
 
-What it answers is a stranger's text: its size is capped, its JSON is read here, and what stands in it is checked by
-ingest/llm_candidates.py. Everything that can go wrong is one `NoAnswer` with a reason.
+What it answers is a stranger's text: its size is capped, its JSON is read here, and what stands in it is checked by those
+who ask, ingest and review. Everything that can go wrong is one `NoAnswer` with a reason.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def chat_json(
     A server that does not know about schemas (400, 422) is asked once more without; what it answers is checked anyway.
     """
     asked: dict[str, Any] = {"model": model, "messages": messages, "temperature": 0, "stream": False}
-    strict = {"type": "json_schema", "json_schema": {"name": "candidates", "strict": True, "schema": schema}}
+    strict = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
     status, body = _post(place, asked | {"response_format": strict}, deadline)
     if status in (400, 422):
         status, body = _post(place, asked, deadline)

@@ -5,7 +5,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench judge week score torture docs lock lowest mutants clean
+.PHONY: help demo test check bench judge week score torture docs lock lowest extras mutants clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -66,11 +66,16 @@ lowest:  ## all tests with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
 	.venv-lowest/bin/python -m pytest -n 2
 
+extras:  ## the tests of vectors with numpy and hnswlib, which takes a C++ compiler
+	$(PYTHON) -m venv .venv-extras
+	.venv-extras/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,hnsw]'
+	.venv-extras/bin/python -m pytest -n 2 tests/vectors tests/recall/test_meaning.py
+
 mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the promises; lists those that no test notices
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
 	$(RUN)/mutmut run
 	$(RUN)/mutmut results
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) .venv-lowest mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) .venv-lowest .venv-extras mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

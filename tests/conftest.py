@@ -7,7 +7,9 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("memctl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# In `make torture` every property is tried with as many examples as Hypothesis has by itself, or more.
+_EXAMPLES = 100 if os.environ.get("MEMCTL_TORTURE") else 25
+settings.register_profile("memctl", deadline=None, max_examples=_EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memctl")
 os.environ["MEMCTL_VECTORS"] = (
     "none"  # the same answers whatever is installed; tests of vectors bring a model of their own

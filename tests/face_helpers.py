@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,14 @@ def _environment(cwd: Path, stdin: str, env: Mapping[str, str]) -> Iterator[None
         os.environ.update(before)
 
 
+@cache
+def _program() -> Any:
+    """The whole command line, made ready to be called once for all tests."""
+    from typer.main import get_command
+
+    return get_command(load([]))
+
+
 def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = False, **env: str) -> Done:
     """`memctl WORDS…` in the folder `cwd`, in this process, through the same door as the real command.
 
@@ -110,7 +119,7 @@ def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = Fal
     out = io.StringIO()
     err = out if merged else io.StringIO()
     with _environment(cwd, stdin, env), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(load(list(words)), list(words))
+        code = run(_program(), list(words))
     return Done(code, out.getvalue(), "" if merged else err.getvalue())
 
 

@@ -17,8 +17,8 @@ from memctl.markdown.additions import clean
 
 
 def examples(count: int) -> int:
-    """How many examples a property is tried with: `count` in `make torture`, a third of it otherwise."""
-    return count if os.environ.get("MEMCTL_TORTURE") else max(30, count // 3)
+    """How many examples a property is tried with: `count` in `make torture`, a tenth of it otherwise."""
+    return count if os.environ.get("MEMCTL_TORTURE") else max(15, count // 10)
 
 
 _PROSE = """

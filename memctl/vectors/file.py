@@ -38,7 +38,6 @@ from .tables import (
     read_head,
     read_pack,
     remove,
-    remove_graph,
     salvage,
     write_head,
 )
@@ -116,7 +115,6 @@ def drop_vectors(workspace: Workspace) -> None:
     try:
         for name in ("vectors.broken", "vectors.sqlite"):
             remove(path.with_name(name))
-        remove_graph(workspace.memory)
         clear_mark(path)
     except OSError as error:
         raise CannotWrite(str(path), error.strerror or str(error)) from error
@@ -319,7 +317,6 @@ class Vectors(VectorReader):
     def truncate(self) -> str | None:
         """Leave nothing of what was deleted, in the log beside the file or in a file made from it; or say why not."""
         try:
-            remove_graph(self.path.parent)
             remove(self.path.with_name("vectors.broken"))
             for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
                 return "another process reads the vectors" if busy else None

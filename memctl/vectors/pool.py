@@ -8,7 +8,7 @@ from contextlib import suppress
 from ..errors import MemctlError
 from ..notes.workspace import Workspace
 from .file import open_vectors
-from .hnsw import Nearest
+from .matrix import Nearest
 from .tables import DAMAGE
 
 _TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)

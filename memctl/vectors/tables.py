@@ -237,12 +237,6 @@ def remove(path: Path) -> None:
             name.unlink()
 
 
-def remove_graph(folder: Path) -> None:
-    """Remove the graph made from the vectors (vectors/hnsw.py)."""
-    for name in ("vectors.hnsw.new", "vectors.hnsw.json", "vectors.hnsw"):
-        (folder / name).unlink(missing_ok=True)
-
-
 def move_aside(path: Path) -> Path:
     """Take a broken file out of the way; returns where it is now, for `salvage`."""
     broken = path.with_name("vectors.broken")

@@ -91,7 +91,7 @@ def _recall(
         code = Code(script, norm, codes_of(planes, vectors.dim))
         own = entries.get(key, set())
         wanted = _FIRST + len(own)
-        exact = matrix.scan(code, None, wanted)[3] if matrix else _compared(code, rows, entries, wanted)
+        exact = matrix.scan(code, None, wanted).cosines if matrix else _compared(code, rows, entries, wanted)
         true = [value for entry, value in exact.items() if entry not in own][:_FIRST]
         found = [value for entry, value in vectors.scan(code, None, wanted).cosines.items() if entry not in own]
         if true:

@@ -22,7 +22,7 @@ from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
-COUNT = 50_000 if TORTURE else 600
+COUNT = 50_000 if TORTURE else 150
 ROWS = 120_000  # and statements that a question of 100 KB may cost the index of the fixture
 
 FTS5 = [
@@ -59,7 +59,7 @@ def question(random_: random.Random) -> str:
 
 
 def giants() -> list[str]:
-    """Questions of 100 KB, each hard for another part."""
+    """Questions of 10 KB (100 in `make torture`), each hard for another part."""
     words = " ".join(f"w{i}" for i in range(15_000))
     seeds = [
         '"',
@@ -82,7 +82,8 @@ def giants() -> list[str]:
         "(",
         "2025-11-27 ",
     ]
-    return [words, *((seed * (100_000 // len(seed)))[:100_000] for seed in seeds)]
+    size = 100_000 if TORTURE else 10_000
+    return [words, *((seed * (size // len(seed)))[:size] for seed in seeds)]
 
 
 @pytest.fixture(scope="module")

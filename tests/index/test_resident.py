@@ -110,7 +110,11 @@ CHANGES = (
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=8 if not os.environ.get("MEMCTL_TORTURE") else 50,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(st.lists(st.tuples(st.sampled_from(CHANGES), st.sampled_from(QUESTIONS)), min_size=1, max_size=8))
 def test_it_answers_as_a_fresh_process_does(steps) -> None:
     """After every change at once, with what it remembers and without a look at the folder where nothing rang."""

@@ -628,7 +628,7 @@ def indexed(root: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such signal")
-@pytest.mark.parametrize("batch", [2, 5, 8])
+@pytest.mark.parametrize("batch", [2, 8])
 def test_kill_in_the_middle(tmp_path: Path, batch: int) -> None:
     """Nothing but the batch in hand is lost: the next `index` completes, and all is as if nothing had happened."""
     workspace = with_model(tmp_path / "w")

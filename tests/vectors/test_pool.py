@@ -13,7 +13,7 @@ from face_helpers import write_pages
 from hash_embedder import use
 
 import memctl
-from memctl.vectors import hnsw, search
+from memctl.vectors import matrix
 from memctl.vectors.pool import VectorPool
 
 LINES = [
@@ -73,10 +73,10 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     """From the third question on: by the matrix, or from CROSSOVER texts on by the graph; after a write once more."""
     pytest.importorskip("numpy")
     pytest.importorskip(extra)
-    monkeypatch.setattr(hnsw, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
+    monkeypatch.setattr(matrix, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
     asked: list[str] = []
-    for owner in (search.Matrix, hnsw._HnswGraph):
-        way = "scan" if owner is search.Matrix else "search"
+    for owner in (matrix.Matrix, matrix._Graph):
+        way = "scan" if owner is matrix.Matrix else "search"
         inner = getattr(owner, way)
         monkeypatch.setattr(
             owner, way, lambda *args, inner=inner, owner=owner: asked.append(owner.__name__) or inner(*args)
@@ -128,23 +128,3 @@ def test_without_numpy_nothing_is_held(memory: memctl.Memory, monkeypatch: pytes
     warmed(memory)
     assert pool(memory).take(memory.workspace) is None and pool(memory)._is_useless
     assert recalled(memory) == fresh(memory)
-
-
-def test_a_graph_built_while_lines_were_forgotten_is_not_kept(
-    memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its file would hold what `forget` erased."""
-    pytest.importorskip("numpy")
-    pytest.importorskip("hnswlib")
-    monkeypatch.setattr(hnsw, "CROSSOVER", 2)
-    save, forgotten = hnsw._HnswGraph.save, list[int]()
-
-    def forget_and_save(graph: hnsw._HnswGraph, path: Path, embedder_id: str) -> None:
-        with memctl.open(memory.workspace.root, now=datetime(2025, 11, 30)) as other:
-            forgotten.append(len(other.forget(ids=[other.recall("Tea").hits[0].ref], apply=True).lines))
-        save(graph, path, embedder_id)
-        assert path.exists()
-
-    monkeypatch.setattr(hnsw._HnswGraph, "save", forget_and_save)
-    warmed(memory)
-    assert forgotten == [1] and not list(memory.workspace.memory.glob("vectors.hnsw*"))

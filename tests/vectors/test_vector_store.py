@@ -30,13 +30,13 @@ from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading
 from memctl.vectors.file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
+from memctl.vectors.matrix import Scan
 from memctl.vectors.quantized import Code, cosine, text_key
-from memctl.vectors.search import Scan
 from memctl.vectors.verify import check_vectors
 
 DIM = 64
 NO_MEANS = [[0.0] * DIM] * 3
-FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 120
+FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40
 
 
 def vector(seed: object) -> list[float]:
@@ -573,12 +573,11 @@ def test_verify_tells_recall_and_damage(tmp_path: Path) -> None:
     workspace = fixture_copy(tmp_path)
     assert "verified_vectors" in call(["index", "--verify", "--json"], workspace).out
     filled(workspace, 25, 100)
-    for words in (["index", "--verify"], ["status", "--verify"]):
-        done = call(words, workspace)
-        assert done.code == 0, done
-        assert "2,500 vectors of 2,500 texts, all as they were written" in done.out
-        told_recall = re.search(r"all compared: ([01][.]\d+) \((\d+) asked\)", done.out)
-        assert told_recall and float(told_recall[1]) >= 0.95 and int(told_recall[2]) >= 10
+    done = call(["index", "--verify"], workspace)
+    assert done.code == 0, done
+    assert "2,500 vectors of 2,500 texts, all as they were written" in done.out
+    told_recall = re.search(r"all compared: ([01][.]\d+) \((\d+) asked\)", done.out)
+    assert told_recall and float(told_recall[1]) >= 0.95 and int(told_recall[2]) >= 10
     spoil_sql("UPDATE code SET total = total + 1 WHERE key = (SELECT max(key) FROM code)")(
         workspace / ".memory/vectors.sqlite"
     )
@@ -613,9 +612,9 @@ def test_verify_needs_no_numpy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_drop_removes_all_of_it(tmp_path: Path) -> None:
-    """File, log, graph and what is broken."""
+    """File, log and what is broken."""
     workspace = filled(tmp_path)
-    for name in ("vectors.hnsw", "vectors.hnsw.json", "vectors.broken", "vectors.damaged"):
+    for name in ("vectors.broken", "vectors.damaged"):
         (tmp_path / ".memory" / name).write_bytes(b"x")
     drop_vectors(workspace)
     assert not [path.name for path in (tmp_path / ".memory").glob("vectors.*") if path.name != "vectors.lock"]

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
 from .quantized import Code
 from .tables import PageVectors
-
-if TYPE_CHECKING:
-    from .file import Vectors
 
 _ROWS = 4096  # multiplied at a time: what fits into the processor's cache as 32-bit numbers
 
@@ -82,6 +79,11 @@ class Matrix:
         held = (entries[there], digests[there], places[there])
         return cls(state, dim, matrix, sorted_keys, np.array(norms, np.float64)[order], held)
 
+    @property
+    def graph_bytes(self) -> int:
+        """About what a graph of these vectors takes."""
+        return len(self.keys) * (4 * self.dim + 12 * _M + 64)
+
     def products(self, asked: Code, places: Any = None) -> Any:
         """The cosine of every code, or of some. 32-bit floats hold these sums of whole numbers exactly."""
         import numpy as np
@@ -142,92 +144,17 @@ def _from_planes(planes: Any, dim: int) -> Any:
 
 # -- a graph of them --------------------------------------------------------------------------------------------------
 
-CROSSOVER = 150_000
-"""Texts from which to compare all takes longer than to embed the question (14 ms); the graph takes 2 (bench/nearest.py)."""
 _M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
 _FEW = 256  # texts that are added while somebody waits for an answer
 _CHANGED = 0.1  # of all texts: beyond that it is built again
 _SAMPLE = 1024
-MOST_BYTES = 4 << 30
-"""A graph that would take more memory is not made."""
 
 
-class Nearest:
-    """The neighbours of a question among the vectors of a resident process.
-
-    `prepare` builds the graph (a minute for 200,000 texts; it may run in a thread). Before it has, without the package, below
-    `at_least` texts, with a filter, or after anything went wrong (`problem`), the search is exact.
-    """
-
-    def __init__(self, vectors: Vectors, at_least: int | None = None) -> None:
-        self.problem: str | None = None
-        self.vectors = vectors
-        self._at_least = CROSSOVER if at_least is None else at_least
-        self._graph: _Graph | None = None
-
-    @property
-    def how(self) -> str:
-        """What the next search without a filter goes by: "hnsw" or "exact"."""
-        matrix = self.vectors.matrix()
-        return "hnsw" if matrix and self._agrees(matrix) else "exact"
-
-    def renew(self, vectors: Vectors) -> None:
-        """Go on with the same file of vectors, opened again; the graph is kept if it is of the same embedder."""
-        if (vectors.embedder_id, vectors.dim) != (self.vectors.embedder_id, self.vectors.dim):
-            self._graph = None
-        if self._graph:
-            self._graph.forget_state()
-        self.vectors.close()
-        self.vectors = vectors
-
-    def scan(self, asked: Code, allowed: Collection[int] | None = None, limit: int = 100) -> Scan:
-        """The best `limit` entries, as Vectors.scan gives them; the cosines are exact in either case."""
-        matrix = self.vectors.matrix()
-        if allowed is None and matrix and len(asked.codes) == matrix.dim and self._agrees(matrix) and self._graph:
-            found = self._graph.search(asked, limit, matrix)
-            if found:
-                return found
-        return self.vectors.scan(asked, allowed, limit)
-
-    def prepare(self) -> bool:
-        """Have a graph of the vectors as they stand; False where the search is exact."""
-        matrix = self.vectors.matrix()
-        if not matrix or len(matrix.keys) < self._at_least or _memory_of(matrix) > MOST_BYTES:
-            return False
-        if not self._agrees(matrix):
-            try:
-                self._graph = _Graph(matrix)
-            except ImportError:
-                return False
-            except (RuntimeError, MemoryError) as error:
-                self._fail(error)
-        return self._agrees(matrix)
-
-    def _fail(self, error: Exception) -> None:
-        self._graph = None
-        self.problem = f"no graph of the vectors: {' '.join(str(error).split())[:200]}; the search is exact instead"
-
-    def _agrees(self, matrix: Matrix) -> bool:
-        """True for a graph of these vectors, once the few that came or went since are."""
-        if self._graph is None or len(matrix.keys) < self._at_least:
-            return False
-        try:
-            if not self._graph.follow(matrix):
-                self._graph = None
-        except RuntimeError as error:
-            self._fail(error)
-        return self._graph is not None
-
-
-def _memory_of(matrix: Matrix) -> int:
-    """About what a graph of these vectors takes."""
-    return len(matrix.keys) * (4 * matrix.dim + 12 * _M + 64)
-
-
-class _Graph:
+class Graph:
     """An hnswlib index whose labels are the keys of the texts; built by one thread in their order: equal vectors, equal graph."""
 
     def __init__(self, matrix: Matrix) -> None:
+        """ImportError without hnswlib."""
         import hnswlib
 
         count = len(matrix.keys)

@@ -14,6 +14,7 @@ from hash_embedder import use
 
 import memctl
 from memctl.vectors import matrix
+from memctl.vectors import pool as vector_pool
 from memctl.vectors.pool import VectorPool
 
 LINES = [
@@ -73,9 +74,9 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     """From the third question on: by the matrix, or from CROSSOVER texts on by the graph; after a write once more."""
     pytest.importorskip("numpy")
     pytest.importorskip(extra)
-    monkeypatch.setattr(matrix, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
+    monkeypatch.setattr(vector_pool, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
     asked: list[str] = []
-    for owner in (matrix.Matrix, matrix._Graph):
+    for owner in (matrix.Matrix, matrix.Graph):
         way = "scan" if owner is matrix.Matrix else "search"
         inner = getattr(owner, way)
         monkeypatch.setattr(
@@ -85,7 +86,7 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     assert not asked, "no question waits for the vectors to be loaded"
     for question in (QUESTION, "Irina", "порт шлюза", "网关"):
         assert recalled(memory, question) == fresh(memory, question)
-    assert set(asked) == {"Matrix" if extra == "numpy" else "_Graph"} and len(asked) >= 4
+    assert set(asked) == {"Matrix" if extra == "numpy" else "Graph"} and len(asked) >= 4
     memory.retain("The gateway moved to port 9090", about="gateway")
     memory.embed()
     memory.recall(QUESTION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -81,28 +82,32 @@ class Answer(NamedTuple):
     crowded: bool = False
 
 
+HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
+    "id": ("string", lambda hit: hit.ref),
+    "kind": ("string", lambda hit: hit.kind.value),
+    "timestamp": ("string?", lambda hit: hit.day),
+    "valid": ("period", lambda hit: _period(hit.valid)),
+    "entities": ("string*", lambda hit: list(hit.entities)),
+    "content": ("string", lambda hit: hit.content),
+    "source": ("string", lambda hit: str(hit.source)),
+    "path": ("string", lambda hit: hit.source.path),
+    "line": ("integer", lambda hit: hit.source.line),
+    "end_line": ("integer", lambda hit: hit.source.end_line),
+    "heading": ("string", lambda hit: hit.heading),
+    "confidence": ("number?", lambda hit: hit.confidence),
+    "importance": ("number?", lambda hit: hit.importance),
+    "origin": ("string", lambda hit: hit.origin),
+    "trusted": ("boolean", lambda hit: is_trusted(hit.origin)),
+    "superseded_by": ("string?", lambda hit: hit.superseded_by),
+    "score": ("number", lambda hit: round(hit.score, 4)),
+    "why": ("object", lambda hit: hit.why),
+}
+"""What every hit says in JSON: each key with its type (`?` may be null, `*` is a list) and its value."""
+
+
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
-    """The JSON object of one hit; its schema is `_HIT` in server/requests.py."""
-    made: dict[str, Any] = {
-        "id": hit.ref,
-        "kind": hit.kind.value,
-        "timestamp": hit.day,
-        "valid": _period(hit.valid),
-        "entities": list(hit.entities),
-        "content": hit.content,
-        "source": str(hit.source),
-        "path": hit.source.path,
-        "line": hit.source.line,
-        "end_line": hit.source.end_line,
-        "heading": hit.heading,
-        "confidence": hit.confidence,
-        "importance": hit.importance,
-        "origin": hit.origin,
-        "trusted": is_trusted(hit.origin),
-        "superseded_by": hit.superseded_by,
-        "score": round(hit.score, 4),
-        "why": hit.why,
-    }
+    """The JSON object of one hit."""
+    made = {key: value(hit) for key, (_, value) in HIT.items()}
     flags = {"expired": hit.expired, "retracted": hit.retracted, "private": hit.private}
     made |= {name: True for name, value in flags.items() if value}
     if hit.also:

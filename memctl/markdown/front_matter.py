@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.names import entity_key
+from .lines import LineText
+from .page import front_matter_end
 
 if TYPE_CHECKING:
     from yaml import Node
@@ -40,7 +41,6 @@ def _plain(value: Any) -> str | list[str]:
     return value if isinstance(value, str) else ""
 
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # In double quotes these can be written out; as they are, YAML folds or refuses them.
 _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
@@ -52,7 +52,7 @@ _BAD = "front matter that is not a YAML mapping, or over 32 KiB"
 
 def front_values(text: str) -> dict[str, str | list[str]]:
     """What the front matter of a page says, as `read_front_matter` gives it; ValueError if that cannot be read."""
-    return _values(_front(text))
+    return _values(_source(text))
 
 
 def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = (), key: str = "aliases") -> str:
@@ -63,16 +63,18 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     except that a single name stays a list and that front matter that held nothing at all goes. ValueError with the
     reason if the front matter is not a YAML mapping or would not be read back as intended.
     """
-    before, wanted = _front(text), list(_listed(_values(_front(text)).get(key, [])))
+    source = before = _source(text)
+    wanted = list(_listed(_values(before).get(key, [])))
     for name in remove:
-        text = _without_name(_front(text), key, name)
+        source = _without_name(source, key, name)
         wanted = [other for other in wanted if entity_key(other) != entity_key(name)]
     for name in add:
         if not name.strip() or re.search(r"[\x00-\x1f\ud800-\udfff]", name):
             raise ValueError(f"{name!r} is not a name")
-        text = _with_name(_front(text), key, name)
+        source = _with_name(source, key, name)
         wanted += [] if entity_key(name) in map(entity_key, wanted) else [name]
-    return _checked(before, text, key, wanted)
+    _check(before, source, key, wanted)
+    return _put(text, before, source)
 
 
 def with_value(text: str, key: str, value: str | None) -> str:
@@ -82,55 +84,48 @@ def with_value(text: str, key: str, value: str | None) -> str:
     """
     if value is not None and re.search(r"[\x00-\x1f\ud800-\udfff]", value):
         raise ValueError(f"{value!r} is not a value of one line")
-    front = _front(text)
-    _values(front)
-    return _checked(front, _valued(front, key, value), key, [] if value is None else [value])
+    before = _source(text)
+    _values(before)
+    source = _with_value(before, key, value)
+    _check(before, source, key, [] if value is None else [value])
+    return _put(text, before, source)
 
 
 def _listed(value: str | list[str]) -> list[str]:
     return [name for name in ([value] if isinstance(value, str) else value) if name.strip()]
 
 
-# -- where things stand -----------------------------------------------------------------------------------------------
+# -- the source in its page -------------------------------------------------------------------------------------------
 
 
-class _Front(NamedTuple):
-    """The front matter of a page: its source with LF line ends, and where each line of it stands in the page.
-
-    The last place is that of the closing fence; without front matter there are none.
-    """
-
-    text: str
-    source: str
-    places: tuple[int, ...]
-    newline: str
-
-    def spliced(self, start: int, end: int, new: str) -> str:
-        """The page with `source[start:end]` replaced by `new`, in the line endings of the page."""
-        return self.text[: self._place(start)] + new.replace("\n", self.newline) + self.text[self._place(end) :]
-
-    def _place(self, index: int) -> int:
-        starts = [0, *(match.end() for match in re.finditer("\n", self.source))]
-        line = bisect_right(starts, index) - 1
-        return self.places[line] + index - starts[line]
+def _source(text: str) -> str:
+    """The front matter of a page between its fences, with LF line ends; empty without one."""
+    lines = LineText(text).lines
+    return "".join(f"{line}\n" for line in lines[1 : max(1, front_matter_end(lines) - 1)])
 
 
-def _front(text: str) -> _Front:
-    """Finds the fences as markdown/page.py does."""
-    at = len(text) - len(text.removeprefix("\ufeff"))
-    inner: list[str] = []
-    places: list[int] = []
-    for match in _LINE.finditer(text, at):
-        if not places and match[0].rstrip() != "---":
-            break
-        if places:
-            if match[0].rstrip() in ("---", "..."):
-                first = text[at : places[0]]
-                return _Front(text, "".join(inner), tuple(places), first[len(first.rstrip("\r\n")) :])
-            inner.append(match[0].rstrip("\r\n") + "\n")
-        places.append(match.end())
-    crlf, lf, cr = text.count("\r\n"), text.count("\n"), text.count("\r")
-    return _Front(text, "", (), "\r\n" if crlf * 2 > lf else "\r" if cr and not lf else "\n")
+def _put(text: str, before: str, after: str) -> str:
+    """The page with another source in its front matter; every line that both have keeps its bytes."""
+    if before == after:
+        return text
+    page = LineText(text)
+    end = front_matter_end(page.lines)
+    old, new = before.split("\n")[:-1], after.split("\n")[:-1]
+    if not end:
+        page.insert(0, ["---", *new, "---", *([""] if page.lines else [])])
+        return str(page)
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    kept = 0
+    while kept < min(len(old), len(new)) - start and old[-1 - kept] == new[-1 - kept]:
+        kept += 1
+    page.replace(start + 2, end - 1 - kept, new[start : len(new) - kept])
+    if not new:  # without fences, and the empty line below, unless what comes then would be taken for front matter
+        rest = LineText(str(page))
+        rest.replace(1, 3 if rest.lines[2:3] == [""] else 2, [])
+        return str(page if front_matter_end(rest.lines) else rest)
+    return str(page)
 
 
 def _readable(source: str) -> str:
@@ -138,53 +133,34 @@ def _readable(source: str) -> str:
     return _SURROGATE.sub("\ufffd", source)
 
 
-def _values(front: _Front) -> dict[str, str | list[str]]:
-    read = {} if _says_nothing(front.source) else read_front_matter(_readable(front.source))
+def _values(source: str) -> dict[str, str | list[str]]:
+    says_nothing = all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
+    read = {} if says_nothing else read_front_matter(_readable(source))
     if read is None:
         raise ValueError(_BAD)
     return read
 
 
-def _says_nothing(source: str) -> bool:
-    return all(not line.strip() or line.lstrip().startswith("#") for line in source.split("\n"))
-
-
-def _others(front: _Front, key: str) -> dict[Any, Any]:
-    """All that the front matter says under other keys, nested values too."""
-    import yaml
-
-    read: dict[Any, Any] = yaml.load(_readable(front.source), Loader=yaml.BaseLoader) or {}
-    return {name: value for name, value in read.items() if name != key}
-
-
-def _alike(one: Any, other: Any, met: set[tuple[int, int]]) -> bool:
-    """one == other; each pair of what YAML's anchors repeat is looked at once, or a few lines could ask for years."""
-    if not isinstance(one, list | dict):
-        return bool(one == other)
-    if (id(one), id(other)) in met:
-        return True
-    met.add((id(one), id(other)))
-    if type(one) is not type(other) or len(one) != len(other):
-        return False
-    if isinstance(one, dict):
-        return all(name in other and _alike(value, other[name], met) for name, value in one.items())
-    return all(_alike(*pair, met) for pair in zip(one, other, strict=True))
-
-
-def _checked(before: _Front, text: str, key: str, wanted: Sequence[str]) -> str:
-    """`text`, if it reads back with `wanted` under the key, everything else unchanged; else ValueError."""
-    after = _front(text)
-    if len(after.source) > MAX_FRONT_MATTER:
+def _check(before: str, after: str, key: str, wanted: Sequence[str]) -> None:
+    """ValueError unless the new source reads back with `wanted` under the key, everything else unchanged."""
+    if len(after) > MAX_FRONT_MATTER:
         raise ValueError("front matter that would be over 32 KiB")
     try:
-        same = _listed(_values(after).get(key, [])) == list(wanted) and _alike(
-            _others(before, key), _others(after, key), set()
-        )
+        same = _listed(_values(after).get(key, [])) == list(wanted) and _others(before, key) == _others(after, key)
     except ValueError:
         same = False
     if not same:
         raise ValueError(f"front matter in which `{key}` is written in a way that cannot be edited")
-    return text
+
+
+def _others(source: str, key: str) -> bytes:
+    """All that the front matter says under other keys. What YAML's anchors repeat is in it once: they may nest for ever."""
+    import pickle
+
+    import yaml
+
+    read: dict[Any, Any] = yaml.load(_readable(source), Loader=yaml.BaseLoader) or {}
+    return pickle.dumps({name: value for name, value in read.items() if name != key})
 
 
 class _KeyValue(NamedTuple):
@@ -207,11 +183,11 @@ class _KeyValue(NamedTuple):
         return self.value.id == "scalar" and self.value.style not in ("|", ">")
 
 
-def _pairs(front: _Front) -> list[_KeyValue]:
+def _pairs(source: str) -> list[_KeyValue]:
     import yaml
 
     try:
-        root: Any = yaml.compose(_readable(front.source), Loader=yaml.BaseLoader)
+        root: Any = yaml.compose(_readable(source), Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
         raise ValueError(_BAD) from error
     if root is None:
@@ -221,9 +197,9 @@ def _pairs(front: _Front) -> list[_KeyValue]:
     return [_KeyValue(key, value) for key, value in root.value]
 
 
-def _find(front: _Front, key: str) -> _KeyValue | None:
+def _find(source: str, key: str) -> _KeyValue | None:
     """The pair of a key; of several, the last, which is the one that counts."""
-    return next((pair for pair in reversed(_pairs(front)) if pair.key.value == key), None)
+    return next((pair for pair in reversed(_pairs(source)) if pair.key.value == key), None)
 
 
 def _line_start(source: str, index: int) -> int:
@@ -244,7 +220,7 @@ def _end(source: str, node: Any) -> int:
     return _end(source, last if node.id == "sequence" else last[1])
 
 
-# -- spelling ---------------------------------------------------------------------------------------------------------
+# -- edits of the source ----------------------------------------------------------------------------------------------
 
 
 def _spelled(value: str, beside: Sequence[str] = ()) -> str:
@@ -258,143 +234,115 @@ def _spelled(value: str, beside: Sequence[str] = ()) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def _raw(front: _Front, node: Node) -> str:
-    return front.source[node.start_mark.index : node.end_mark.index]
+def _raw(source: str, node: Node) -> str:
+    return source[node.start_mark.index : node.end_mark.index]
 
 
-# -- edits ------------------------------------------------------------------------------------------------------------
-
-
-def _added(front: _Front, lines: str) -> str:
-    """The page with more lines at the end of its front matter, which is made if there is none."""
-    if front.places:
-        return front.spliced(len(front.source), len(front.source), lines)
-    bom = "\ufeff" if front.text.startswith("\ufeff") else ""
-    body = front.text.removeprefix(bom)
-    made = f"---\n{lines}---\n" + ("\n" if body else "")
-    return bom + made.replace("\n", front.newline) + body
-
-
-def _cut(front: _Front, start: int, end: int) -> str:
-    """The page without `source[start:end]`; without fences, and the empty line below, if nothing is left in them."""
-    text = front.spliced(start, end, "")
-    left = _front(text)
-    if left.source:
-        return text
-    bom = "\ufeff" if text.startswith("\ufeff") else ""
-    below = re.sub(r"\A(?:\r\n|\r|\n)", "", _LINE.sub("", text[left.places[0] :], count=1))
-    return text if _front(bom + below).places else bom + below
-
-
-def _indent(front: _Front) -> str:
-    pairs = _pairs(front)
+def _indent(source: str) -> str:
+    pairs = _pairs(source)
     return " " * pairs[0].column if pairs else ""
 
 
-def _with_name(front: _Front, key: str, name: str) -> str:
-    pair = _find(front, key)
+def _with_name(source: str, key: str, name: str) -> str:
+    pair = _find(source, key)
     if pair is None:
-        indent = _indent(front)
-        return _added(front, f"{indent}{_spelled(key)}:\n{indent}  - {_spelled(name)}\n")
+        indent = _indent(source)
+        return f"{source}{indent}{_spelled(key)}:\n{indent}  - {_spelled(name)}\n"
     if not pair.is_list:
-        return _scalar_with(front, pair, name)
+        return _scalar_with(source, pair, name)
     if entity_key(name) in (entity_key(item.value) for item in pair.value.value if item.id == "scalar"):
-        return front.text
-    return (_flow_with if pair.value.flow_style else _block_with)(front, pair.value, name)
+        return source
+    return (_flow_with if pair.value.flow_style else _block_with)(source, pair.value, name)
 
 
-def _scalar_with(front: _Front, pair: _KeyValue, name: str) -> str:
+def _scalar_with(source: str, pair: _KeyValue, name: str) -> str:
     """A key with one name or none. What stood there stays as it is written, if that means the same inside brackets."""
-    value, raw = pair.value, _raw(front, pair.value)
+    value, raw = pair.value, _raw(source, pair.value)
+    start, end = value.start_mark.index, value.end_mark.index
     if not pair.is_text:
         raise ValueError(f"{pair.key.value}: is not a list of names")
     if not raw:
-        at = _next_line(front.source, value.end_mark.index)
-        return front.spliced(at, at, f"{' ' * pair.column}- {_spelled(name)}\n")
+        at = _next_line(source, end)
+        return f"{source[:at]}{' ' * pair.column}- {_spelled(name)}\n{source[at:]}"
     if entity_key(value.value) == entity_key(name):
-        return front.text
+        return source
     whole = raw[0] in "\"'" or _PLAIN.fullmatch(raw)
     if not whole and _SURROGATE.search(raw):
         raise ValueError(f"{pair.key.value}: has bytes that are not UTF-8")
-    safe = raw if whole else _spelled(value.value)
-    names = [safe] if value.value.strip() else []
-    made = ", ".join([*names, _spelled(name, names)])
-    return front.spliced(value.start_mark.index, value.end_mark.index, f"[{made}]")
+    names = [raw if whole else _spelled(value.value)] if value.value.strip() else []
+    return f"{source[:start]}[{', '.join([*names, _spelled(name, names)])}]{source[end:]}"
 
 
-def _flow_with(front: _Front, value: Any, name: str) -> str:
+def _flow_with(source: str, value: Any, name: str) -> str:
+    if value.value:
+        at = value.value[-1].end_mark.index
+        return f"{source[:at]}, {_spelled(name, [_raw(source, item) for item in value.value])}{source[at:]}"
+    at = source.index("[", value.start_mark.index) + 1
+    return source[:at] + _spelled(name) + (" " if source[at] == "#" else "") + source[at:]
+
+
+def _block_with(source: str, value: Any, name: str) -> str:
     items = value.value
-    if items:
-        at = items[-1].end_mark.index
-        return front.spliced(at, at, ", " + _spelled(name, [_raw(front, item) for item in items]))
-    at = front.source.index("[", value.start_mark.index) + 1
-    return front.spliced(at, at, _spelled(name) + (" " if front.source[at] == "#" else ""))
-
-
-def _block_with(front: _Front, value: Any, name: str) -> str:
-    items, source = value.value, front.source
-    start = items[-1].start_mark.index
-    dash = re.match(r" *-", source[_line_start(source, start) :])
+    start = _line_start(source, items[-1].start_mark.index)
+    dash = re.match(r"( *-)( *)", source[start:])
     if dash is None or any(item.id != "scalar" for item in items):
         raise ValueError("a list of names that holds more than names")
-    blank = re.match(r" *", source[_line_start(source, start) + dash.end() :])
-    gap = blank[0] if blank and _raw(front, items[-1]) else ""
+    gap = dash[2] if _raw(source, items[-1]) else ""
     at = _end(source, items[-1])
-    return front.spliced(at, at, f"{dash[0]}{gap or ' '}{_spelled(name, [_raw(front, item) for item in items])}\n")
+    return f"{source[:at]}{dash[1]}{gap or ' '}{_spelled(name, [_raw(source, item) for item in items])}\n{source[at:]}"
 
 
-def _without_name(front: _Front, key: str, name: str) -> str:
-    pair = _find(front, key)
+def _without_name(source: str, key: str, name: str) -> str:
+    pair = _find(source, key)
     if pair is None:
-        return front.text
+        return source
     if not pair.is_list:
         same = pair.is_text and entity_key(pair.value.value) == entity_key(name)
-        start, end = pair.value.start_mark.index, pair.value.end_mark.index
-        return front.spliced(len(front.source[:start].rstrip(" ")), end, "") if same else front.text
+        before = source[: pair.value.start_mark.index].rstrip(" ")
+        return before + source[pair.value.end_mark.index :] if same else source
     for at, item in enumerate(pair.value.value):
         if item.id == "scalar" and entity_key(item.value) == entity_key(name):
-            text = (_flow_without if pair.value.flow_style else _block_without)(front, pair, at)
-            return _without_name(_front(text), key, name)
-    return front.text
+            left = (_flow_without if pair.value.flow_style else _block_without)(source, pair, at)
+            return _without_name(left, key, name)
+    return source
 
 
-def _flow_without(front: _Front, pair: _KeyValue, at: int) -> str:
+def _flow_without(source: str, pair: _KeyValue, at: int) -> str:
     """Without an item and one comma; a comment beside it stays."""
-    items, source = pair.value.value, front.source
+    items = pair.value.value
     start, end = items[at].start_mark.index, items[at].end_mark.index
-    before = source[items[at - 1].end_mark.index : start] if at else "#"
-    if "#" not in before:
-        return front.spliced(items[at - 1].end_mark.index, end, "")
+    behind = items[at - 1].end_mark.index if at else start
+    if at and "#" not in source[behind:start]:
+        return source[:behind] + source[end:]
     comma = re.compile(r"\s*,[ \t]*").match(source, end)
     if comma or not at:
-        return front.spliced(start, comma.end() if comma else end, "")
-    text = front.spliced(start, end, "")
-    gap = source.index(",", items[at - 1].end_mark.index)
-    return _front(text).spliced(gap, gap + 1, "")
+        return source[:start] + source[comma.end() if comma else end :]
+    gap = source.index(",", behind)
+    return source[:gap] + source[gap + 1 : start] + source[end:]
 
 
-def _block_without(front: _Front, pair: _KeyValue, at: int) -> str:
+def _block_without(source: str, pair: _KeyValue, at: int) -> str:
     """Without the lines of an item. A list indented below its key takes the key along when it ends."""
-    items, source = pair.value.value, front.source
-    start = _line_start(source, items[at].start_mark.index)
+    items = pair.value.value
+    start, end = _line_start(source, items[at].start_mark.index), _end(source, items[at])
     dash = re.match(r" *-", source[start:])
     if dash is None:
         raise ValueError("a list of names that is not written one a line")
     if len(items) == 1 and dash.end() - 1 > pair.column:
-        return _cut(front, _line_start(source, pair.key.start_mark.index), _end(source, items[at]))
-    return front.spliced(start, _end(source, items[at]), "")
+        start = _line_start(source, pair.key.start_mark.index)
+    return source[:start] + source[end:]
 
 
-def _valued(front: _Front, key: str, value: str | None) -> str:
-    pair, source = _find(front, key), front.source
+def _with_value(source: str, key: str, value: str | None) -> str:
+    pair = _find(source, key)
     if pair is None:
-        return front.text if value is None else _added(front, f"{_indent(front)}{_spelled(key)}: {_spelled(value)}\n")
-    if value is None:
-        return _cut(front, _line_start(source, pair.key.start_mark.index), _end(source, pair.value))
-    raw = _raw(front, pair.value)
+        return source if value is None else f"{source}{_indent(source)}{_spelled(key)}: {_spelled(value)}\n"
     start, end = pair.value.start_mark.index, pair.value.end_mark.index
+    if value is None:
+        return source[: _line_start(source, pair.key.start_mark.index)] + source[_end(source, pair.value) :]
     if pair.is_text:
+        raw = source[start:end]
         quotes = [raw] if raw[:1] in ("'", '"') else []
-        return front.spliced(start, end, ("" if raw else " ") + _spelled(value, quotes))
+        return source[:start] + ("" if raw else " ") + _spelled(value, quotes) + source[end:]
     colon = source.index(":", pair.key.end_mark.index) + 1
-    return front.spliced(colon, _end(source, pair.value), f" {_spelled(value)}\n")
+    return f"{source[:colon]} {_spelled(value)}\n{source[_end(source, pair.value) :]}"

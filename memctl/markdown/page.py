@@ -135,7 +135,7 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     lines = split_lines(text.removeprefix("\ufeff"))
     problems = [(number, _too_long(line)) for number, line in enumerate(lines, 1) if len(line) > MAX_LINE]
     reader = _PageReader([line[:MAX_LINE] for line in lines], facts_everywhere)
-    front = _front_matter_end(lines)
+    front = front_matter_end(lines)
     for first, last in _single_lines(range(2, front)):
         reader.add(Role.REST, first, last)
     blanked = [""] * front + reader.lines[front:]
@@ -215,7 +215,7 @@ def _too_long(line: str) -> Problem:
     )
 
 
-def _front_matter_end(lines: Sequence[str]) -> int:
+def front_matter_end(lines: Sequence[str]) -> int:
     """The line that closes YAML front matter; 0 without front matter."""
     if not lines or lines[0].rstrip() != "---":
         return 0
@@ -356,7 +356,7 @@ def live_blocks(lines: Sequence[str]) -> list[Block]:
 
     Markers in front matter, in a code fence or in HTML such as `<pre>` are text.
     """
-    front = _front_matter_end(lines)
+    front = front_matter_end(lines)
     shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
     if not any(map(is_marker, shown)):
         return []
@@ -368,7 +368,7 @@ _CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
 
 def open_end(lines: Sequence[str]) -> str:
     """The line that closes what a page leaves open at its end and would swallow a marker there; empty if nothing is."""
-    front = _front_matter_end(lines)
+    front = front_matter_end(lines)
     shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
     if not may_hide(shown):
         return ""

@@ -20,6 +20,7 @@ from ..memory import Memory
 from .requests import (
     ANSWER,
     ERROR,
+    ONE,
     PACK,
     PASSAGES,
     ContextRequest,
@@ -163,9 +164,8 @@ def _health(served: Served, asked: Body) -> dict[str, Any]:
 
 # -- the list ---------------------------------------------------------------------------------------------------------
 
-_ONE: Schema = {"const": 1}
 _STATS_SCHEMA = answer_schema(
-    schema=_ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
+    schema=ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
     first_day="string?", last_day="string?", search="string", markdown_bytes="integer", index_bytes="integer",
     versions="object", problems="integer", read_only="boolean",
 )  # fmt: skip
@@ -200,13 +200,13 @@ ROUTES = (
     ),
     Route(
         "POST", "/v1/retain", "Write one fact down, with all of its attributes",
-        answer_schema(schema=_ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*"),
+        answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*"),
         _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "user"}, writes=True,
     ),
     Route(
         "POST", "/v1/ingest", "Keep what is worth keeping of one exchange, and say what, why, and what was refused",
         answer_schema(
-            schema=_ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
+            schema=ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
             candidates=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
             refused=list_of(answer_schema(code="string", reason="string")),
         ),

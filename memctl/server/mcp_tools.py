@@ -23,6 +23,8 @@ from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
 from .requests import (
     ANSWER,
+    ONE,
+    PASSAGE,
     ContextTool,
     ForgetTool,
     Parameters,
@@ -360,8 +362,6 @@ class Tool(NamedTuple):
         return read_request(self.takes, sent, f"{self.name} takes {names}")
 
 
-_ONE: Schema = {"const": 1}
-_PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
 _KEPT = answer_schema(id="string", source="string", already="boolean")
 _MOVED = answer_schema(id="string", content="string", before="number?", after="number?")
 _LINE = answer_schema(id="string", source="string", kind="string", reason="string")
@@ -375,7 +375,7 @@ TOOLS = (
     Tool(
         "show", "Show lines",
         "Read what a citation (path#L12), id, name or page points at, with lines around it.",
-        ShowTool, answer_schema(schema=_ONE, passages=list_of(_PASSAGE), cut="boolean"), _show,
+        ShowTool, answer_schema(schema=ONE, passages=list_of(PASSAGE), cut="boolean"), _show,
     ),
     Tool(
         "context", "Context for a message",
@@ -383,7 +383,7 @@ TOOLS = (
         "a session or task.",
         ContextTool,
         answer_schema(
-            schema=_ONE, text="string", budget="integer", used="integer", layers="object", warnings="string*",
+            schema=ONE, text="string", budget="integer", used="integer", layers="object", warnings="string*",
             items=list_of(answer_schema(layer="string", source="string")),
         ),
         _context,
@@ -393,7 +393,7 @@ TOOLS = (
         "How much is remembered, of which days, and whether the index is fresh.",
         Parameters,
         answer_schema(
-            schema=_ONE, kinds="object", pages="integer", first_day="string?", last_day="string?", entities="integer",
+            schema=ONE, kinds="object", pages="integer", first_day="string?", last_day="string?", entities="integer",
             beliefs="integer", fresh="boolean", stale="string?", search="string", allow_write="boolean",
         ),
         _status,
@@ -402,7 +402,7 @@ TOOLS = (
         "retain", "Remember",
         "Write one lasting, self-contained fact to today's log: who, what, why. Returns its citation. No secrets.",
         RetainTool,
-        answer_schema(schema=_ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*"),
+        answer_schema(schema=ONE, dry_run="boolean", kept=list_of(_KEPT), line="string", warnings="string*"),
         _retain, writes=True,
     ),
     Tool(
@@ -410,7 +410,7 @@ TOOLS = (
         "Turn facts into entity pages, beliefs and lessons. Use at the end of a session.",
         ReflectTool,
         answer_schema(
-            schema=_ONE, applied="boolean", pages="string*", conflicts="integer", warnings="string*", beliefs=list_of(_MOVED)
+            schema=ONE, applied="boolean", pages="string*", conflicts="integer", warnings="string*", beliefs=list_of(_MOVED)
         ),
         _reflect, writes=True,
     ),
@@ -419,7 +419,7 @@ TOOLS = (
         "Remove lines for good, when the user asks. First call: lists them, changes nothing, returns confirm. Call again "
         "with the same selectors and confirm to do it. All selectors must hold.",
         ForgetTool,
-        answer_schema(schema=_ONE, applied="boolean", confirm="string?", warnings="string*", lines=list_of(_LINE)),
+        answer_schema(schema=ONE, applied="boolean", confirm="string?", warnings="string*", lines=list_of(_LINE)),
         _forget, writes=True, destroys=True,
     ),
 )  # fmt: skip

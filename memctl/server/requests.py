@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from ..errors import Usage
+from ..hits import HIT
 from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
 from ..markdown.escape import one_line, printable
 
@@ -257,15 +258,11 @@ def list_of(items: Schema) -> dict[str, Any]:
     return {"type": "array", "items": items}
 
 
-_ONE: Schema = {"const": 1}
+ONE: Schema = {"const": 1}
 _PERIOD = answer_schema(**{"from": "string?", "to": "string?"})
-_HIT = answer_schema(
-    id="string", kind="string", timestamp="string?", valid=_PERIOD, entities="string*", content="string", source="string",
-    path="string", line="integer", end_line="integer", heading="string", confidence="number?", importance="number?",
-    origin="string", trusted="boolean", superseded_by="string?", score="number", why="object",
-)  # fmt: skip
+_HIT = answer_schema(**{key: _PERIOD if kind == "period" else kind for key, (kind, _) in HIT.items()})
 ANSWER = answer_schema(
-    schema=_ONE,
+    schema=ONE,
     query="string",
     as_of="string?",
     stale="boolean",
@@ -273,10 +270,10 @@ ANSWER = answer_schema(
     took_ms="number",
     hits=list_of(_HIT),
 )
-_PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
-PASSAGES = answer_schema(schema=_ONE, passages=list_of(_PASSAGE))
+PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
+PASSAGES = answer_schema(schema=ONE, passages=list_of(PASSAGE))
 PACK = answer_schema(
-    schema=_ONE, text="string", stable="string", recalled="string", budget="integer", used="integer", layers="object",
+    schema=ONE, text="string", stable="string", recalled="string", budget="integer", used="integer", layers="object",
     warnings="string*", items=list_of(answer_schema(layer="string", id="string", content="string", source="string")),
 )  # fmt: skip
 ERROR = answer_schema(error="string", cure="string", code="integer-")

@@ -39,7 +39,18 @@ class Measured(NamedTuple):
         return Tier.CERTAIN if self.of >= _FEWEST and self.precision >= CERTAIN_FROM else Tier.ASKED
 
 
-RULES: dict[str, Measured] = {}
+RULES: dict[str, Measured] = {
+    # evidence and reversal (stance/judging.py): pairs that no rule was written for, `python bench/stance.py`
+    "no longer": Measured(34, 35),
+    "another instead": Measured(22, 22),
+    "opposite attitude": Measured(23, 23),
+    "same attitude": Measured(41, 43),
+    "said again": Measured(21, 22),
+    "denied": Measured(15, 21),
+    "another view": Measured(4, 4),
+    "same topic": Measured(81, 130),
+    "model": Measured(0, 0),
+}
 """Every rule that judges, with what `make judge` measured for it on labelled text by another hand."""
 
 

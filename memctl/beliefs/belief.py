@@ -14,6 +14,9 @@ from ..markdown.evidence_line import Bullet, code_of
 from .confidence import DEFAULT, Evidence, Ledger, in_order, ledger, replay, shown
 from .page_read import BeliefEntry, LastWritten
 
+ASIDE = frozenset(("superseded", "questioned"))
+"""Verdicts that move no number."""
+
 
 class Place(NamedTuple):
     """Where the line of an id stands now, and who said it."""
@@ -58,6 +61,11 @@ class Belief:
         was = {(b.day, b.verdict, b.ref, b.gone) for _, b in self.entry.bullets}
         now = {(b.day, b.verdict, b.ref, b.gone) for b in self.items}
         return f"{self.entry.fact.confidence:.2f}" != self.number or was != now
+
+    @property
+    def is_current(self) -> bool:
+        """False once it is over, and as long as a question waits whether its holder thinks otherwise now."""
+        return self.over is None and not self.counts("questioned")
 
     def counts(self, side: str) -> int:
         """How many pieces of evidence are `for`, or `against`."""
@@ -149,7 +157,7 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     """Put the evidence in order and write behind each piece the confidence that follows."""
     counted: dict[Evidence, Bullet] = {}
     for number, bullet in enumerate(belief.items):
-        if bullet.gone or bullet.verdict == "superseded":
+        if bullet.gone or bullet.verdict in ASIDE:
             continue
         place = places.get(bullet.ref or "")
         value = (
@@ -172,6 +180,6 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         silent = item.verdict == "set" or (item.verdict == "stated" and at == 0)
         bullet = counted[item]._replace(after=None if silent else float(shown(confidence)))
         made.append(((item.day, {"stated": 0, "set": 2}.get(item.verdict, 1), item.ref), bullet))
-    made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict == "superseded"]
+    made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
     belief.items = [bullet for _, bullet in sorted(made, key=lambda pair: pair[0])]
     belief.number = shown(after[-1]) if after else shown(DEFAULT)

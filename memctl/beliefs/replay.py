@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Citation, Fact, Kind
+from ..ids import question_id
 from ..judgement import Judgement
-from ..language.analyzer import query_terms
 from ..markdown.evidence_line import Bullet, code_of
-from ..stance.stance import Stance
+from ..stance.reading import topics
 from .belief import (
     Belief,
     Place,
@@ -33,8 +33,8 @@ from .belief import (
 from .confidence import DEFAULT, INFERRED
 from .page_read import BeliefEntry, LastWritten
 
-Judge = Callable[[Fact, Fact], Stance]
-_NEAR = 0.8  # of the stems of both: the same said again, not a belief of its own
+Judge = Callable[[Fact, Fact], Judgement | None]
+"""What a fact says of a belief; None where that is nothing, or not worth a question."""
 
 
 class TrustedFact(NamedTuple):
@@ -47,8 +47,16 @@ class TrustedFact(NamedTuple):
     names: frozenset[str]
 
 
+class Answer(NamedTuple):
+    """A line that says what another one says: `S(for=o-1,by=f-2)`. `by` is that other line, `weight` how much it counts."""
+
+    said: Fact
+    by: TrustedFact
+    weight: float = 1.0
+
+
 class AskedPair(NamedTuple):
-    """A belief and a fact that may speak to it, for `memctl review`: nothing is written of it until somebody answers.
+    """A belief and a fact that may speak to it, for `memctl review`: no number changes until somebody answers.
 
     `judgement` is of kind evidence ("for", "against"), or reversal where the holder may have changed their mind.
     """
@@ -56,6 +64,16 @@ class AskedPair(NamedTuple):
     belief: str
     fact: str
     judgement: Judgement
+
+    @property
+    def question(self) -> str:
+        """The id of the question, by the name of its kind in review."""
+        return question_of(self.belief, self.fact, self.judgement.kind)
+
+
+def question_of(belief: str, fact: str, kind: str) -> str:
+    """The id of the question whether a fact speaks for or against a belief, or (of kind reversal) ends it."""
+    return question_id("reversed" if kind == "reversal" else "belief", belief, fact)
 
 
 class Replayed(NamedTuple):
@@ -77,7 +95,7 @@ class ReplayInput(NamedTuple):
     `facts` are all trusted facts of the window; evidence older than that stays as it stands on the page. `places` says
     where every cited id is now; ids without a place are gone. `forgotten` are those that count no more all the same, or
     were forgotten on purpose. `names_of` gives the keys of those a fact names. `unread` are the lines of heads that do not
-    parse: neither here nor gone.
+    parse: neither here nor gone. `answers` are the lines that speak for others, `settled` the ids of answered questions.
     """
 
     facts: Sequence[TrustedFact]
@@ -87,6 +105,8 @@ class ReplayInput(NamedTuple):
     judge: Judge
     today: date
     unread: Mapping[str, int] = {}
+    answers: Sequence[Answer] = ()
+    settled: Set[str] = frozenset()
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
@@ -95,15 +115,14 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     run.take_entries(entries)
     for _, day in groupby(sorted(run.told.values(), key=lambda t: (t.day, t.ref)), key=lambda t: t.day):
         run.hear(list(day))
-    for fact in run.told.values():
-        run.link(fact)
+    run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
     for belief in beliefs:
         renumber(belief, given.places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
-    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes))
+    return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()))
 
 
 def is_ours(
@@ -140,15 +159,24 @@ class _Run:
         self.derivable: dict[str, BeliefEntry] = {}
         self.taken_out: dict[str, LastWritten] = {}
         self.notes: list[str] = []
+        self.answers, self.settled = given.answers, given.settled
         self._by_id: dict[str, Belief] = {}
-        self._by_stem: dict[tuple[str, str], list[Belief]] = defaultdict(list)
-        self._stems: dict[str, frozenset[str]] = {}
-        self._verdicts: dict[tuple[str, str], Stance] = {}
+        self._by_topic: dict[tuple[str, str], list[Belief]] = defaultdict(list)
+        self._twins: dict[str, list[Belief]] = defaultdict(list)  # by the words alone: of whom nobody is named
+        self._verdicts: dict[tuple[str, str], Judgement | None] = {}
+        self._asked: list[AskedPair] = []
         self._settled: set[str] = set()
         self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
+        self._spoken: dict[str, set[str]] = defaultdict(set)  # ids that a line names, or that an answer names for it
         for fact in self.told.values():
-            for ref in fact.fact.supersedes:
-                self._ends[ref].append(fact)
+            self._hear_ids(fact.fact, fact)
+        for answer in self.answers:
+            self._hear_ids(answer.said, answer.by)
+
+    def _hear_ids(self, said: Fact, told: TrustedFact) -> None:
+        for ref in said.supersedes:
+            self._ends[ref].append(told)
+        self._spoken[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
 
     # -- what stands on the page --------------------------------------------------------------------------------------
 
@@ -218,6 +246,8 @@ class _Run:
             return None
         if ours and ref in self.told and bullet.verdict != "stated":
             return None
+        if bullet.verdict == "questioned" and self._is_answered(belief, ref):
+            return None
         place = self.places.get(ref)
         if place:
             return bullet._replace(citation=place.citation, gone=None)
@@ -235,18 +265,15 @@ class _Run:
         self._by_id[belief.ref] = belief
         if belief.stated:
             self._by_id[belief.stated] = belief
-        for name in belief.names or ("",):
-            for stem in self._stems_of(belief.fact.text):
-                self._by_stem[name, stem].append(belief)
+        for name in belief.names:
+            for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
+                self._by_topic[name, topic].append(belief)
+        if not belief.names:
+            self._twins[belief.fact.text].append(belief)
         # At once, not with the other links: what is told after such a day speaks to this belief no more.
         for told in (told for ref in (belief.ref, belief.stated or "") for told in self._ends.get(ref, ())):
             if told.ref != belief.stated:
                 self._end(belief, told, "")
-
-    def _stems_of(self, text: str) -> frozenset[str]:
-        if text not in self._stems:
-            self._stems[text] = frozenset(query_terms(text))
-        return self._stems[text]
 
     # -- what is told -------------------------------------------------------------------------------------------------
 
@@ -267,44 +294,68 @@ class _Run:
     def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[Belief, TrustedFact], bool]) -> None:
         for told in facts:
             for belief in self._related(told):
-                if applies(belief, told) and (verdict := self._verdict(belief, told)).reversal:
-                    self._end(belief, told, verdict.reason)
+                judgement = self._judgement(belief, told) if applies(belief, told) else None
+                if judgement and judgement.is_certain and judgement.kind == "reversal":
+                    self._end(belief, told, judgement.reason)
 
-    def _verdict(self, belief: Belief, told: TrustedFact) -> Stance:
-        """What the fact says of the belief; what it says by its id (`for=`) is not judged by its words too."""
+    def _judgement(self, belief: Belief, told: TrustedFact) -> Judgement | None:
+        """What the fact says of the belief by its words; what it or an answer says by ids is not judged by words too."""
         pair = belief.ref, told.ref
         if pair not in self._verdicts:
-            named = {*told.fact.supports, *told.fact.refutes, *told.fact.supersedes}
-            spoken = not named & {belief.ref, belief.stated}
-            self._verdicts[pair] = self._judge(belief.fact, told.fact) if spoken else Stance("neither", 0.0, "")
+            self._verdicts[pair] = None if self._is_answered(belief, told.ref) else self._judge(belief.fact, told.fact)
         return self._verdicts[pair]
+
+    def _is_answered(self, belief: Belief, ref: str) -> bool:
+        if self._spoken.get(ref, set()) & {belief.ref, belief.stated}:
+            return True
+        return any(question_of(belief.ref, ref, kind) in self.settled for kind in ("evidence", "reversal"))
 
     def _weigh(self, told: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
         heard = False
         for belief in self._related(told):
-            verdict = self._verdict(belief, told)
-            if verdict.verdict == "neither":
+            again = told.fact.kind is Kind.OPINION and belief.fact.text == told.fact.text
+            judgement = None if again else self._judgement(belief, told)
+            if again:
+                self._note(belief, Bullet(told.day, "for", citation=told.citation, ref=told.ref))
+                heard = True
+            elif judgement is None:
                 continue
-            if verdict.reversal:
-                self._end(belief, told, verdict.reason)
-                continue
-            again = told.fact.kind is Kind.OPINION and self._says_again(belief, told)
-            strength = 1.0 if again and belief.fact.text == told.fact.text else verdict.strength * INFERRED
-            reason = "" if strength == 1.0 else verdict.reason
-            self._note(belief, Bullet(told.day, verdict.verdict, strength, None, False, None, told.citation, reason, told.ref))  # fmt: skip
-            heard = heard or again or (verdict.verdict == "against" and verdict.strength == 1.0)
+            elif not judgement.is_certain:
+                self._ask(belief, told, judgement)
+            elif judgement.kind == "reversal":
+                self._end(belief, told, judgement.reason)
+            else:
+                self._note(belief, Bullet(told.day, judgement.verdict, INFERRED, citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
         if told.fact.kind is Kind.OPINION and not heard:
             self._state(told)
 
+    def _ask(self, belief: Belief, told: TrustedFact, judgement: Judgement) -> None:
+        """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
+        self._asked.append(AskedPair(belief.ref, told.ref, judgement))
+        if judgement.kind == "reversal":
+            self._note(belief, Bullet(told.day, "questioned", citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
+
+    def open_questions(self) -> list[AskedPair]:
+        """What is to be asked of beliefs that still stand, without evidence that a person took out or that is counted."""
+        found = []
+        for pair in self._asked:
+            belief = self._by_id[pair.belief]
+            known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
+            if belief.over is None and pair.fact not in known:
+                found.append(pair)
+        return found
+
     def _related(self, told: TrustedFact) -> list[Belief]:
-        """Beliefs about somebody that the fact names, with a word in common, stated no later and not over."""
-        stems = self._stems_of(told.fact.text)
+        """Beliefs about somebody that the fact names, with a topic in common, stated no later and not over."""
+        if not told.names:
+            return [belief for belief in self._twins.get(told.fact.text, ()) if self._is_open(belief, told)]
+        about = topics(told.fact.text, frozenset(told.fact.entities))
         met = {
             belief.ref: belief
-            for name in told.names or ("",)
-            for stem in stems
-            for belief in self._by_stem.get((name, stem), ())
+            for name in told.names
+            for topic in about
+            for belief in self._by_topic.get((name, topic), ())
         }
         return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
 
@@ -314,10 +365,6 @@ class _Run:
         if told.fact.kind is not Kind.OPINION:
             return belief.day <= told.day
         return (belief.day, belief.stated or "") < (told.day, told.ref)
-
-    def _says_again(self, belief: Belief, told: TrustedFact) -> bool:
-        mine, theirs = self._stems_of(belief.fact.text), self._stems_of(told.fact.text)
-        return len(mine & theirs) >= _NEAR * max(len(mine), len(theirs), 1)
 
     def _state(self, told: TrustedFact) -> None:
         ref = belief_id(told.ref)
@@ -333,12 +380,14 @@ class _Run:
         belief.machine.add(told.ref)
         self._add(belief)
 
-    def link(self, told: TrustedFact) -> None:
+    def link(self) -> None:
         """Explicit evidence; it may speak to a belief that is stated later."""
-        for verdict, refs in (("for", told.fact.supports), ("against", told.fact.refutes)):
-            for belief in filter(None, map(self._by_id.get, refs)):
-                if told.ref != belief.stated:
-                    self._note(belief, Bullet(told.day, verdict, citation=told.citation, ref=told.ref))
+        said = [(told.fact, told, 1.0) for told in self.told.values()]
+        for fact, told, weight in [*said, *self.answers]:
+            for verdict, refs in (("for", fact.supports), ("against", fact.refutes)):
+                for belief in filter(None, map(self._by_id.get, refs)):
+                    if told.ref != belief.stated:
+                        self._note(belief, Bullet(told.day, verdict, weight, citation=told.citation, ref=told.ref))
 
     def _note(self, belief: Belief, bullet: Bullet) -> None:
         if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):

@@ -1,4 +1,4 @@
-"""Whether a fact speaks for or against a belief, by rules; a local inference model may answer what the rules leave open."""
+"""Whether a fact speaks for or against a belief, by rules; a local inference model may propose what the rules leave open."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from ..entities.names_of_lines import KnownNames
-from ..errors import BadSettings, ExtraMissing, Usage
+from ..errors import ExtraMissing, Usage
 from ..facts import Fact
+from ..judgement import Judgement, judged
 from ..language.names import entity_key
-from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
-from ..stance.lexicon import Lexicon, lexicon
-from ..stance.stance import Stance, stance
+from ..stance.judging import stance
 from .replay import Judge
 
 _SURE = 0.9  # probability from which the answer of a model counts
@@ -23,42 +22,20 @@ _VERDICTS = {"entailment": "for", "contradiction": "against", "neutral": "neithe
 
 
 def stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
-    """The judge of this workspace, with the words and the model of its settings. A model's answer is as strong as a hedged line."""
-    words = _own_words(workspace)
+    """The judge of this workspace. Where the settings name a model, it says which way a question leans, and asks its own."""
     path = workspace.settings.nli
     model = load_model(workspace.root / path) if path else None
 
-    def judge(belief: Fact, fact: Fact) -> Stance:
-        valid = (belief.valid, fact.valid)
-        found = stance(
-            belief, fact, canonical=lambda name: entity_key(known.known_as(name)), valid=valid, lexicon=words
-        )
-        if found.sure or model is None:
+    def judge(belief: Fact, fact: Fact) -> Judgement | None:
+        found = stance(belief, fact, canonical=lambda name: entity_key(known.known_as(name)))
+        if model is None or not belief.entities or (found and (found.is_certain or found.kind == "reversal")):
             return found
         verdict, probability = model(belief.text, fact.text)
         if verdict == "neither" or probability < _SURE:
             return found
-        return Stance(verdict, 0.5, f"model: {probability:.2f}")
+        return judged("evidence", verdict, "model", f"model: {probability:.2f}")
 
     return judge
-
-
-def _own_words(workspace: Workspace) -> Lexicon | None:
-    """The shipped lists with those of the workspace; None where it has none."""
-    path = workspace.settings.words
-    if path is None:
-        return None
-    import tomllib
-
-    file = workspace.root / workspace.contain(path)
-    try:
-        read = tomllib.loads(file.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadSettings(workspace.root / SETTINGS, f"stance.words = {path!r}: {error}") from error
-    wrong = next((name for name, words in read.items() if not isinstance(words, str)), None)
-    if wrong is not None:
-        raise BadSettings(file, f"{wrong} is a text of words with commas between them")
-    return lexicon(read)
 
 
 # -- the model --------------------------------------------------------------------------------------------------------

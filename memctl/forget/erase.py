@@ -30,7 +30,6 @@ from ..markdown.lines import Role, split_lines
 from ..markdown.markers import Redaction, body_of, is_edited, redact
 from ..markdown.page import Page, live_blocks, parse_page
 from ..notes.edits import as_indexed
-from ..stance.stance import Stance
 
 
 class RedactionTarget(NamedTuple):
@@ -257,5 +256,5 @@ def _is_renumbered(entry: BeliefEntry, mark: LastWritten | None) -> bool:
     return entry.fact.confidence is not None and bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
 
 
-def _never(belief: Fact, fact: Fact) -> Stance:
-    return Stance("neither", 0.0, "")
+def _never(belief: Fact, fact: Fact) -> None:
+    return None

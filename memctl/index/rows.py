@@ -206,7 +206,7 @@ def _evidence(content: str) -> tuple[str, ...]:
     bullet = parse_bullet(content)
     if bullet is None:
         return ()
-    relation = {"stated": "stated", "superseded": "ended"}.get(bullet.verdict, "weighed")
+    relation = {"stated": "stated", "superseded": "ended", "questioned": "questioned"}.get(bullet.verdict, "weighed")
     return (f"{relation} {bullet.ref}",) if bullet.ref else (f"{relation} -",)
 
 

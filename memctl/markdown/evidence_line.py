@@ -49,7 +49,7 @@ _NUMBER = r"[01]?\.\d+|[01]"
 def _bullet() -> re.Pattern[str]:
     return re.compile(
         r"(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
-        rf"(?:(?P<plain>superseded|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
+        rf"(?:(?P<plain>superseded|questioned|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
         rf"|(?P<how>weakly |faintly )?(?P<side>(?:for|against|за|против)(?![\w-])|支持|反对))"
         rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
         r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?",
@@ -134,4 +134,4 @@ def code_of(bullet: Bullet) -> str:
         return f"{'+' if bullet.verdict == 'for' else '-'}{round(bullet.strength * 4)}"
     if bullet.verdict == "stated":
         return "s" if bullet.number is None else f"s{bullet.number:.2f}"
-    return {"superseded": "x"}.get(bullet.verdict, "=")
+    return {"superseded": "x", "questioned": "?"}.get(bullet.verdict, "=")

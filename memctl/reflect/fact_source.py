@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from typing import NamedTuple
 
 from ..beliefs.belief import Place
-from ..beliefs.replay import TrustedFact
+from ..beliefs.confidence import INFERRED
+from ..beliefs.replay import Answer, TrustedFact
 from ..entities.names_of_lines import KnownNames
 from ..entities.similar import SimilarNames
 from ..facts import Citation, Fact, is_trusted
@@ -18,6 +20,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import (
     Light,
     about_names,
+    answers_until,
     facts_between,
     forgotten_refs,
     may_be_retracted,
@@ -27,7 +30,7 @@ from ..index.queries.beliefs import (
     placed,
     replacing_between,
 )
-from ..index.queries.entries import by_ids
+from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import all_entities, keys_of
 from ..index.reread import reread
 from ..index.row import Entity, Row
@@ -131,6 +134,25 @@ class FactSource:
                 fact = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
                 found.setdefault(hit.ref, fact)
         return list(found.values())
+
+    def answers(self) -> tuple[list[Answer], set[str]]:
+        """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
+
+        An answer without `by=` ends a belief by itself and is no evidence; one of a local model weighs half.
+        """
+        rows = answers_until(self._index, self._today)
+        said = self.evidence(rows)
+        wanted = {answer.fact.by for answer in said if answer.fact.by}
+        lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
+        spoken_for = {told.ref: told for told in self.evidence(lines) if is_trusted(told.fact.source)}
+        found: list[Answer] = []
+        for answer in said:
+            is_model = (answer.fact.source or "").partition(":")[0] == "llm"
+            if answer.fact.by is None:
+                found.append(Answer(replace(answer.fact, supports=(), refutes=()), answer))
+            elif by := spoken_for.get(answer.fact.by):
+                found.append(Answer(answer.fact, by, INFERRED if is_model else 1.0))
+        return found, {question for answer in said for question in answer.fact.settles}
 
     def around(self, window: Sequence[Row], since: date, names: Iterable[str]) -> Collection[Row]:
         """What pages may have to show differently: what the window replaced, and what names one of `names`."""

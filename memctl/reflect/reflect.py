@@ -268,7 +268,8 @@ class Planner:
             facts = self._facts.evidence(self._facts.window(self._since, reopened))
             places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
         judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
-        return ReplayInput(facts, places, forgotten, self._facts.names_of, judge, self._today, unread)
+        answers, settled = self._facts.answers()
+        return ReplayInput(facts, places, forgotten, self._facts.names_of, judge, self._today, unread, answers, settled)
 
     def _resolved(self, text: str, facts: Sequence[TrustedFact]) -> tuple[str, dict[str | None, float | None], bool]:
         """The page without conflicts of a merge, the confidences it had, and whether it may be written.

@@ -42,7 +42,7 @@ CITATIONS = st.builds(
 @st.composite
 def written_bullets(draw: st.DrawFn) -> Bullet:
     """Every piece of evidence that reflect writes."""
-    verdict = draw(st.sampled_from(["stated", "for", "against", "set", "superseded"]))
+    verdict = draw(st.sampled_from(["stated", "for", "against", "set", "superseded", "questioned"]))
     strength = draw(st.sampled_from([1.0, 0.5, 0.25])) if verdict in ("for", "against") else 1.0
     number = draw(CENTS) if verdict in ("stated", "set") else None
     after = draw(st.none() | CENTS)

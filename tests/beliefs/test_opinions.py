@@ -1,7 +1,7 @@
 """Belief entries as text: heads, evidence and marks are read and written without touching a byte that is a person's.
 
 The histories here need no files: facts are told in any order, in any number of runs, and the page must come out the same.
-What a fact says of a belief is written in front of its text: `+` for, `-` against, `?` weakly for, `!` no longer.
+What a fact says of a belief is written in front of its text: `+` for, `-` against, `?` perhaps for, `~` perhaps no longer, `!` no longer.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from memctl.beliefs.page_read import (
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from memctl.facts import Citation, Fact, Kind
+from memctl.judgement import Judgement, Tier
 from memctl.markdown.blocks import splice
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import split_lines
 from memctl.markdown.page import live_blocks, parse_page
-from memctl.stance.stance import Stance
 
 MANY = 2_000 if os.environ.get("MEMCTL_TORTURE") else 150
 TODAY = date(2025, 11, 30)
@@ -225,19 +225,17 @@ def test_what_stands_in_a_block_or_a_fence_is_no_entry() -> None:
 # -- histories without files ------------------------------------------------------------------------------------------
 
 
-def judge(belief: Fact, fact: Fact) -> Stance:
+def judge(belief: Fact, fact: Fact) -> Judgement | None:
     """What the sign in front of the fact says about every belief with the same last word."""
     if belief.text.split()[-1] != fact.text.split()[-1]:
-        return Stance("neither", 0.0, "")
-    if belief.text == fact.text:
-        return Stance("for", 1.0, "the same words")
-    sign = fact.text[0]
+        return None
     return {
-        "+": Stance("for", 1.0, "plainly"),
-        "-": Stance("against", 1.0, "plainly"),
-        "?": Stance("for", 0.5, "perhaps"),
-        "!": Stance("against", 1.0, "no longer", True, True),
-    }.get(sign, Stance("neither", 0.0, ""))
+        "+": Judgement("evidence", "for", Tier.CERTAIN, "plainly"),
+        "-": Judgement("evidence", "against", Tier.CERTAIN, "plainly"),
+        "?": Judgement("evidence", "for", Tier.ASKED, "perhaps"),
+        "~": Judgement("reversal", "ended", Tier.ASKED, "perhaps not now"),
+        "!": Judgement("reversal", "ended", Tier.CERTAIN, "no longer"),
+    }.get(fact.text[0])
 
 
 def told(number: int, day: int, line: str) -> TrustedFact:
@@ -284,7 +282,7 @@ def tellings(draw: st.DrawFn) -> list[TrustedFact]:
         target = f"{link}=f-{draw(st.integers(0, 11)):08}" if link else ""
         attributes = ",".join(filter(None, [kind[2:-1], target, source]))
         names = draw(st.sampled_from([" @Peter", " @Ирина", " @Peter @Ирина", ""]))
-        sign = draw(st.sampled_from(["", "", "+ ", "- ", "? ", "! "]))
+        sign = draw(st.sampled_from(["", "", "+ ", "- ", "? ", "~ ", "! "]))
         about = draw(st.sampled_from(["tea", "чай", "喝茶"]))
         line = f"{kind[0]}{f'({attributes})' if attributes else ''}{names}: {sign}{about}"
         made.append(told(number, draw(st.integers(0, 4)), line))

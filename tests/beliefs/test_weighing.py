@@ -1,4 +1,4 @@
-"""Words of one's own for stance, and an optional model for what the rules leave open."""
+"""An optional model for what the rules leave open."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from face_helpers import call, memory_on
 
 from memctl.beliefs.view import beliefs
 from memctl.notes.workspace import find_workspace
-from memctl.reflect.reflect import reflect
+from memctl.reflect.reflect import Planner, reflect
 
 TODAY = date(2025, 11, 30)
 
@@ -30,22 +30,14 @@ def _confidence(root: Path) -> float:
     return round(view.standing.confidence, 2)
 
 
-@pytest.mark.parametrize(
-    ("belief", "fact", "scale"),
-    [
-        ("Likes zorpy replies.", "Wants his replies wumbly.", "zorpy | wumbly"),
-        ("Любит зорпые ответы.", "Просит вумблые ответы.", "зорпый | вумблый"),
-    ],
-)
-def test_words_of_ones_own(tmp_path: Path, belief: str, fact: str, scale: str) -> None:
-    _tell(tmp_path, belief, fact)
-    before = _confidence(tmp_path)
-    (tmp_path / "words.toml").write_text(f'scales = """\nown: {scale}\n"""\n', "utf-8")
-    (tmp_path / "memctl.toml").write_text('[stance]\nwords = "words.toml"\n', "utf-8")
-    assert _confidence(tmp_path) < before
+def _asked(root: Path) -> list[tuple[str, str]]:
+    """What a reflect would leave to be asked: which way it leans, and why."""
+    memory = memory_on(find_workspace(str(root), {}, root), TODAY)
+    asked = memory.run(lambda at: Planner(at, None, set()).beliefs().asked)
+    return [(pair.judgement.verdict, pair.judgement.reason) for pair in asked]
 
 
-@pytest.mark.parametrize("written", ["words = 1", 'words = "nowhere.toml"', 'nli = "no/folder"', "other = 1"])
+@pytest.mark.parametrize("written", ["nli = 1", 'words = "gone.toml"', 'nli = "no/folder"', "other = 1"])
 def test_settings_that_cannot_be(tmp_path: Path, written: str) -> None:
     _tell(tmp_path, "Likes tea.", "Had tea.")
     (tmp_path / "memctl.toml").write_text(f"[stance]\n{written}\n", "utf-8")
@@ -53,8 +45,8 @@ def test_settings_that_cannot_be(tmp_path: Path, written: str) -> None:
     assert done.code == 2 and len(done.err.splitlines()) == 2
 
 
-def test_a_model_fills_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only where the rules are unsure, and at half the weight."""
+def test_a_model_proposes_and_writes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the rules are unsure: its answer is a question, as long as nobody measured that model."""
 
     class Model:
         config = SimpleNamespace(id2label={0: "contradiction", 1: "entailment", 2: "neutral"})
@@ -69,6 +61,5 @@ def test_a_model_fills_what_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     before = _confidence(tmp_path)
     (tmp_path / "model").mkdir()
     (tmp_path / "memctl.toml").write_text('[stance]\nnli = "model"\n', "utf-8")
-    assert _confidence(tmp_path) < before
-    page = (tmp_path / "bank/opinions.md").read_text("utf-8")
-    assert "faintly against" in page and "model: 1.00" in page
+    assert _confidence(tmp_path) == before
+    assert _asked(tmp_path) == [("against", "model: 1.00")]

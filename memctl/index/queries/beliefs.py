@@ -171,6 +171,15 @@ def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     return list(by_ids(index, ids).values())
 
 
+def answers_until(index: Index, until: date) -> list[Row]:
+    """Trusted lines of memctl's own kind that say what another line says, end something, or settle a question."""
+    sql = (
+        "SELECT DISTINCT trusted.id FROM link CROSS JOIN trusted ON trusted.id = link.entry WHERE relation IN "
+        "('by', 'settles', 'supersedes') AND role = 'fact' AND kind = 'observation' AND private = 0 AND day <= ?"
+    )
+    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(until),))]).values())
+
+
 def named_since(index: Index, since: date | None, until: date) -> set[str]:
     """Keys of the names on facts that count, written down in those days."""
     sql = "SELECT DISTINCT names FROM countable WHERE day >= ? AND day <= ?"

@@ -1,0 +1,415 @@
+"""What memctl judges of text by another hand: tests/data/unseen, whose README.md says how it was made and when it was looked at.
+
+`python bench/unseen.py [changes updates evidence prompts chats months] [--list] [--keep DIR]`. Every workspace is made anew;
+`--keep` leaves them in DIR. Words only, unless MEMCTL_VECTORS says otherwise. `--list` prints what missed, for judging by
+hand and never for tuning. What this version of memctl does not have yet is printed as "not there yet".
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import memctl
+
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "unseen"
+NOW = "2026-11-16"
+HOOK_TOKENS, HOOK_LINES = 1200, 8  # what a hook takes beside one prompt
+PAIRS = ("replaced", "reversed", "belief")  # questions that hold two lines against each other
+Row = dict[str, Any]
+Tally = defaultdict[str, Counter[str]]
+GIVEN = argparse.Namespace(list=False, keep=None)
+
+
+def rows(path: str) -> list[Row]:
+    return [json.loads(line) for line in (DATA / path).read_text("utf-8").splitlines()]
+
+
+def by(key: str, every: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
+    for value in dict.fromkeys(row[key] for row in every):
+        yield value, [row for row in every if row[key] == value]
+
+
+def missed(*parts: object) -> None:
+    if GIVEN.list:
+        print("      ·", *parts)
+
+
+def share(right: int, of: int) -> str:
+    return f"{right} of {of} ({right / of:.2f})" if of else "0 of 0"
+
+
+@contextmanager
+def folder(name: str) -> Iterator[Path]:
+    """An empty workspace; kept under its name where that was asked for."""
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(GIVEN.keep or temporary).resolve() / name
+        (root / "memory").mkdir(parents=True)
+        (root / "memctl.toml").touch()
+        yield root
+
+
+@contextmanager
+def opened(root: Path) -> Iterator[memctl.Memory]:
+    with memctl.open(root, now=datetime.fromisoformat(NOW)) as memory:
+        memory.sync()
+        yield memory
+
+
+def write_month(root: Path, name: str, until: str = NOW) -> dict[str, list[str]]:
+    """The pages of a persona up to a day, by path."""
+    pages = {page["path"]: page["text"] for page in rows(f"months/{name}.jsonl")}
+    pages = {path: text for path, text in pages.items() if path == "memory.md" or Path(path).stem <= until}
+    for path, text in pages.items():
+        (root / path).write_text(text, "utf-8")
+    return {path: text.splitlines() for path, text in pages.items()}
+
+
+def command(root: Path, *words: str, now: str = NOW) -> Row:
+    """The JSON that a command prints, empty where it prints none."""
+    given = {**os.environ, "MEMCTL_NOW": now, "MEMCTL_WORKSPACE": str(root)}
+    done = subprocess.run([sys.executable, "-m", "memctl", *words, "--json"], capture_output=True, env=given, text=True)
+    try:
+        found: Row = json.loads(done.stdout)
+    except ValueError:
+        print("  not there yet:", "memctl", *words, "→", done.returncode, done.stderr.strip()[:200])
+        return {}
+    return found
+
+
+def questions(root: Path, now: str = NOW) -> list[Row]:
+    return list(command(root, "review", "-k", "1000", now=now).get("questions", ()))
+
+
+def asked_pairs(found: Sequence[Row]) -> set[frozenset[str]]:
+    pairs = {frozenset(str(side["source"]) for side in each["sides"]) for each in found if each["kind"] in PAIRS}
+    return {pair for pair in pairs if len(pair) == 2}
+
+
+def shows(hit: memctl.Hit, source: str) -> bool:
+    return source in map(str, (hit.source, *hit.also))
+
+
+def marked(hit: memctl.Hit | None) -> bool:
+    return bool(hit and (hit.superseded_by or getattr(hit, "perhaps_superseded_by", None)))
+
+
+# -- changes: is the current line first, is the older one marked or asked, is anything else asked or marked? ---------------
+
+
+def changes() -> None:
+    count: Tally = defaultdict(Counter)
+    wrong: Counter[str] = Counter()
+    facts = wrong_marks = 0
+    for name, mine in by("workspace", rows("changes.jsonl")):
+        with folder(f"changes-{name}") as root:
+            pages = write_month(root, name)
+            pairs = asked_pairs(questions(root))
+            changed = [row for row in mine if row["change"]]
+            either = [frozenset(row["sides"]) for row in mine if row["change"] is None or row.get("kind") == "hearsay"]
+            gold = {frozenset((older, row["current"])) for row in changed for older in row["older"]}
+            kinds = {frozenset(row["sides"]): row["kind"] for row in mine if row["change"] is False}
+            for pair in pairs - gold - {*either}:
+                wrong[kinds.get(pair, "other lines")] += 1
+                missed("asked for nothing:", name, *sorted(pair))
+            spared = {next(iter(row["older"])) for row in changed} | {side for pair in either for side in pair}
+            with opened(root) as memory:
+                for row in changed:
+                    _change(count, row, memory.recall(row["question"], k=20).hits, pairs)
+                for path, lines in pages.items():
+                    for n, text in enumerate(lines, 1):
+                        if text.startswith("- "):
+                            facts += 1
+                            hits = memory.recall(text.split(": ", 1)[1], k=3).hits
+                            source = f"{path}#L{n}"
+                            if source not in spared and any(shows(hit, source) and marked(hit) for hit in hits):
+                                wrong_marks += 1
+                                missed("marked, but nothing replaced it:", name, source)
+    for group, one in sorted(count.items()):
+        print(f"changes {group:8}", *(f"{key} {one[key]}," for key in (*_CHANGE, "older above")), f"of {one['all']}")
+    asked = sum(wrong.values())
+    print(f"changes: false questions {asked} in {facts} facts = {20 * asked / facts:.2f} in 20; {dict(wrong)}")
+    print(f"changes: {wrong_marks} lines marked that nothing replaced")
+
+
+_CHANGE = ("first", "older marked", "asked", "marked or asked")
+
+
+def _change(count: Tally, row: Row, hits: Sequence[memctl.Hit], pairs: set[frozenset[str]]) -> None:
+    at = {source: n for source in (*row["older"], row["current"]) for n, hit in enumerate(hits) if shows(hit, source)}
+    place = at.get(row["current"], len(hits))
+    older = [at[source] for source in row["older"] if source in at]
+    mark = bool(older) and all(marked(hits[n]) for n in older)
+    asked = any(frozenset((source, row["current"])) in pairs for source in row["older"])
+    if place or not (mark or asked):
+        missed(row["id"], f"at {place + 1};", "marked" if mark else "asked" if asked else "neither marked nor asked")
+    group = "keyed" if row["keyed"] else "words"
+    for each in (group, f"{group} {row['lang']}"):
+        found = dict(zip(_CHANGE, (place == 0, mark, asked, mark or asked), strict=True))
+        count[each].update({**found, "older above": any(n < place for n in older), "all": 1})
+
+
+# -- updates: is the first hit the current line? --------------------------------------------------------------------------
+
+
+def updates() -> None:
+    count: Tally = defaultdict(Counter)
+    for name, mine in by("workspace", rows("updates.jsonl")):
+        with folder(f"updates-{name}") as root:
+            write_month(root, name)
+            with opened(root) as memory:
+                for row in mine:
+                    first = memory.recall(row["question"], k=10).hits[:1]
+                    right = any(shows(hit, row["current"]) for hit in first)
+                    stale = any(shows(hit, source) for hit in first for source in row["older"])
+                    if not right:
+                        missed(row["id"], "an older line first" if stale else "another line first")
+                    for group in ("all", row["lang"], row["form"], f"{row['steps']} steps"):
+                        count[group].update(all=1, right=right, stale=stale)
+    for group, one in count.items():
+        print(f"updates {group:10} current first {share(one['right'], one['all'])}, an older one first {one['stale']}")
+
+
+# -- evidence: what stands under a belief after reflect, and what is asked -------------------------------------------------
+
+RIGHT = {"for": {"for"}, "against": {"against", "reversal"}, "reversal": {"against", "reversal"}, "neither": set[str]()}
+
+
+def evidence() -> None:
+    count: Tally = defaultdict(Counter)
+    for lang, mine in by("lang", rows("evidence.jsonl")):
+        with folder(f"evidence-{lang}") as root:
+            sources = _write_pairs(root, mine)
+            command(root, "reflect")
+            beliefs = command(root, "belief", "list").get("beliefs", [])
+            pairs = asked_pairs(questions(root))
+            with opened(root) as memory:
+                for row in mine:
+                    older, newer = sources[row["id"]]
+                    said = _said(memory, row, beliefs, older, newer)
+                    asked = frozenset((older, newer)) in pairs
+                    right = bool(said & RIGHT[row["label"]])
+                    if said - RIGHT[row["label"]] or (right or asked) == (row["label"] == "neither"):
+                        missed(row["id"], row["label"], sorted(said), "asked" if asked else "not asked", row["kind"])
+                    count[row["label"]].update([*said, "all"])
+                    count[row["label"]].update(right=right, asked=asked, either=right or asked)
+    for verdict in ("for", "against", "reversal"):
+        said = {label: count[label][verdict] for label in RIGHT}
+        right = sum(of for label, of in said.items() if verdict in RIGHT[label])
+        print(f"evidence written as {verdict:9} right {share(right, sum(said.values()))}; by label {said}")
+    for label in RIGHT:
+        one = count[label]
+        either = share(one["either"], one["all"])
+        print(f"evidence truly {label:9} written right {one['right']}, asked {one['asked']}, either {either}")
+
+
+def _write_pairs(root: Path, mine: Sequence[Row]) -> dict[str, list[str]]:
+    """Logs of beliefs and statements; the citations of both, by pair."""
+    days: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in mine:
+        days[row["day"]].append((row["id"], row["belief"]))
+        days[row["later"]].append((row["id"], row["statement"]))
+    found: dict[str, list[str]] = defaultdict(list)
+    for day in sorted(days):
+        text = "".join(f"- {line}\n" for _, line in days[day])
+        (root / f"memory/{day}.md").write_text(f"# {day}\n\n## Retain\n\n{text}", "utf-8")
+        for n, (pair, _) in enumerate(days[day], 5):
+            found[pair].append(f"memory/{day}.md#L{n}")
+    return found
+
+
+def _said(memory: memctl.Memory, row: Row, beliefs: Sequence[Row], older: str, newer: str) -> set[str]:
+    """What the newer line counts as below the belief; a reversal where the belief is not current any more."""
+    said = set()
+    for belief in beliefs:
+        pieces = [(piece["source"], piece["verdict"]) for piece in belief["evidence"]]
+        if (older, "stated") in pieces:
+            said |= {verdict for source, verdict in pieces if source == newer and verdict in ("for", "against")}
+            said |= {"reversal"} if belief.get("over") or belief.get("superseded_by") else set()
+    hits = memory.recall(row["belief"].split(": ", 1)[1], k=5).hits
+    return said | {"reversal" for hit in hits if shows(hit, older) and hit.superseded_by}
+
+
+# -- prompts: what a hook says beside them, and whether recall knows that memory holds an answer ---------------------------
+
+CITED = re.compile(r"(memory/[\w.-]+\.md)#L(\d+)(?:-L?(\d+))?")
+UNTOLD = ("command", "chitchat", "never", "swapped")
+
+
+def prompts() -> None:
+    every = rows("prompts.jsonl")
+    count: Tally = defaultdict(Counter)
+    rated: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for name, mine in by("workspace", every):
+        lang = mine[0]["lang"]
+        others = [row for row in every if row["lang"] == lang and row["workspace"] != name and row["gold"]]
+        with folder(f"prompts-{name}") as root:
+            pages = write_month(root, name)
+            with opened(root) as memory:
+                for row in mine + others:
+                    value = getattr(memory.recall(row["prompt"]), "answerable", None)
+                    if isinstance(value, int | float):
+                        rated[lang].append((float(value), row["kind"] if row in mine else "another's"))
+                for row in mine:
+                    _hook(count[lang], row, memory.beside_prompt(row["prompt"], HOOK_TOKENS, HOOK_LINES), pages)
+    for lang, one in count.items():
+        plain = share(one["right"], one["spoke"] - one["spoke swapped"])
+        print(f"hook {lang}: precision {share(one['right'], one['spoke'])}, but for swapped premises {plain}")
+        print(
+            f"    answered {share(one['right'], one['told'])}, first of all {one['first']}, silent {one['silent told']}"
+        )
+        print("    silent as it should be:", *(f"{kind} {one[f'silent {kind}']}/{one[kind]}" for kind in UNTOLD))
+    if not rated:
+        print("  not there yet: answerable")
+    for lang, values in {**rated, "all": [each for one in rated.values() for each in one]}.items():
+        print(f"answerable {lang}: {_calibration(values)}")
+        for kind in (*UNTOLD, "another's"):
+            print(f"    {kind:9}", _calibration([each for each in values if each[1] in ("told", kind)]))
+
+
+def _hook(one: Counter[str], row: Row, text: str, pages: dict[str, list[str]]) -> None:
+    kind = row["kind"]
+    cited = [(path, int(a), int(b or a)) for path, a, b in CITED.findall(text)]
+    gold = [(path, int(line)) for path, line, _ in CITED.findall(" ".join(row["gold"]))]
+    there = [any(path == page and a <= line <= b for page, line in gold) for path, a, b in cited]
+    right = any(there) or any(pages[path][line - 1].split(": ", 1)[-1] in text for path, line in gold)
+    one.update([kind, *(["spoke", f"spoke {kind}"] if text else [f"silent {kind}"])])
+    one.update(right=right, first=any(there[:1]))
+    if bool(text) != bool(gold) or (text and not right):
+        missed(
+            row["workspace"],
+            kind,
+            "spoke," if text else "silent,",
+            "answered" if right else "no answer:",
+            row["prompt"],
+        )
+
+
+def _calibration(values: Sequence[tuple[float, str]]) -> str:
+    yes = [value for value, kind in values if kind == "told"]
+    no = [value for value, kind in values if kind != "told"]
+    if not yes or not no:
+        return "too few"
+    area = sum((y > n) + (y == n) / 2 for y in yes for n in no) / (len(yes) * len(no))
+    gaps: dict[int, float] = defaultdict(float)
+    for value, kind in values:
+        gaps[min(9, int(value * 10))] += value - (kind == "told")
+    error = sum(map(abs, gaps.values())) / len(values)
+    return f"AUROC {area:.3f}, calibration error {error:.3f} ({len(yes)} told, {len(no)} not)"
+
+
+# -- chats: what ingest writes and asks, against what a careful note-taker would keep -------------------------------------
+
+
+def chats() -> None:
+    count: Tally = defaultdict(Counter)
+    for chat in rows("chats/gold.jsonl"):
+        name = chat["chat"]
+        with folder(f"chat-{name}") as root:
+            words = ("ingest", str(DATA / "chats" / name), "--apply", "--owner", chat["owner"], "--date", chat["day"])
+            done = command(root, *words)
+            keep = [each for each in questions(root) if each["kind"] == "keep"]
+        told = [(each["content"], str(each.get("anchor"))) for each in done.get("candidates", ())]
+        asked = [(" ".join([each["text"], *(str(side["content"]) for side in each["sides"])]), "") for each in keep]
+        one: Counter[str] = Counter(gold=len(chat["worthy"]), written=len(told), asked=len(asked))
+        taken: dict[str, set[int]] = {"written": set(), "asked": set()}
+        for way, (text, anchor) in [("written", each) for each in told] + [("asked", each) for each in asked]:
+            found = _match(chat, text, anchor)
+            one[f"{way} right"] += found is not None
+            taken[way] |= set() if found is None else {found}
+            if found is None:
+                trap = any(_common(text, each["not"]) >= 0.5 for each in chat["traps"])
+                one[f"{way} trap"] += trap
+                missed(name, anchor, way, "a trap:" if trap else "beside gold:", text)
+        one.update(recalled=len(taken["written"]), either=len(taken["written"] | taken["asked"]))
+        for n in set(range(len(chat["worthy"]))) - taken["written"] - taken["asked"]:
+            missed(name, "not found:", chat["worthy"][n]["turns"], chat["worthy"][n]["fact"])
+        for group in ("all", chat["form"], chat["lang"]):
+            count[group].update(one)
+    for group, one in count.items():
+        for way in ("written", "asked"):
+            print(f"ingest {group}: {way} right {share(one[f'{way} right'], one[way])}, traps {one[f'{way} trap']}")
+        print(f"    recall written {share(one['recalled'], one['gold'])}, or asked {share(one['either'], one['gold'])}")
+
+
+def _match(chat: Row, text: str, anchor: str) -> int | None:
+    """Which worthy fact a candidate holds: by the words both have, within its turns where an anchor names one."""
+    line = re.search(r"#L(\d+)", anchor)
+    at = sum(start <= int(line[1]) for start in chat["lines"]) if line else 0
+    near = [n for n, each in enumerate(chat["worthy"]) if not at or each["turns"][0] <= at <= each["turns"][-1] + 1]
+    best = max(near, key=lambda n: _common(text, chat["worthy"][n]["fact"]), default=None)
+    return best if best is not None and _common(text, chat["worthy"][best]["fact"]) >= (0.4 if at else 0.5) else None
+
+
+def _common(text: str, fact: str) -> float:
+    a, b = _words(text), _words(fact)
+    return len(a & b) / min(len(a), len(b)) if a and b else 0.0
+
+
+def _words(text: str) -> set[str]:
+    """Beginnings of words of four letters and more, numbers, and pairs of Chinese characters."""
+    words = {
+        word[:5] for word in re.findall(r"[^\W_\u4e00-\u9fff]+", text.casefold()) if len(word) > 3 or word.isdigit()
+    }
+    runs = re.findall(r"[\u4e00-\u9fff]+", text)
+    return words | {run[i : i + 2] for run in runs for i in range(len(run) - 1)}
+
+
+# -- months: how large bank/ is, how many questions a week ----------------------------------------------------------------
+
+
+def months() -> None:
+    weeks = [str(date(2026, 9, 7) + timedelta(weeks=n)) for n in range(11)]
+    every: list[int] = []
+    for name in ("nora", "timur", "xiaoyun"):
+        with folder(f"months-{name}") as root:
+            seen: set[str] = set()
+            fresh: list[int] = []
+            waiting: list[Row] = []
+            for week in weeks:
+                write_month(root, name, week)
+                command(root, "reflect", now=week)
+                waiting = questions(root, week)
+                now = {each["id"] for each in waiting}
+                fresh.append(len(now - seen))
+                seen |= now
+            logs, bank = (sum(p.stat().st_size for p in root.glob(f"{part}/**/*.md")) for part in ("memory", "bank"))
+            kinds = dict(Counter(each["kind"] for each in waiting))
+            print(f"months {name}: bank {bank} / logs {logs} bytes = {bank / logs:.2f}")
+            print(f"    new questions a week {fresh}; waiting at the end {kinds}")
+            every += fresh
+    every.sort()
+    print(
+        f"months: new questions a week, median {every[len(every) // 2]}, 90th percentile {every[len(every) * 9 // 10]}"
+    )
+
+
+SETS: dict[str, Callable[[], None]] = {
+    "changes": changes, "updates": updates, "evidence": evidence, "prompts": prompts, "chats": chats, "months": months,
+}  # fmt: skip
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__)
+    reader.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
+    reader.add_argument("--list", action="store_true")
+    reader.add_argument("--keep", type=Path)
+    reader.parse_args(namespace=GIVEN)
+    os.environ.setdefault("MEMCTL_VECTORS", "none")
+    for name in GIVEN.sets or SETS:
+        SETS[name]()
+
+
+if __name__ == "__main__":
+    main()

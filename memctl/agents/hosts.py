@@ -352,7 +352,7 @@ def notes_of(wish: Wish) -> list[str]:
     if wish.scope == "project" and wish.host != "openclaw":
         notes.append("the entries hold paths of this machine: keep them out of a repository that others use")
     if not wish.allow_write:
-        notes.append("the MCP server only reads; --allow-write lets the agent retain, reflect and forget")
+        notes.append("the MCP server only reads; --allow-write lets the agent answer, retain, reflect and forget")
     return notes
 
 
@@ -421,7 +421,9 @@ def _openclaw(wish: Wish) -> list[File]:
 
 def _instructions(wish: Wish) -> str:
     """The few lines that every session carries: where the memory is, and when to use it."""
-    tools = "recall, show, context and status" + (", retain, reflect and forget" if wish.allow_write else "")
+    tools = "recall, show, context, status and review" + (
+        ", answer, retain, reflect and forget" if wish.allow_write else ""
+    )
     keep = (
         "- When a decision, a preference, a correction or the outcome of an attempt should be remembered, keep it in one\n"
         f'  self-contained sentence: `{wish.command("retain")} --source agent "B(outcome=ok) @Name: what happened"`\n'

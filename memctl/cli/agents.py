@@ -176,7 +176,7 @@ def connect(
     write: bool = flag("--write", "Merge it into the files; otherwise only show it."),
     undo: bool = flag("--undo", "Take out of the files what memctl put there."),
     scope: str = option("--scope", "user: your own files; project: those of this folder.", "SCOPE", default="user"),
-    allow_write: bool = flag("--allow-write", "Let the MCP server retain, reflect and forget."),
+    allow_write: bool = flag("--allow-write", "Let the MCP server answer, retain, reflect and forget."),
     no_hooks: bool = flag("--no-hooks", "The MCP server only."),
     program: str | None = option("--command", "How the host starts memctl [default: as now].", "WORDS"),
     dry_run: bool = DRY_RUN,

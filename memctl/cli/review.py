@@ -2,13 +2,13 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import typer
 
 from ..errors import MemctlError, Usage
-from ..hits import Hit, hit_json
+from ..hits import Hit
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, option
 from .hits import place_of
@@ -46,27 +46,12 @@ def review(
     with call.progress("looking") as memory:
         found = memory.review()
     if call.out.json:
-        call.out.raw_json(
-            {"schema": 1, "questions": [question_json(each) for each in found[:k]], "waiting": len(found)}
-        )
+        call.out.raw_json({"schema": 1, "questions": [each.as_json() for each in found[:k]], "waiting": len(found)})
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
         _Session(call, found[:k], len(found), dry_run).run()
     else:
         _print_all(call, found, k)
     return 0 if found else 1
-
-
-def question_json(question: "Question") -> dict[str, Any]:
-    """A question as plain values; keys are only ever added."""
-    return {
-        "id": question.id,
-        "kind": question.kind,
-        "text": question.text,
-        "about": list(question.names),
-        "sides": [hit_json(side) for side in question.sides],
-        "options": [one._asdict() for one in question.options],
-        "why": question.why,
-    }
 
 
 def _print_all(call: Call, found: "Sequence[Question]", k: int) -> None:
@@ -103,9 +88,7 @@ def _said(call: Call, side: Hit) -> str:
 def _answer_one(call: Call, given: tuple[str, str], text: str | None, dry_run: bool) -> int:
     done = call.memory.answer(*given, text=text, dry_run=dry_run)
     if call.out.json:
-        source = str(done.citation) if done.citation else None
-        made = {"schema": 1, "dry_run": dry_run, "id": done.question.id, "option": done.option, "source": source}
-        call.out.raw_json(made | {"line": done.line, "diff": done.diff, "warnings": list(done.warnings)})
+        call.out.raw_json(done.as_json() | {"diff": done.diff})
     elif dry_run:
         call.out.diff(done.diff)
     else:

@@ -75,7 +75,9 @@ def serve(
 
 def mcp(
     call: Call,
-    allow_write: bool = flag("--allow-write", "Also offer retain, reflect and forget; without it they do not exist."),
+    allow_write: bool = flag(
+        "--allow-write", "Also offer answer, retain, reflect and forget; without it they do not exist."
+    ),
     text_only: bool = flag(
         "--text-only", "No JSON beside the text, for clients that would hand it to the model instead."
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import NothingFound, Refused, Usage
@@ -39,9 +39,16 @@ class Answered:
     citation: Citation | None = None
     line: str = ""
     diff: str = ""
+    dry_run: bool = False
     added: tuple[tuple[str, str], ...] = ()
     merged: tuple[str, str] | None = None
     warnings: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The answer as plain values, without its diff, which shows the lines around it."""
+        source = str(self.citation) if self.citation else None
+        made = {"schema": 1, "dry_run": self.dry_run, "id": self.question.id, "option": self.option, "source": source}
+        return made | {"line": self.line, "warnings": list(self.warnings)}
 
 
 class _Given(NamedTuple):
@@ -124,7 +131,8 @@ def _logged(memory: OpenMemory, question: Question, given: _Given) -> Answered:
     (kept,) = done.kept
     added = () if kept.already or given.dry_run else ((kept.citation.path, f"- {kept.line}"),)
     return Answered(
-        question, given.option, kept.citation, kept.line, done.diff + change, added, names, (*done.warnings, *warnings)
+        question, given.option, kept.citation, kept.line, done.diff + change, given.dry_run, added, names,
+        (*done.warnings, *warnings),
     )  # fmt: skip
 
 
@@ -160,7 +168,7 @@ def _core(memory: OpenMemory, question: Question, given: _Given) -> Answered:
     change = job(memory, number, given.dry_run)
     new = [line[1:] for line in change.split("\n") if line.startswith("+") and not line.startswith("+++ ")]
     added = () if given.dry_run else tuple((path, line) for line in new if line.strip())
-    return Answered(question, given.option, None, "", change, added)
+    return Answered(question, given.option, None, "", change, given.dry_run, added)
 
 
 # -- taking it back -----------------------------------------------------------------------------------------------------

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..facts import Fact, Kind, Period
-from ..hits import Hit
+from ..hits import Hit, hit_json
 from ..ids import question_id
 from ..markdown.escape import one_line
 
@@ -114,6 +114,18 @@ class Question:
     def roles(self) -> tuple[str, ...]:
         """What each of the lines is called; of fewer lines the last ones."""
         return KINDS[self.kind].roles[-len(self.sides) :] if self.sides else ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The question as plain values; keys are only ever added."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "text": self.text,
+            "about": list(self.names),
+            "sides": [hit_json(side) for side in self.sides],
+            "options": [one._asdict() for one in self.options],
+            "why": self.why,
+        }
 
     @property
     def is_for_owner(self) -> bool:

@@ -19,10 +19,13 @@ from ..hits import answer_json
 from ..memory import Memory
 from .requests import (
     ANSWER,
+    ANSWERED,
     ERROR,
     ONE,
     PACK,
     PASSAGES,
+    QUESTIONS,
+    AnswerRequest,
     ContextRequest,
     ExchangeRequest,
     IngestRequest,
@@ -106,6 +109,11 @@ def _context(served: Served, asked: Body) -> dict[str, Any]:
     return pack.as_json()
 
 
+def _review(served: Served, asked: Body) -> dict[str, Any]:
+    found = served.memory.review(public=True)
+    return {"schema": 1, "questions": [question.as_json() for question in found], "waiting": len(found)}
+
+
 # -- writing ----------------------------------------------------------------------------------------------------------
 
 
@@ -140,6 +148,11 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
 
 def _ingest(served: Served, asked: Body) -> dict[str, Any]:
     return {"stored": _ingest_whole(served, asked)["stored"]}
+
+
+def _answer(served: Served, asked: Body) -> dict[str, Any]:
+    given = {name: asked[name] for name in ("text", "dry_run") if name in asked}
+    return served.memory.answer(asked["id"], asked["option"], said_by="agent", public=True, **given).as_json()
 
 
 # -- state ------------------------------------------------------------------------------------------------------------
@@ -211,6 +224,11 @@ ROUTES = (
             refused=list_of(answer_schema(code="string", reason="string")),
         ),
         _ingest_whole, IngestRequest, _SAID, writes=True,
+    ),
+    Route("GET", "/v1/review", "What only an owner or their agent can answer, worth most first", QUESTIONS, _review),
+    Route(
+        "POST", "/v1/answer", "Answer a question of /v1/review with a line of today's log", ANSWERED, _answer, AnswerRequest,
+        {"id": "q-1a2b3c4d", "option": "y"}, writes=True,
     ),
     Route("GET", "/v1/status", "The same as /stats", _STATS_SCHEMA, _stats),
     Route("GET", "/v1/health", "Answers as long as the index can be opened", answer_schema(status="string"), _health),

@@ -23,14 +23,18 @@ from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
 from .requests import (
     ANSWER,
+    ANSWERED,
     ONE,
     PASSAGE,
+    QUESTIONS,
+    AnswerTool,
     ContextTool,
     ForgetTool,
     Parameters,
     RecallTool,
     ReflectTool,
     RetainTool,
+    ReviewTool,
     Schema,
     ShowTool,
     answer_schema,
@@ -40,7 +44,7 @@ from .requests import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..memory import ForgottenLine
+    from ..memory import ForgottenLine, Question
 
 INSTRUCTIONS = (
     "Long-term memory in a folder of Markdown. Before answering what may depend on earlier sessions, call recall (or context). "
@@ -213,6 +217,36 @@ def _status(session: Session) -> Told:
             map(printable, [*lines, *problems, f"writing: {'allowed' if session.allow_write else 'not allowed'}"])
         ),
     )
+
+
+# -- review -----------------------------------------------------------------------------------------------------------
+
+
+def _review(session: Session, *, k: int = 5) -> Told:
+    """The questions that wait, worth most first; none about private lines, none that only the owner may answer."""
+    found = session.memory.review(public=True)
+    lines = [line for question in found[:k] for line in _question_lines(question)]
+    more = f", {len(found) - k} more" if len(found) > k else ""
+    head = f"{many(len(found[:k]), 'question')}{more}; give the key of an option to the tool answer"
+    made = {"schema": 1, "questions": [question.as_json() for question in found[:k]], "waiting": len(found)}
+    return Told(made, f"{head}\n{fence(chr(10).join(lines))}" if lines else "no question waits")
+
+
+def _question_lines(question: Question) -> list[str]:
+    options = " | ".join(f"{one.key} {one.text}" for one in question.options)
+    lines = [f"- {question.id} {question.text} [{options}]"]
+    for role, side in zip(question.roles, question.sides, strict=True):
+        marks = "".join(f" [{mark}]" for mark in _marks(side))
+        lines.append(f"  {role}: {_safe(side.content)} · {side.day or 'undated'} · {_safe(str(side.source))}{marks}")
+    told = [" and ".join(question.names) if question.kind == "same" else "", question.why]
+    return [*lines, *(f"  {_safe(each)}" for each in told if each)]
+
+
+def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> Told:
+    """Answer a question in the agent's name; when this answers, the line is on disk."""
+    done = session.memory.answer(id, option, text=text, said_by="agent", public=True)
+    lines = ["kept:", f"{done.citation}", f"  {printable(done.line)}", *map(_note, done.warnings)]
+    return Told(done.as_json(), "\n".join(lines))
 
 
 # -- retain -----------------------------------------------------------------------------------------------------------
@@ -397,6 +431,17 @@ TOOLS = (
             beliefs="integer", fresh="boolean", stale="string?", search="string", allow_write="boolean",
         ),
         _status,
+    ),
+    Tool(
+        "review", "Open questions",
+        "What memory is not sure of: does one line replace another, did a plan happen, is a candidate worth keeping. Ask the "
+        "user, or answer from the conversation.",
+        ReviewTool, QUESTIONS, _review,
+    ),
+    Tool(
+        "answer", "Answer a question",
+        "Settle a question of review by an option's key. Only what you know.",
+        AnswerTool, ANSWERED, _answer, writes=True,
     ),
     Tool(
         "retain", "Remember",

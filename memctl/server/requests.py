@@ -153,6 +153,26 @@ class ForgetTool(Parameters):
     confirm: Text = _optional()
 
 
+class ReviewTool(Parameters):
+    """The parameters of the tool review."""
+
+    k: Whole = _optional("Questions at most [5]", ge=1, le=50)
+
+
+class AnswerTool(Parameters):
+    """The parameters of the tool answer."""
+
+    id: Name
+    option: Name = Field(description="Key of an option")
+    text: Annotated[str, Field(max_length=8000)] = _optional("With y: the line, better worded")
+
+
+class AnswerRequest(AnswerTool):
+    """The body of /v1/answer."""
+
+    dry_run: bool = _optional("Write nothing; the answer says what would be written.")
+
+
 class StoreRequest(Parameters):
     """The body of /store."""
 
@@ -272,6 +292,14 @@ ANSWER = answer_schema(
 )
 PASSAGE = answer_schema(source="string", id="string?", first="integer", lines="string*")
 PASSAGES = answer_schema(schema=ONE, passages=list_of(PASSAGE))
+_QUESTION = answer_schema(
+    id="string", kind="string", text="string", about="string*", sides=list_of(_HIT), why="string",
+    options=list_of(answer_schema(key="string", text="string")),
+)  # fmt: skip
+QUESTIONS = answer_schema(schema=ONE, questions=list_of(_QUESTION), waiting="integer")
+ANSWERED = answer_schema(
+    schema=ONE, dry_run="boolean", id="string", option="string", source="string?", line="string", warnings="string*"
+)
 PACK = answer_schema(
     schema=ONE, text="string", stable="string", recalled="string", budget="integer", used="integer", layers="object",
     warnings="string*", items=list_of(answer_schema(layer="string", id="string", content="string", source="string")),

@@ -98,7 +98,8 @@ def asked_pairs(found: Sequence[Row]) -> set[frozenset[str]]:
 
 
 def shows(hit: memctl.Hit, source: str) -> bool:
-    return source in map(str, (hit.source, *hit.also))
+    path, _, line = source.partition("#L")
+    return any(at.path == path and at.line <= int(line) <= at.end_line for at in (hit.source, *hit.also))
 
 
 def marked(hit: memctl.Hit | None) -> bool:
@@ -235,7 +236,7 @@ def _said(memory: memctl.Memory, row: Row, beliefs: Sequence[Row], older: str, n
     for belief in beliefs:
         pieces = [(piece["source"], piece["verdict"]) for piece in belief["evidence"]]
         if (older, "stated") in pieces:
-            said |= {verdict for source, verdict in pieces if source == newer and verdict in ("for", "against")}
+            said |= {"for" if verdict == "stated" else verdict for source, verdict in pieces if source == newer}
             said |= {"reversal"} if belief.get("over") or belief.get("superseded_by") else set()
     hits = memory.recall(row["belief"].split(": ", 1)[1], k=5).hits
     return said | {"reversal" for hit in hits if shows(hit, older) and hit.superseded_by}

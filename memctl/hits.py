@@ -25,7 +25,7 @@ class Hit:
 
     `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
     factors that made the score. For a line that stated a belief, `confidence` is the current one, `belief` its place in
-    bank/opinions.md and `evidence` the newest lines for or against it. `via` is the way to a related line: ids of lines
+    bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills. `via` is the way to a related line: ids of lines
     and names in turn, from a hit to the line itself.
     """
 
@@ -53,6 +53,7 @@ class Hit:
     belief: Citation | None = None
     evidence: tuple[Citation, ...] = ()
     via: tuple[str, ...] = ()
+    key: str | None = None
 
 
 class Vectored(NamedTuple):
@@ -110,6 +111,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
     made = {key: value(hit) for key, (_, value) in HIT.items()}
     flags = {"expired": hit.expired, "retracted": hit.retracted, "private": hit.private}
     made |= {name: True for name, value in flags.items() if value}
+    if hit.key is not None:
+        made["key"] = hit.key
     if hit.also:
         made["also"] = [str(citation) for citation in hit.also]
     if hit.belief:

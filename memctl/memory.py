@@ -165,6 +165,12 @@ class Memory(OpenMemory):
 
         return show_entity(self, name.removeprefix("@"), k)
 
+    def facts(self, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
+        """The current line of every slot, the owner's first, or of those `about` one name."""
+        from .recall.lookup import facts
+
+        return facts(self, about, self._as_of(as_of))
+
     def fact(self, key: str, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """The current line of a slot, one for each entity that has it."""
         from .recall.lookup import get_fact

@@ -20,7 +20,7 @@ from .call import (
     option,
     parameter,
 )
-from .hits import print_answer, print_passages, print_retained, print_versions
+from .hits import print_answer, print_facts, print_passages, print_retained, print_versions
 
 _SLOT = argument(None, "The slot.")
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
@@ -41,6 +41,7 @@ def register(app: typer.Typer) -> None:
     command(app, "retain", example, attributes, after="about")(retain)
     command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas')(recall)
     command(app, "show", "memctl show memory/2025-11-27.md#L12")(show)
+    command(fact, "list", "memctl fact list --about Atlas")(fact_list)
     command(fact, "get", "memctl fact get city --about Peter")(fact_get)
     command(fact, "history", "memctl fact history city --about Peter")(fact_history)
     command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')(fact_set)
@@ -108,6 +109,15 @@ def show(
 
 
 # -- slots ------------------------------------------------------------------------------------------------------------
+
+
+def fact_list(call: Call, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> int:
+    """Every slot with what holds for it now; the owner's first."""
+    found = call.memory.facts(about, as_of=as_of)
+    if not found:
+        call.out.note("no slot holds anything; `memctl fact set` fills one")
+    print_facts(call, found)
+    return 0 if found else 1
 
 
 def fact_get(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:

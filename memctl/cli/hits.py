@@ -72,7 +72,8 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
     """Print one hit as text: its citation, what is known of it, its lines."""
     out = call.out
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
-    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), "" if hit.fact else hit.heading, beside]
+    slot = f"key={hit.key}" if hit.key else ""
+    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), slot, "" if hit.fact else hit.heading, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
     out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
@@ -134,6 +135,17 @@ def print_versions(call: Call, hits: Sequence[Hit]) -> None:
         name = out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
         text = f"{name}{out.style(one_line(hit.content))}{_marks(call, hit)}"
         out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {out.style(str(hit.source), FAINT)}")
+
+
+def print_facts(call: Call, hits: Sequence[Hit]) -> None:
+    """Print slots with what holds for each, a line each."""
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "facts": [hit_json(hit) for hit in hits]})
+        return
+    for hit in hits:
+        whose = f"{call.out.style(hit.entities[0])} " if hit.entities else ""
+        said = f"{call.out.style(f'{hit.key}:', BOLD)} {call.out.style(one_line(hit.content))}{_marks(call, hit)}"
+        call.out.emit(f"{whose}{said} {call.out.style(str(hit.source), FAINT)}")
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:

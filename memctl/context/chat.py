@@ -50,7 +50,7 @@ def prepare(
 ) -> Prepared:
     """The messages to send for a chat, within the budget.
 
-    System messages stay whole, with the core and the lessons behind the first of them (without `core`: neither); the last
+    System messages stay whole, with the core, the known facts and the lessons behind the first of them (without `core`: none of them); the last
     5 to 10 exchanges stay (more, where there is room); thinking of past exchanges goes; what belongs to the newest message
     is recalled behind it, from the workspace and from the messages that are no longer sent (cited as `name#M12`). Nothing
     that is given is changed. Usage for what is not a chat, OverBudget where system and the newest message do not fit.
@@ -63,11 +63,13 @@ def prepare(
         text, warnings = core_of(opened, options.private) if core else ("", [])
         warnings += staleness(opened)
         layers = Layers(opened, count, filters, text)
-        lessons = layers.lessons(int(room_beside(text, budget, count) * SHARES["lessons"])) if core else []
-        made.begin(stable_part(text, lessons, ()))
-        items = made.recall(layers, lessons)
+        left = room_beside(text, budget, count)
+        known = layers.known(left) if core else []
+        lessons = layers.lessons(int(left * SHARES["lessons"]), known) if core else []
+        made.begin(stable_part(text, {"known": known, "lessons": lessons}))
+        items = made.recall(layers, [*known, *lessons])
         told = dict.fromkeys([*made.warnings, *warnings, *layers.warnings])
-        return Prepared(made.messages, made.used, budget, tuple(told), (*lessons, *items), len(made.cut.gone))
+        return Prepared(made.messages, made.used, budget, tuple(told), (*known, *lessons, *items), len(made.cut.gone))
 
     return memory.run(job)
 

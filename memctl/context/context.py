@@ -46,12 +46,12 @@ class ContextOptions:
 
 
 def context(memory: OpenMemory, message: str, options: ContextOptions) -> Pack:
-    """The four layers for a message. OverBudget where the core alone is more than the budget: it is never cut."""
+    """The five layers for a message. OverBudget where the core alone is more than the budget: it is never cut."""
     return _packed(memory, message, options, stable=True, recalled=True)
 
 
 def session_start(memory: OpenMemory, options: ContextOptions) -> Pack:
-    """What a session begins with: core, lessons and recent lines, nothing that depends on a message."""
+    """What a session begins with: core, known facts, lessons and recent lines, nothing that depends on a message."""
     return _packed(memory, "", options, stable=True, recalled=False)
 
 
@@ -69,11 +69,11 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
         shown = core if stable else ""
         left = room_beside(shown, budget, count)
         layers = Layers(opened, count, filters, core)
-        lessons, recent = _stable(layers, left) if stable else ([], [])
-        left -= sum(count(item.line) + 1 for item in (*lessons, *recent)) + 2 * _MARKS * stable
-        found = layers.recalled(message, left, (*lessons, *recent)) if recalled else []
-        chosen = {"recalled": found, "recent": recent, "lessons": lessons}
-        return made_pack(shown, chosen, budget, count, [*warnings, *layers.warnings])
+        chosen = _stable(layers, left) if stable else {}
+        before = [item for items in chosen.values() for item in items]
+        left -= layers.cost(before) + _MARKS * len(chosen)
+        found = layers.recalled(message, left, before) if recalled else []
+        return made_pack(shown, {"recalled": found, **chosen}, budget, count, [*warnings, *layers.warnings])
 
     return memory.run(job)
 
@@ -81,17 +81,19 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
 _MARKS = 50  # tokens of the marks and the head of one block
 
 
-def _stable(layers: Layers, left: int) -> tuple[list[Item], list[Item]]:
-    """Lessons and recent lines, each within its share; what the lessons leave flows on."""
+def _stable(layers: Layers, left: int) -> dict[str, list[Item]]:
+    """What does not depend on the message, each layer within its share; what lessons leave flows on. The last to go stands last."""
+    known = layers.known(left)
+    left -= layers.cost(known)
     share = int(left * SHARES["lessons"])
-    lessons = layers.lessons(share)
-    taken = layers.cost(lessons)
-    return lessons, layers.recent(int(left * SHARES["recent"]) + share - taken, lessons)
+    lessons = layers.lessons(share, known)
+    share += int(left * SHARES["recent"]) - layers.cost(lessons)
+    return {"recent": layers.recent(share, (*known, *lessons)), "lessons": lessons, "known": known}
 
 
 def room_beside(core: str, budget: int, count: Counter) -> int:
     """What the core leaves of the budget."""
-    needed = count(stable_part(core, (), ())) if core else 0
+    needed = count(stable_part(core, {})) if core else 0
     if needed > budget:
         raise OverBudget(
             f"the core ({CORE_PAGE} and pinned pages) takes {needed:,} tokens, the budget is {budget:,}; the core is never cut",

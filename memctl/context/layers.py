@@ -14,17 +14,17 @@ from ..facts import Kind
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
-from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks
+from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
 from ..index.queries.names import keys_of
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
-from ..recall.lookup import current_slots
+from ..recall.lookup import current_slots, is_said
 from ..recall.recall import recall_in
 from ..reflect.lessons import TaskOutcome, lessons
-from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, words_of
+from .pack import SHARES, Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -40,6 +40,7 @@ _RECALLED = 30
 _MOST = 2000  # lines looked at where most are untrusted
 WEAK = 0.4  # of the best score: what is below that belongs to another question
 _BELIEFS, _NAMED, _SLOTS = 5, 3, 6
+_LEAST_KNOWN = 250  # tokens for what is known, however small the budget: some ten facts
 _TASKS = 30  # whose outcomes were told last: each is read from disk
 _TAUGHT = 4
 _MOST_LESSONS = 60
@@ -61,13 +62,28 @@ class Layers:
         """Tokens of some items."""
         return sum(self._count(item.line) + 1 for item in items)
 
+    # -- known --------------------------------------------------------------------------------------------------------
+
+    def known(self, left: int) -> list[Item]:
+        """What holds now for the owner, slot by slot, in a small part of what is left. The same for any message."""
+        room = min(max(int(left * SHARES["known"]), _LEAST_KNOWN), left // 2)
+        return fitting(self._fresh(self._held("", "known")), room, self._count)
+
+    def _held(self, name: str, layer: str, section: str = "") -> list[Item]:
+        """The current values of the slots of an entity, or of the owner, as items."""
+        slots = self._index.remembered(f"slots {self._today} {name}", partial(self._slots, name))
+        return [slot_item(hit, layer, section) for _, hit in slots if self._may_enter(hit)]
+
+    def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
+        return current_slots(self._memory, name)
+
     # -- lessons ------------------------------------------------------------------------------------------------------
 
-    def lessons(self, room: int) -> list[Item]:
+    def lessons(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The owner's own lines on bank/lessons.md, then what was counted: reliable ways first. The same for any message."""
         known = f"lessons {self._today} {self._filters}"
         items = self._index.remembered(known, self._all_lessons)
-        return fitting(self._fresh(items), room, self._count)
+        return fitting(self._fresh(items), room, self._count, before)
 
     def _all_lessons(self) -> list[Item]:
         tasks = recent_tasks(self._index, self._today, _TASKS)
@@ -129,7 +145,8 @@ class Layers:
         hits = self._relevant(self._open(query, _RECALLED), query.words)
         places = {hit.ref: str(hit.source) for hit in hits}
         lines = [item_of(hit, "recalled", _section(hit), places.get(hit.superseded_by or "")) for hit in hits]
-        ordered = [*self._taught(query, hits), *lines[:5], *self._now(query), *self._beliefs(query, hits), *lines[5:]]
+        now = fitting(self._fresh(self._now(query)), room // 3, self._count, before)
+        ordered = [*now, *self._taught(query, hits), *lines[:5], *self._beliefs(query, hits), *lines[5:]]
         return fitting(self._fresh(ordered), room, self._count, before)
 
     def _relevant(self, hits: Sequence[Hit], words: str) -> list[Hit]:
@@ -147,14 +164,11 @@ class Layers:
         """What holds now of whom the message names: the current values of their slots."""
         known = KnownNames(self._index)
         written = (known.known_as(name) for name in (*query.about, *mentions(query.words)))
-        named = {entity_key(name): name for name in (*written, *known.in_text(query.words))}
+        words = f" {entity_key(query.words)} "
+        said = (name for name in slot_names(self._index) if name and is_said(name, words))
+        named = {entity_key(name): name for name in (*written, *known.in_text(query.words), *said)}
         for name in list(named.values())[:_NAMED]:
-            slots = self._index.remembered(f"slots {self._today} {name}", partial(self._slots, name))
-            for _, hit in [slot for slot in slots if self._may_enter(slot[1])][:_SLOTS]:
-                yield item_of(hit, "recalled", "now")
-
-    def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
-        return current_slots(self._memory, name)
+            yield from self._held(name, "recalled", "now")[:_SLOTS]
 
     def _beliefs(self, query: Query, hits: Sequence[Hit]) -> Iterator[Item]:
         """Opinions with their confidence of today, if they belong to the question as much as what was found."""

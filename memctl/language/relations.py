@@ -3,13 +3,15 @@
 A closed registry (relations.txt of each language), which `extra` may add to. Only a plain main clause at the start of a line counts:
 affirmative, in the present tense, unhedged, about the one entity of the line. Whatever is in doubt fills no slot, because
 a slot that is filled closes older lines; an unknown relation may have many values, and closes nothing.
+
+A line without an entity is the owner's: "my name is Ivan", "our database is PostgreSQL", "the user lives in Lisbon".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
@@ -34,13 +36,15 @@ class Relation(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """How one relation is said in one language; `beside` are the languages whose words may stand around it."""
+    """How one relation is said in one language; `beside` are the languages whose words may stand around it. One of the
+    owner's `own` names its subject itself."""
 
     key: str
     noun: bool
     value: str
     pattern: str
     beside: tuple[str, ...]
+    own: bool = False
 
 
 def slot_of(fact: Fact, extra: Mapping[str, Sequence[str]] = _NO_EXTRA) -> Relation | None:
@@ -91,42 +95,53 @@ def _candidates(text: str, extra: Mapping[str, Sequence[str]]) -> Iterator[_Rule
         yield from (_extra_rule(key, phrase) for phrase in phrases if phrase.casefold() in head.casefold())
 
 
-def _rows(language: str, section: str) -> Iterator[tuple[str, str, str, str]]:
-    for line in lines(language, "relations").get(section, ()):
-        key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
-        yield key, frame, value, phrase
+class _Written(NamedTuple):
+    """A rule as a language writes it."""
+
+    language: str
+    own: bool
+    key: str
+    frame: str
+    value: str
+    phrase: str
+
+
+def _rows(section: str) -> Iterator[_Written]:
+    """The rules of a section in every language, and those of its twin about the owner."""
+    for language in languages():
+        for own in (False, True):
+            for line in lines(language, "relations").get(f"own {section}" if own else section, ()):
+                key, frame, value, phrase = (part.strip() for part in line.split("|", 3))
+                yield _Written(language, own, key, frame, value, phrase)
 
 
 @cache
 def _triggers() -> dict[str, list[_Rule]]:
     """Each word by which a rule is noticed, with the rules to try then."""
     found: dict[str, list[_Rule]] = {}
-    for language in languages():
-        for key, frame, value, phrase in _rows(language, "rules"):
-            plain = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", phrase)
-            rule = _rule(key, frame, value, plain, language)
-            for marked, choices in re.findall(r"<(=?)([^>]+)>", phrase):
-                listed = pattern((language,), "relations", choices) if marked else choices
-                for choice in listed.split("|"):
-                    found.setdefault(_WORD.findall(choice)[0], []).append(rule)
+    for row in _rows("rules"):
+        plain = re.sub(r"<(=?)([^>]+)>", lambda m: "" if m[1] else f"(?:{m[2]})", row.phrase)
+        rule = _rule(row.key, row.frame, row.value, plain, row.language)._replace(own=row.own)
+        for marked, choices in re.findall(r"<(=?)([^>]+)>", row.phrase):
+            listed = pattern((row.language,), "relations", choices) if marked else choices
+            for choice in listed.split("|"):
+                found.setdefault(_WORD.findall(choice)[0], []).append(rule)
     return found
 
 
 @cache
 def _han_rules() -> tuple[tuple[str, _Rule], ...]:
     found = []
-    for language in languages():
-        copula = f"(?:{pattern((language,), 'relations', 'copula')})"
-        for key, frame, value, phrases in _rows(language, "unspaced rules"):
-            if frame == "around":
-                before, after = phrases.split(" ", 1)
-                said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
-                rule = _Rule(key, False, value, said, beside(language))
-                found += [(one, rule) for one in before.strip("(?:)").split("|")]
-                continue
-            for phrase in phrases.split():
-                said = rf"{phrase}{copula if frame == 'noun' else ''}\s*{_UNSPACED_OBJECT}"
-                found.append((phrase, _Rule(key, frame == "noun", value, said, beside(language))))
+    for row in _rows("unspaced rules"):
+        copula = f"(?:{pattern((row.language,), 'relations', 'copula')})" if row.frame == "noun" else ""
+        made = partial(_Rule, row.key, row.frame == "noun", row.value, beside=beside(row.language), own=row.own)
+        if row.frame == "around":
+            before, after = row.phrase.split(" ", 1)
+            said = rf"(?:{before})(?P<value>[^，。；、]{{1,20}}?){after}(?=[，。；了的]|$|\d)"
+            found += [(one, made(pattern=said)) for one in before.strip("(?:)").split("|")]
+        else:
+            words = row.phrase.split()
+            found += [(word, made(pattern=rf"{word}{copula}\s*{_UNSPACED_OBJECT}")) for word in words]
     return tuple(found)
 
 
@@ -193,20 +208,29 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     for _ in range(3):
         bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
     of = match.groupdict().get("of")
-    alone = len(names) == 1
+    alone = not names if rule.own else len(names) == 1
+    folded = bare.casefold()
     if of:
-        return (_is_name(of, names) or _is_inflected(of, names)) and bare.casefold() in {
-            "",
-            *_listed("articles", rule.beside),
-        }
+        known = _is_name(of, names) or _is_inflected(of, names) or _is_owner(of, names, ("own owners",), rule)
+        return known and folded in {"", *_listed("articles", rule.beside)}
     if not bare:
         return alone and (before == before.strip() or not before.strip() or bool(leading.match(before)))
-    folded = bare.casefold()
+    own = ("own pronouns", "own owners") if rule.own else ("own owners" if rule.noun else "own pronouns",)
+    if _is_owner(bare, names, own, rule):
+        return True
+    if rule.own:
+        return False
     if folded in _listed("owners" if rule.noun else "pronouns", rule.beside):
         return alone
     if rule.noun:
         bare = re.sub(f"(?:{pattern(rule.beside, 'relations', 'possessive')})$", "", bare)
     return _is_name(bare, names)
+
+
+def _is_owner(bare: str, names: Sequence[str], sections: Iterable[str], rule: _Rule) -> bool:
+    """True for the owner of the memory, on a line without an entity: "our database", "the user"."""
+    said = "|".join(word for section in sections for word in _listed(section, rule.beside))
+    return not names and bool(_compiled(said, re.IGNORECASE).fullmatch(bare))
 
 
 _QUOTED = frozenset("\"'“”«»「」„:：;(")

@@ -72,6 +72,7 @@ def _hit(entry: Row, seen: Seen, verdict: Validities, day: date, known: KnownNam
         expired=has_ended(valid, day) and entry.kind != Kind.EXPERIENCE.value,  # what happened, happened
         retracted=bool(standing and standing.retracted),
         fact=text.fact,
+        key=entry.slot,
     )
 
 

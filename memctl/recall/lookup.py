@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, by_refs, in_slots, slot_keys
+from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys, slot_names
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
-from ..language.names import entity_key
+from ..index.row import Row
+from ..language.names import entity_key, is_han
 from ..truth.judge import judge
-from ..truth.validity import Claim, Validity, versions
+from ..truth.validity import versions
 from .entry_hits import hits_of, text_of
 from .recall import recall_in
 
@@ -207,10 +208,19 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
 # -- facts of slots ---------------------------------------------------------------------------------------------------
 
 
-class _SlotVersion(NamedTuple):
-    claim: Claim
-    standing: Validity
-    hit: Hit
+def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
+    """Every slot that holds something on a day, the owner's first, then by name and key; `about` one name only."""
+
+    def job(bound: OpenMemory) -> tuple[Hit, ...]:
+        bound.sync_for_read()
+        rows = filling_slots(bound.index, _keys(bound.index, about))
+        return tuple(hit for _, hit in sorted(_holding(bound, rows, as_of), key=_by_owner))
+
+    return memory.run(job)
+
+
+def _by_owner(slot: tuple[Slot, Hit]) -> tuple[str, str]:
+    return slot[0]
 
 
 def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
@@ -218,39 +228,78 @@ def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date 
 
     Without `about`, the versions of every entity's slot of that key, one entity after the other.
     """
-    return tuple(version.hit for version in memory.run(lambda bound: _slot(bound, key, about, as_of)))
+
+    def job(bound: OpenMemory) -> tuple[Hit, ...]:
+        rows = {row.id: row for row in _slot(bound, key, about, as_of)}
+        verdict = judge(bound.index, rows.values(), as_of or bound.today, as_of)
+        claims = [verdict.claims[i] for i in rows if i in verdict.claims]
+        ordered = [
+            c for slot in sorted({c.slots for c in claims}) for c in versions(c for c in claims if c.slots == slot)
+        ]
+        hits = hits_of(bound, rows.values(), verdict, as_of=as_of)
+        return tuple(hits[claim.id] for claim in ordered if claim.id in hits)
+
+    return memory.run(job)
 
 
 def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """The current value of a slot (of each entity, without `about`); NothingFound if nothing holds on that day."""
-    found = memory.run(lambda bound: _slot(bound, key, about, as_of))
-    holding = _current(found, as_of or memory.today)
-    if not holding:
+    found = memory.run(lambda bound: _holding(bound, _slot(bound, key, about, as_of), as_of))
+    if not found:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
-    return holding
+    return tuple(hit for _, hit in sorted(found, key=_by_owner))
 
 
 def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
-    """(key, current value) of every slot of an entity that holds something today."""
-    names = keys_of(memory.index, name)
-    found = ((key, _slot_versions(memory, key, names, None)) for key in slot_keys(memory.index, names))
-    return tuple((key, hit) for key, slot in found for hit in _current(slot, memory.today))
+    """(key, current value) of every slot of an entity that holds something today; an empty name is the owner's."""
+    index = memory.index
+    names = owner_names(memory) if not name else keys_of(index, name)
+    found = _holding(memory, filling_slots(index, names))
+    return tuple((key, hit) for (_, key), hit in sorted(found, key=_by_owner))
 
 
-def _current(found: Iterable[_SlotVersion], today: date) -> tuple[Hit, ...]:
-    """What holds, in order; of several lines that give one value, the newest."""
-    newest = {(v.claim.slots, v.claim.same): v.hit for v in found if v.standing.holds(today)}
-    return tuple(newest.values())
+Slot = tuple[str, str]
+"""An entity and a key."""
 
 
-def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[_SlotVersion]:
+def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> list[tuple[Slot, Hit]]:
+    """Of facts that fill slots, those that hold on a day; of several that give one value, the newest."""
+    verdict = judge(memory.index, rows, as_of or memory.today, as_of)
+    claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
+    current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
+    newest = {(claim.slots, claim.same): claim for claim in versions(current)}
+    hits = hits_of(memory, (verdict.entries[claim.id] for claim in newest.values()), verdict, as_of=as_of)
+    return [(claim.slots[0], hits[claim.id]) for claim in newest.values() if claim.id in hits]
+
+
+def owner_names(memory: OpenMemory) -> tuple[str, ...]:
+    """The keys under which slots of the owner stand: none, and those of the name that the owner is known by."""
+    named = _holding(memory, in_slots(memory.index, "name", ("",)))
+    said = [f" {entity_key(hit.content)} " for _, hit in named if len(hit.content) <= _A_NAME]
+    return ("", *(name for name in slot_names(memory.index) if name and any(is_said(name, text) for text in said)))
+
+
+_A_NAME = 60  # characters of a line that tells a name and little else
+
+
+def is_said(name: str, text: str) -> bool:
+    """True if a name stands in a text as whole words; both are folded."""
+    return name in text if any(map(is_han, name)) else bool(re.search(rf"\b{re.escape(name)}\b", text))
+
+
+def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:
+    return None if about is None else keys_of(index, about.removeprefix("@"))
+
+
+def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[Row]:
+    """Every fact that fills a slot and was told by a day; NothingFound if there is none."""
     memory.sync_for_read()
-    names = None if about is None else keys_of(memory.index, about.removeprefix("@"))
-    found = _slot_versions(memory, key, names, as_of)
-    if not found:
+    names = _keys(memory.index, about)
+    rows = in_slots(memory.index, key, names)
+    if not any(as_of is None or (row.day and row.day <= as_of.isoformat()) for row in rows):
         whose = (f" of {about}" if about else "") + (f" as of {as_of}" if as_of else "")
         raise NothingFound(f"no fact has key={key}{whose}", _instead(memory.index, key, names))
-    return found
+    return rows
 
 
 def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
@@ -259,15 +308,3 @@ def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
         return f"it was filled later; `memctl fact history {key}` shows how"
     keys = slot_keys(index, names) if names else []
     return f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`"
-
-
-def _slot_versions(
-    memory: OpenMemory, key: str, names: tuple[str, ...] | None, as_of: date | None
-) -> list[_SlotVersion]:
-    entries = {entry.id: entry for entry in in_slots(memory.index, key, names)}
-    verdict = judge(memory.index, entries.values(), as_of or memory.today, as_of)
-    claims = [verdict.claims[i] for i in entries if i in verdict.claims]
-    by_entity = sorted({claim.slots for claim in claims})
-    ordered = [claim for slots in by_entity for claim in versions(c for c in claims if c.slots == slots)]
-    hits = hits_of(memory, entries.values(), verdict, as_of=as_of)
-    return [_SlotVersion(c, verdict.validity[c.id], hits[c.id]) for c in ordered if c.id in hits]

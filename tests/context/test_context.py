@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from strategies import fact_texts
 from torture import poison
 
+from memctl.context.chat import prepare
 from memctl.context.context import ContextOptions, context, for_prompt, session_start
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
@@ -176,6 +177,67 @@ def test_current_values_of_whom_the_message_names(station: Workspace) -> None:
     """Slots as they stand now, whatever words the message has."""
     made = pack(station, "a letter for Irina")
     assert any("Lives in Riga" in item.line for item in made.items if item.layer == "recalled")
+
+
+SEED = {
+    "en": (
+        "My name is Ivan.",
+        "Our project is called Atlas.",
+        "We use PostgreSQL as our main database.",
+        "Good morning!",
+    ),
+    "ru": ("Меня зовут Иван.", "Проект называется «Орион».", "База данных — PostgreSQL.", "Доброе утро!"),
+    "zh": ("我叫伊万。", "我们的项目叫夜鹰。", "数据库是PostgreSQL。", "早上好！"),
+    "keys": ("W(key=name): Иван", "W(key=project): 夜鹰", "W(key=db, src=agent): PostgreSQL", "Кстати, о погоде"),
+}
+
+
+@pytest.mark.parametrize("language", SEED)
+def test_what_was_told_of_the_owner_on_the_first_day_is_known_a_week_later(tmp_path: Path, language: str) -> None:
+    """Name, project and database, whatever the message, and however much was said since; what replaced one stands for it."""
+    *told, message = SEED[language]
+    since = {
+        f"memory/2025-11-{n}.md": "## Retain\n\n"
+        + "".join(f"- W @Ann: line {n} {i}, of no use here\n" for i in range(40))
+        for n in range(24, 30)
+    }
+    first = {"memory/2025-11-23.md": "## Retain\n\n" + "".join(f"- {'' if '(' in t else 'W: '}{t}\n" for t in told)}
+    workspace = write_pages(tmp_path, first | since)
+    made = pack(workspace, message, budget=1500)
+    known = [item for item in made.items if item.layer == "known"]
+    assert [item.source for item in known] == [f"memory/2025-11-23.md#L{n}" for n in (5, 3, 4)]
+    assert [item.line.split("] ")[1].split(":")[0] for item in known] == ["db", "name", "project"]
+    assert all(item.line in made.stable for item in known)
+    sent = prepare(memory_on(workspace, TODAY), [{"role": "user", "content": message}], ContextOptions(4000)).messages
+    assert all(item.line in sent[0]["content"] for item in known)
+    call(["retain", "W(key=db): SQLite"], tmp_path)
+    assert "db: SQLite" in pack(workspace, message).stable and "PostgreSQL" not in pack(workspace, message).stable
+
+
+def test_slots_of_the_owner_are_also_those_of_the_owners_name(tmp_path: Path) -> None:
+    workspace = pages(tmp_path, "- W: Меня зовут Иван.\n- W(key=city) @Иван: Рига\n- W(key=city) @Пётр: Таллин\n")
+    assert [i.line.split("] ")[1] for i in pack(workspace).items if i.layer == "known"] == [
+        "name: Меня зовут Иван.",
+        "Иван city: Рига",
+    ]
+    assert "Пётр city: Таллин" in prompted(workspace, "Где сейчас Пётр?").recalled
+    assert "Пётр city: Таллин" in pack(workspace, "Где сейчас Пётр?").text
+
+
+def test_every_slot_can_be_listed(tmp_path: Path) -> None:
+    workspace = pages(
+        tmp_path, "- W(key=db) @Atlas: MySQL\n- W(key=db) @Atlas: SQLite\n- W: 我叫小林。\n- W: no slot\n"
+    )
+    listed = json.loads(call(["fact", "list", "--json"], workspace.root).out)["facts"]
+    assert [(hit["entities"], hit["key"], hit["content"]) for hit in listed] == [
+        ([], "name", "我叫小林。"),
+        (["Atlas"], "db", "SQLite"),
+    ]
+    assert call(["fact", "list", "--about", "Atlas"], workspace.root).out.startswith("Atlas db: SQLite memory/")
+    empty = call(["fact", "list", "--about", "Nobody"], workspace.root)
+    assert empty.code == 1 and "no slot holds anything" in empty.err
+    assert json.loads(call(["recall", "atlas sqlite", "--json"], workspace.root).out)["hits"][0]["key"] == "db"
+    assert "key=db" in call(["recall", "atlas sqlite"], workspace.root).out
 
 
 def test_chatter_recalls_nothing(tmp_path: Path) -> None:
@@ -459,7 +521,7 @@ def test_the_command_prints_text_parts_or_json(station: Workspace) -> None:
     assert (
         full["schema"] == 1
         and full["used"] <= 3000
-        and set(full["layers"]) == {"core", "lessons", "recent", "recalled"}
+        and set(full["layers"]) == {"core", "known", "lessons", "recent", "recalled"}
     )
     assert all(set(i) == {"layer", "id", "kind", "timestamp", "confidence", "content", "source"} for i in full["items"])
     assert call([*words, "--format", "yaml"], station.root).code == 2

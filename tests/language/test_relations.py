@@ -59,10 +59,16 @@ def test_a_value_said_in_other_words_is_the_same_value(one: str, other: str) -> 
         (["Alice", "Bob"], "Bob lives in Berlin", False),
         (["Alice"], "@Bob lives in Berlin", False),
         (["Alice"], "Works at [[Globex]].", True),
+        (["Alice"], "My name is Alice", False),
     ],
 )
 def test_the_subject_is_the_one_entity_of_the_line(names: list[str], text: str, found: bool) -> None:
     assert (relation(text, names) is not None) is found
+
+
+@pytest.mark.parametrize(("key", "text"), rows("own"))
+def test_a_line_without_an_entity_is_the_owners(key: str, text: str) -> None:
+    assert relation_key(text) == (key if key != "-" else None)
 
 
 def fact(line: str) -> Fact:

@@ -265,6 +265,18 @@ def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Row]:
     return list(by_ids(index, slot_ids(index, key, names)).values())
 
 
+def filling_slots(index: Index, names: Iterable[str] | None) -> list[Row]:
+    """Every fact that fills a slot of one of these names, or of any."""
+    sql = "SELECT DISTINCT entry FROM slot"
+    ids = index.rows(sql) if names is None else index.rows_in(f"{sql} WHERE name IN ({{keys}})", names)
+    return list(by_ids(index, (entry for (entry,) in ids)).values())
+
+
+def slot_names(index: Index) -> list[str]:
+    """The keys of all names that slots are about; the empty one is the owner's."""
+    return [name for (name,) in index.rows("SELECT DISTINCT name FROM slot ORDER BY name")]
+
+
 _AROUND = (
     "SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 AND first >= ?3 AND same <> ?4 AND trusted "
     "ORDER BY first, entry LIMIT 12) UNION ALL SELECT * FROM (SELECT entry FROM slot WHERE key = ?1 AND name = ?2 "

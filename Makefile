@@ -37,7 +37,7 @@ bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for 
 	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
 
 judge: $(VENV)/ready  ## stance, conflicts, beliefs and ingest on labelled sets and planted histories
-	$(RUN)/python bench/stance.py tests/data/stance/held.jsonl
+	$(RUN)/python bench/stance.py
 	$(RUN)/python bench/conflicts.py --held
 	$(RUN)/python bench/beliefs.py
 	$(RUN)/python bench/ingest.py tests/data/ingest/dev.jsonl tests/data/ingest/held.jsonl

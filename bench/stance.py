@@ -1,91 +1,170 @@
-"""How well stance judges labelled pairs: macro-F1, each language and class, the confusion table, and the misses.
+"""How right stance is on labelled pairs: by rule what it judged and how often that was right, and how many it found at all.
 
-    python bench/stance.py tests/data/stance/dev.jsonl [--misses] [--ablate]
+    python bench/stance.py [FILE...] [--misses] [--ablate]
+    python bench/stance.py --conversations FOLDER LABELS [--misses]
 
-A line of a file: {"lang": "en", "belief": "O(0.8) @P: …", "fact": "W @P: …", "label": "for|against|neither", "note": "…"}
+A line of a file: {"lang": "en", "belief": "O(0.8) @P: …", "fact": "W @P: …", "label": "for|against|reversal|neither"}; where no
+label of a file says reversal, an end counts as against. Without files: all sets of tests/data/stance that no rule was built on.
+
+FOLDER holds conversations by another hand (`locomo/conv-26/memory/2023-05-08.md`, a turn a line: `- **Name**: text`). They are
+ingested day by day, each person once as the owner, and judged by labels that name lines by citation and id, never by text.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections import Counter
+import re
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from memctl.facts import Fact
+from memctl.index.open_memory import OpenMemory
+from memctl.ingest.ingest import ingest, read_options
+from memctl.judgement import RULES
+from memctl.maintenance.init import init
 from memctl.markdown.grammar import parse
-from memctl.stance import rules
-from memctl.stance.stance import Stance, stance
+from memctl.notes.workspace import Workspace
+from memctl.stance import judging
 
-CLASSES = ("for", "against", "neither")
+SETS = ("held", "more-en", "more-ru", "more-zh", "evidence-held", "evidence-more")
+_DATA = Path(__file__).parents[1] / "tests" / "data" / "stance"
+_TURN = re.compile(r"- (?:\d\d:\d\d )?\*\*(?P<who>[^*]+)\*\*: ?(?P<text>.*)")
+_USER = "Sam"  # the name that the user of a chat with an assistant goes by here
 
 
-def judged(row: dict[str, Any]) -> Stance:
-    """The stance of the pair in `row`; ValueError when a line of it is no fact."""
+def judged(row: dict[str, Any], ends: bool = True) -> tuple[str, str, str]:
+    """(rule, verdict, reason) of a pair; the verdict is a label, neither where nothing is said."""
     belief, fact = parse(row["belief"]), parse(row["fact"])
     if not isinstance(belief, Fact) or not isinstance(fact, Fact):
         raise ValueError(f"not a pair of facts: {row}")
-    return stance(belief, fact)
+    found = judging.stance(belief, fact)
+    if found is None:
+        return "", "neither", ""
+    verdict = found.verdict if found.kind == "evidence" else "reversal" if ends else "against"
+    return found.rule, verdict, found.reason
 
 
-def scores(pairs: Counter[tuple[str, str]]) -> dict[str, tuple[float, float, float]]:
-    """(precision, recall, F1) of each class, from counts of (label, verdict)."""
-    found = {}
-    for name in CLASSES:
-        hit = pairs[name, name]
-        said = sum(pairs[label, name] for label in CLASSES)
-        real = sum(pairs[name, verdict] for verdict in CLASSES)
-        precision, recall = hit / said if said else 1.0, hit / real if real else 1.0
-        found[name] = (precision, recall, 2 * precision * recall / (precision + recall) if hit else 0.0)
-    return found
-
-
-def report(title: str, pairs: Counter[tuple[str, str]]) -> None:
-    """Print one table: the classes with their scores, and where each label went."""
-    by_class = scores(pairs)
-    macro = sum(score[2] for score in by_class.values()) / len(by_class)
-    print(f"\n{title}: {sum(pairs.values())} pairs, macro-F1 {macro:.3f}")
-    print(f"  {'label':8} {'prec':>6} {'rec':>6} {'F1':>6}   judged {'  '.join(f'{name:>7}' for name in CLASSES)}")
-    for name, (precision, recall, f1) in by_class.items():
-        went = "  ".join(f"{pairs[name, verdict]:7}" for verdict in CLASSES)
-        print(f"  {name:8} {precision:6.2f} {recall:6.2f} {f1:6.2f}          {went}")
-
-
-def main() -> None:
-    """Read the files, judge every pair, print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("files", nargs="+", type=Path)
-    parser.add_argument("--misses", action="store_true", help="list the pairs judged otherwise, with the reason")
-    parser.add_argument("--ablate", action="store_true", help="switch each rule off, count what changes")
-    options = parser.parse_args()
-    rows = [json.loads(line) for path in options.files for line in path.read_text("utf-8").splitlines() if line.strip()]
-    tables: dict[str, Counter[tuple[str, str]]] = {}
+def report(title: str, rows: list[dict[str, Any]], misses: bool) -> None:
+    """Print what each rule judged and how often that was right; then how many of the true pairs were written or asked."""
+    ends = any(row["label"] == "reversal" for row in rows)
+    right: Counter[tuple[str, str]] = Counter()
+    said: Counter[tuple[str, str]] = Counter()
+    by_tier: Counter[str] = Counter()
     for row in rows:
-        verdict = judged(row)
-        for title in ("all", row["lang"]):
-            tables.setdefault(title, Counter())[row["label"], verdict.verdict] += 1
-        if options.misses and verdict.verdict != row["label"]:
-            print(
-                f"{row['lang']} {row['label']:7} -> {verdict.verdict:7} [{verdict.reason}]\n    {row['belief']}\n    {row['fact']}"
-            )
-    for title, pairs in tables.items():
-        report(title, pairs)
-    if options.ablate:
-        ablate(rows)
+        rule, verdict, reason = judged(row, ends)
+        is_true = row["label"] != "neither"
+        by_tier["true"] += is_true
+        if rule:
+            said[rule, verdict] += 1
+            right[rule, verdict] += verdict == row["label"]
+            by_tier[RULES[rule].tier.value] += is_true
+        if misses and verdict != row["label"]:
+            print(f"{row['label']:8} -> {verdict:8} [{reason}]\n    {row['belief']}\n    {row['fact']}")
+    print(
+        f"\n{title}: {len(rows)} pairs, {by_tier['true']} speak; written {by_tier['certain']}, asked {by_tier['asked']}"
+    )
+    for (rule, verdict), count in sorted(said.items(), key=lambda each: (RULES[each[0][0]].tier.value, each[0])):
+        tier = "written" if RULES[rule].tier.value == "certain" else "asked"
+        print(f"  {tier:8} {rule:18} {verdict:9} right {right[rule, verdict]:3} of {count:3}")
 
 
 def ablate(rows: list[dict[str, Any]]) -> None:
     """For each rule: how many verdicts change without it, and how many more are right with it."""
-    everything = rules.RULES
-    before = [judged(row).verdict for row in rows]
+    everything = judging.RULES
+    before = [judged(row)[1] for row in rows]
     for rule in everything:
-        rules.RULES = tuple(other for other in everything if other is not rule)
-        after = [judged(row).verdict for row in rows]
+        judging.RULES = tuple(other for other in everything if other is not rule)
+        after = [judged(row)[1] for row in rows]
         changed = [(row["label"], was, now) for row, was, now in zip(rows, before, after, strict=True) if was != now]
         wins = sum((was == label) - (now == label) for label, was, now in changed)
-        print(f"  without {rule.__name__:12} {len(changed):4} change, {wins:+d} right with it")
-    rules.RULES = everything
+        print(f"  without {rule.__name__:18} {len(changed):4} change, {wins:+d} right with it")
+    judging.RULES = everything
+
+
+# -- conversations ----------------------------------------------------------------------------------------------------
+
+
+def told_in(conversation: Path) -> Iterator[tuple[str, str, str]]:
+    """(citation, id, line) of everything that ingest keeps of a conversation, each speaker once as the owner."""
+    pages = sorted(conversation.glob("memory/*.md"))
+    lines = (line for page in pages for line in page.read_text("utf-8").splitlines())
+    speakers = {match["who"] for line in lines if (match := _TURN.match(line))}
+    owners = sorted(speakers - {"user", "assistant"}) or ["user"]
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Workspace(init(Path(folder) / "ws").root)
+        for page in pages:
+            day = date.fromisoformat(page.stem)
+            moment = datetime(day.year, day.month, day.day, 23)
+            for owner in owners:
+                transcript = Path(folder) / owner / page.name
+                transcript.parent.mkdir(exist_ok=True)
+                transcript.write_text(_as_user(page.read_text("utf-8"), owner), "utf-8")
+                name = _USER if owner == "user" else owner
+                options = read_options(form="markdown", day=day, owner=name, llm=False)
+                done = ingest(OpenMemory(workspace, lambda at=moment: at), transcript, apply=True, options=options)  # type: ignore[misc]
+                for each, kept in zip(done.candidates, done.kept, strict=True):
+                    if each.role == "user" or owner == "user":
+                        place = f"{'/'.join(conversation.parts[-2:])}/memory/{page.name}#L{each.line}"
+                        yield place, kept.ref, each.shown
+
+
+def _as_user(text: str, owner: str) -> str:
+    """A log as a transcript in which the owner is the user; every line keeps its number."""
+    made = []
+    for line in text.splitlines():
+        match = _TURN.match(line)
+        made.append(f"**{'User' if match['who'] == owner else 'Assistant'}:** {match['text']}" if match else line)
+    return "\n".join(made) + "\n"
+
+
+def labelled(folder: Path, labels: Iterable[dict[str, str]]) -> list[dict[str, Any]]:
+    """The labelled pairs of lines, as far as ingest still makes one of each of the turns that they cite."""
+    wanted = list(labels)
+    told: dict[str, dict[str, str]] = defaultdict(dict)
+    for name in sorted({"/".join(each["belief"].split("/")[:2]) for each in wanted}):
+        for place, ref, line in told_in(folder / name):
+            told[place][ref] = line
+
+    def line_of(cited: str) -> str | None:
+        place, ref = cited.split(" ")
+        lines = told.get(place, {})
+        return lines.get(ref) or (next(iter(lines.values())) if len(lines) == 1 else None)
+
+    rows = [
+        {"belief": line_of(each["belief"]), "fact": line_of(each["fact"]), "label": each["label"]} for each in wanted
+    ]
+    return [row for row in rows if row["belief"] and row["fact"] and row["belief"].startswith("O")]
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The pairs, or labels, of a file."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def main() -> None:
+    """Read the files, judge every pair, print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--conversations", type=Path, help="the folder of conversations that the labels cite")
+    parser.add_argument("--misses", action="store_true", help="list the pairs judged otherwise, with the reason")
+    parser.add_argument("--ablate", action="store_true", help="switch each rule off, count what changes")
+    options = parser.parse_args()
+    everything = []
+    for path in options.files or [_DATA / f"{name}.jsonl" for name in SETS]:
+        rows = rows_of(path)
+        if options.conversations:
+            found = labelled(options.conversations, rows)
+            print(f"{path.name}: {len(found)} of {len(rows)} labelled pairs are still told")
+            rows = found
+        report(path.stem, rows, options.misses)
+        everything += rows
+    if options.ablate:
+        ablate(everything)
 
 
 if __name__ == "__main__":

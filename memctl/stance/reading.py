@@ -63,8 +63,11 @@ def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
     """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
     found: list[View] = []
-    for clause in _clauses(own):
-        found += _views(clause, found[-1] if found else None)
+    for sentence in _sentence_ends().split(own):
+        heard: frozenset[str] = frozenset()
+        for clause in _clause_ends().split(sentence):
+            found += _views(clause, heard, found[-1] if found else None)
+            heard |= {"hearsay"} if _marked()["hearsay"].search(clause) else frozenset()
     denials = sum(match.lastgroup in _DENYING for match in _operators().finditer(own))
     marks = {name for name, mark in _marked().items() if mark.search(own)} | ({"hearsay"} if others else set())
     return Reading(tuple(found), frozenset(marks), denials, dict(reversed(_keys(own))))
@@ -98,8 +101,13 @@ def _marked() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _clause_ends() -> re.Pattern[str]:
-    signs = r"(?<=[.!?;])\s|(?<=[。！？；])|[,，、:：()（）](?!\d)|\s[—–-]\s"
+    signs = r"[,，、:：()（）](?!\d)|\s[—–-]\s"
     return re.compile(f"{signs}|{pattern(languages(), 'stance', 'clause')}", re.IGNORECASE)
+
+
+@cache
+def _sentence_ends() -> re.Pattern[str]:
+    return re.compile(r"(?<=[.!?;])\s|(?<=[。！？；])")
 
 
 @cache
@@ -212,17 +220,9 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
     return fold(kept + text[at:]), others
 
 
-def _clauses(text: str) -> Iterator[str]:
-    """The clauses of a text; the words of a quotation are clauses too."""
-    at = 0
-    for match in _clause_ends().finditer(text):
-        yield text[at : match.start()] if match[0].strip() else text[at : match.end()]
-        at = match.end()
-    yield text[at:]
-
-
-def _views(clause: str, last: View | None) -> Iterator[View]:
-    marks = frozenset(name for name, pattern in _marked().items() if pattern.search(clause))
+def _views(clause: str, heard: frozenset[str], last: View | None) -> Iterator[View]:
+    """The views of a clause; `heard` are marks of what stands before it in its sentence, `last` the view before."""
+    marks = heard | {name for name, mark in _marked().items() if mark.search(clause)}
     view, at = View(frozenset(), "", frozenset(), 1, "", False, False, marks), 0
     made: list[View] = []
     prefers, first = False, ""

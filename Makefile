@@ -33,7 +33,7 @@ check: $(VENV)/ready  ## lint, types, order of rooms, figures of the code
 	$(RUN)/python bench/help.py --check
 	$(RUN)/python bench/house.py --check
 
-bench: $(VENV)/ready  ## speed beside floors, at 10,000 facts (FACTS=100000 for more)
+bench: $(VENV)/ready  ## speed beside baselines, at 10,000 facts (FACTS=100000 for more)
 	$(RUN)/python bench/speed.py --facts $(or $(FACTS),10000)
 
 judge: $(VENV)/ready  ## stance, conflicts, beliefs and ingest on labelled sets and planted histories

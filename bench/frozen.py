@@ -106,9 +106,9 @@ conflicts --about Curlew
 forget!: --about Dumpling --before 2025-07-10 ; --id irina-short --id tag-light ; --about 老陈 --include-exempt
 forget!: --expired --about Dumpling
 export!: --about Dumpling
-eval!: @/questions.jsonl ; @/questions.jsonl --json --no-floors ; @/questions.jsonl --misses 5 --explain
-eval!: @/questions.jsonl --compare words recall+hops=2 --no-floors ; @/questions.jsonl --use grep -k 1,3 --min 0.9
-eval!: @/questions.jsonl --as-of 2025-09-01 --no-floors ; @/questions.jsonl --only nobody
+eval!: @/questions.jsonl ; @/questions.jsonl --json --no-baselines ; @/questions.jsonl --misses 5 --explain
+eval!: @/questions.jsonl --compare words recall+hops=2 --no-baselines ; @/questions.jsonl --use grep -k 1,3 --min 0.9
+eval!: @/questions.jsonl --as-of 2025-09-01 --no-baselines ; @/questions.jsonl --only nobody
 context "what does Irina prefer?" --about 饺子 --budget 2000
 reflect!: -n --since 7d
 """
@@ -123,7 +123,7 @@ belief: list --about Tern ; show m-678 ; show tea --as-of 2025-06-01
 conflicts --about 水獭
 forget!: --about Dana --before 2025-03-01 ; --id m-30 --id m-36 ; --unused --about Pixel
 export!: --about Tern --format csv
-eval!: @/made.jsonl ; @/made.jsonl --use words --no-floors --misses 3 --explain
+eval!: @/made.jsonl ; @/made.jsonl --use words --no-baselines --misses 3 --explain
 reflect!: -n --since 7d
 """
 

@@ -1,4 +1,4 @@
-"""Speed, beside floors measured in the same run: `python bench/speed.py --facts 100000`.
+"""Speed, beside baselines measured in the same run: `python bench/speed.py --facts 100000`.
 
 Every figure is a ratio to something that anyone can run: a plain FTS5 table with the same rows, `python -c "import typer"`,
 `rg -i` over the same files where there is one. Whole processes are timed in turn (A B A B), medians are quoted.
@@ -98,7 +98,7 @@ def _show(title: str, figures: dict[str, float]) -> dict[str, float]:
 
 
 def full_index(workspace: Workspace) -> dict[str, float]:
-    """Rows a second of a rebuild as a user runs it, and of plain FTS5 inserts of the same terms (the floor)."""
+    """Rows a second of a rebuild as a user runs it, and of plain FTS5 inserts of the same terms (the baseline)."""
     shutil.rmtree(workspace.memory, ignore_errors=True)
     start = time.perf_counter()
     subprocess.run([sys.executable, "-m", "memctl", "-h"], env=ENVIRONMENT, capture_output=True, check=True)
@@ -126,7 +126,7 @@ def _insert(rows: list[tuple[int, str]], at_once: int) -> float:
     for number, row in enumerate(rows):
         pieces.setdefault(number // at_once if at_once else row[0] >> 22, []).append(row)
     with tempfile.TemporaryDirectory() as folder:
-        db = sqlite3.connect(f"{folder}/floor.sqlite", isolation_level=None)
+        db = sqlite3.connect(f"{folder}/baseline.sqlite", isolation_level=None)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.execute(FTS)
@@ -176,21 +176,21 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
     """
     rows = _rows(workspace)
     with tempfile.TemporaryDirectory() as folder:
-        floor = sqlite3.connect(f"{folder}/floor.sqlite")
-        floor.execute(FTS)
-        floor.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows)
-        floor.execute("INSERT INTO f (f) VALUES ('optimize')")
-        floor.commit()
+        baseline = sqlite3.connect(f"{folder}/baseline.sqlite")
+        baseline.execute(FTS)
+        baseline.executemany("INSERT INTO f (rowid, own) VALUES (?, ?)", rows)
+        baseline.execute("INSERT INTO f (f) VALUES ('optimize')")
+        baseline.commit()
         times: dict[str, list[float]] = {"recall": [], "all words": [], "without stop words": []}
         index: Index = open_index(workspace)
         memory = OpenMemory(workspace).on(TODAY).bound(index)
         for text in make_queries(count):
             query = read_query(text, TODAY)
             times["recall"].append(_timed(partial(recall_in, memory, query, k=10)))
-            times["all words"].append(_timed(partial(_plain_query, floor, terms(text))))
-            times["without stop words"].append(_timed(partial(_plain_query, floor, query_terms(text))))
+            times["all words"].append(_timed(partial(_plain_query, baseline, terms(text))))
+            times["without stop words"].append(_timed(partial(_plain_query, baseline, query_terms(text))))
         index.close()
-        floor.close()
+        baseline.close()
     cut = {name: statistics.quantiles(found, n=20) for name, found in times.items()}
     figures = {"p50 ms": cut["recall"][9], "p95 ms": cut["recall"][18]}
     for name in ("all words", "without stop words"):
@@ -198,9 +198,9 @@ def in_process(workspace: Workspace, count: int) -> dict[str, float]:
     return figures
 
 
-def _plain_query(floor: sqlite3.Connection, words: list[str]) -> None:
+def _plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
     expression = " OR ".join(f'"{word}"' for word in words)
-    floor.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
+    baseline.execute("SELECT rowid, bm25(f) FROM f WHERE f MATCH ? ORDER BY bm25(f) LIMIT 10", (expression,)).fetchall()
 
 
 def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, float]:

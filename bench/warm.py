@@ -3,7 +3,7 @@
 One workspace, one `memctl serve` as a process of its own, one client on one connection. Every question is new to it, so
 that no answer is one that it remembers; what it does remember (lines, slots, pages) comes from `--warm` other questions.
 `handler` is what the server measures around the verb and its JSON (Server-Timing), `client` the whole exchange. Beside it
-`floor`, plain FTS5 over the same lines in this process in the same run, stop words out; `cold`, the same recall through an index that is
+`baseline`, plain FTS5 over the same lines in this process in the same run, stop words out; `cold`, the same recall through an index that is
 opened anew and a folder that is looked through each time, as a single command does it, without its start; and `edited`,
 the handler's time for the question after each saved page.
 """
@@ -62,7 +62,7 @@ def main() -> None:
             "cold",
             [timed(lambda q=q: recall(OpenMemory(workspace).on(TODAY), read_query(q, TODAY))) for q in new[:100]],
         )
-        line("floor", list(floor(workspace, new)))
+        line("baseline", list(baseline(workspace, new)))
 
 
 def line(name: str, times: Sequence[float]) -> None:
@@ -119,7 +119,7 @@ def edited(root: Path, connection: http.client.HTTPConnection, token: str, quest
         yield ask(connection, token, question)[0]
 
 
-def floor(workspace: Workspace, questions: Sequence[str]) -> Iterator[float]:
+def baseline(workspace: Workspace, questions: Sequence[str]) -> Iterator[float]:
     """Plain FTS5 asked for the same words, stop words out, on the same rows in memory."""
     db = sqlite3.connect(":memory:")
     db.execute(FTS)

@@ -1,4 +1,4 @@
-"""The words that every floor speaks: frozen values with no behaviour beyond their own spelling."""
+"""The words that every room speaks: frozen values with no behaviour beyond their own spelling."""
 
 from __future__ import annotations
 

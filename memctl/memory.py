@@ -53,8 +53,8 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported as Imported
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.verify import VectorsChecked as VectorsChecked
+    from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
-    from .watch.watcher import Bell as Bell
 
 
 def open_memory(
@@ -430,14 +430,14 @@ class Memory(OpenMemory):
 
         return look_once(self)
 
-    def watch(self, bell: Bell, *, reflect_at: time | None = None, vectors: bool = True) -> Iterator[Noticed]:
-        """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `bell` in between.
+    def watch(self, events: FolderEvents, *, reflect_at: time | None = None, vectors: bool = True) -> Iterator[Noticed]:
+        """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `events` in between.
 
         `reflect_at` is the time of day at which the last week is reflected on.
         """
         from .watch.watch import watch
 
-        return watch(self, bell, reflect_at=reflect_at, vectors=vectors)
+        return watch(self, events, reflect_at=reflect_at, vectors=vectors)
 
     # -- the index ----------------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ _KEYS = {"host", "scope", "before", "after", "spans", "made", "file"}
 _CURE = "correct or move that file; nothing was written"
 
 
-class Held(NamedTuple):
+class HostFile(NamedTuple):
     """A file of a host: `target` is where the links of `path` lead, `data` None where there is no file."""
 
     path: Path
@@ -53,7 +53,7 @@ class Planned(NamedTuple):
     `fragment` is what belongs into the file, to be put there by hand.
     """
 
-    held: Held
+    host_file: HostFile
     title: str
     state: str
     diff: str = ""
@@ -64,7 +64,12 @@ class Planned(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """The file as plain values."""
-        places = {"path": str(self.held.path), "target": str(self.held.target), "what": self.title, "state": self.state}
+        places = {
+            "path": str(self.host_file.path),
+            "target": str(self.host_file.target),
+            "what": self.title,
+            "state": self.state,
+        }
         return places | {"diff": self.diff, "problem": self.problem, "fragment": self.fragment}
 
 
@@ -108,12 +113,12 @@ def _done(workspace: Workspace, planned: tuple[Planned, ...], notes: tuple[str, 
     due = [plan for plan in planned if plan.state != "same"]
     with writing_alone(workspace, "connect"):
         record = _read_record(workspace)
-        emptied = [str(plan.held.path) for plan in due if plan.after is None]
+        emptied = [str(plan.host_file.path) for plan in due if plan.after is None]
         folders = [folder for path in emptied for folder in record.get(path, {}).get("folders", [])]
         for plan in due:
             _write(workspace, plan, record)
         _drop_folders(folders)
-        gone = {str(plan.held.path) for plan in planned if plan.state == "same" and plan.entry is None}
+        gone = {str(plan.host_file.path) for plan in planned if plan.state == "same" and plan.entry is None}
         if gone & record.keys():
             _write_record(workspace, {path: entry for path, entry in record.items() if path not in gone})
     return Connected(planned, notes, bool(due))
@@ -121,15 +126,15 @@ def _done(workspace: Workspace, planned: tuple[Planned, ...], notes: tuple[str, 
 
 def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]]) -> None:
     """One file; the record of what comes in stands before the file does, that of what goes out goes after it."""
-    path = str(plan.held.path)
+    path = str(plan.host_file.path)
     folders = record.get(path, {}).get("folders", [])
     if plan.entry:
         record[path] = plan.entry | {"folders": folders}
         _write_record(workspace, record)
     if plan.after is None:
-        _remove_held(plan.held)
+        _remove_file(plan.host_file)
     else:
-        made = _write_held(plan.held, plan.after)
+        made = _write_file(plan.host_file, plan.after)
         if plan.entry and made:
             record[path]["folders"] = [*folders, *made]
             _write_record(workspace, record)
@@ -141,29 +146,34 @@ def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
-def _planned(file: File, plan: Callable[[Held], Planned]) -> Planned:
+def _planned(file: File, plan: Callable[[HostFile], Planned]) -> Planned:
     """What `plan` makes of a file, or why it cannot; PageUnreadable for a file that is broken."""
-    held = _read_held(Path(file.place))
+    host_file = _read_file(Path(file.place))
     try:
-        return plan(held)
+        return plan(host_file)
     except Misfit as error:
-        return _refused(held, file, [str(error)])
+        return _refused(host_file, file, [str(error)])
     except Malformed as error:
         cure = "correct that line of the file; nothing was written"
-        raise PageUnreadable(str(held.path), str(error), cure) from error
+        raise PageUnreadable(str(host_file.path), str(error), cure) from error
 
 
-def _to_put(held: Held, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
-    text = _text(held.data)
+def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
+    text = _text(host_file.data)
     if _is_there(text, file, entry):
-        return Planned(held, file.title, "same", entry=entry or {})
-    base = _without(held, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
+        return Planned(host_file, file.title, "same", entry=entry or {})
+    base = _without(host_file, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
     if base.problems:
-        return _refused(held, file, base.problems)
+        return _refused(host_file, file, base.problems)
     new = put(base.text, file)
-    state = "new" if held.data is None else "changed"
+    state = "new" if host_file.data is None else "changed"
     return Planned(
-        held, file.title, state, _diff(held, new.text), after=_bytes(new.text), entry=_entry(wish, file, base.text, new)
+        host_file,
+        file.title,
+        state,
+        _diff(host_file, new.text),
+        after=_bytes(new.text),
+        entry=_entry(wish, file, base.text, new),
     )
 
 
@@ -177,24 +187,24 @@ def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> boo
         return False
 
 
-def _to_take(held: Held, file: File, entry: dict[str, Any] | None) -> Planned:
-    if held.data is None:
-        return Planned(held, file.title, "same")
-    left = _without(held, file, entry)
+def _to_take(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> Planned:
+    if host_file.data is None:
+        return Planned(host_file, file.title, "same")
+    left = _without(host_file, file, entry)
     if left.problems:
-        return _refused(held, file, left.problems)
+        return _refused(host_file, file, left.problems)
     if left.text is None:
-        return Planned(held, file.title, "removed", _diff(held, ""))
+        return Planned(host_file, file.title, "removed", _diff(host_file, ""))
     after = _bytes(left.text)
-    if after == held.data:
-        return Planned(held, file.title, "same")
-    return Planned(held, file.title, "changed", _diff(held, left.text), after=after)
+    if after == host_file.data:
+        return Planned(host_file, file.title, "same")
+    return Planned(host_file, file.title, "changed", _diff(host_file, left.text), after=after)
 
 
-def _without(held: Held, file: File, entry: dict[str, Any] | None) -> Taken:
+def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> Taken:
     """The text of a file without ours: to the byte if it is unchanged since, else by what it says. None: no file."""
-    text = _text(held.data) or ""
-    if entry and entry["after"] == _sha(held.data):
+    text = _text(host_file.data) or ""
+    if entry and entry["after"] == _sha(host_file.data):
         if entry["before"] is None:
             return Taken(None)
         base = revert(text, entry["spans"])
@@ -207,13 +217,13 @@ def _without(held: Held, file: File, entry: dict[str, Any] | None) -> Taken:
     return Taken(None) if was_ours and not taken.problems and (taken.text or "").strip() in ("", "{}") else taken
 
 
-def _refused(held: Held, file: File, problems: Sequence[str]) -> Planned:
-    return Planned(held, file.title, "refused", problem="; ".join(problems), fragment=put(None, file).text)
+def _refused(host_file: HostFile, file: File, problems: Sequence[str]) -> Planned:
+    return Planned(host_file, file.title, "refused", problem="; ".join(problems), fragment=put(None, file).text)
 
 
-def _diff(held: Held, after: str) -> str:
+def _diff(host_file: HostFile, after: str) -> str:
     """The unified diff of a file. A line of somebody's secret, which stands beside ours, is not shown."""
-    lines = diff(str(held.path).lstrip("/"), _text(held.data) or "", after).split("\n")
+    lines = diff(str(host_file.path).lstrip("/"), _text(host_file.data) or "", after).split("\n")
     return "\n".join(_hidden(line) if len(line) < 4096 and find_secrets(line) else line for line in lines)
 
 
@@ -242,13 +252,13 @@ def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
 
 def _write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
     """Write the whole record durably."""
-    held = Held(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
-    old = _read_held(held.path)
+    host_file = HostFile(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
+    old = _read_file(host_file.path)
     if files:
         text = json.dumps({"schema": 1, "files": files}, ensure_ascii=True, indent=1)
-        _write_held(held._replace(data=old.data), text.encode() + b"\n")
+        _write_file(host_file._replace(data=old.data), text.encode() + b"\n")
     elif old.data is not None:
-        _remove_held(old)
+        _remove_file(old)
 
 
 def _entry(wish: Wish, file: File, before: str | None, new: Put) -> dict[str, Any]:
@@ -286,7 +296,7 @@ def _bytes(text: str) -> bytes:
 # -- files of a host --------------------------------------------------------------------------------------------------
 
 
-def _read_held(path: Path) -> Held:
+def _read_file(path: Path) -> HostFile:
     """A host's file as it is. PageUnreadable for what is not a regular file, is too long, or cannot be read."""
     try:
         target = path.resolve()
@@ -294,7 +304,7 @@ def _read_held(path: Path) -> Held:
     except FileNotFoundError as error:
         if os.path.islink(path) and not target.parent.is_dir():
             raise PageUnreadable(str(path), f"a link to {target}, and there is no such folder", _CURE) from error
-        return Held(path, target, None)
+        return HostFile(path, target, None)
     except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
         raise PageUnreadable(str(path), getattr(error, "strerror", None) or str(error), _CURE) from error
     if not stat.S_ISREG(os.fstat(fd).st_mode):
@@ -304,32 +314,32 @@ def _read_held(path: Path) -> Held:
         data = stream.read(_MOST + 1)
     if len(data) > _MOST:
         raise PageUnreadable(str(path), "over 8 MiB", _CURE)
-    return Held(path, target, data)
+    return HostFile(path, target, data)
 
 
-def _write_held(held: Held, data: bytes) -> list[str]:
+def _write_file(host_file: HostFile, data: bytes) -> list[str]:
     """Make `data` what the file holds, durably, in one step; PageChanged if it is not what was read. The folders it made."""
-    folder = held.target.parent
+    folder = host_file.target.parent
     made = [str(above) for above in (folder, *folder.parents) if not above.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _sweep(held.target, (held.data, data))
-        _replace(held, data)
+        _sweep(host_file.target, (host_file.data, data))
+        _replace(host_file, data)
         sync_folder(folder)
     except OSError as error:
         _drop_folders(made)
-        raise CannotWrite(str(held.path), error.strerror or str(error)) from error
+        raise CannotWrite(str(host_file.path), error.strerror or str(error)) from error
     return made
 
 
-def _remove_held(held: Held) -> None:
+def _remove_file(host_file: HostFile) -> None:
     """Take away a file that memctl made; PageChanged if it is not what was read."""
     try:
-        if held.data is not None and _read_held(held.target).data != held.data:
-            raise PageChanged(str(held.path))
-        held.target.unlink(missing_ok=True)
+        if host_file.data is not None and _read_file(host_file.target).data != host_file.data:
+            raise PageChanged(str(host_file.path))
+        host_file.target.unlink(missing_ok=True)
     except OSError as error:
-        raise CannotWrite(str(held.path), error.strerror or str(error)) from error
+        raise CannotWrite(str(host_file.path), error.strerror or str(error)) from error
 
 
 def _drop_folders(folders: Iterable[str]) -> None:
@@ -339,10 +349,10 @@ def _drop_folders(folders: Iterable[str]) -> None:
             os.rmdir(folder)
 
 
-def _replace(held: Held, data: bytes) -> None:
-    target = held.target
+def _replace(host_file: HostFile, data: bytes) -> None:
+    target = host_file.target
     temporary = target.with_name(f".{target.name}.memctl-{os.urandom(6).hex()}.tmp")
-    status = None if held.data is None else os.stat(target)
+    status = None if host_file.data is None else os.stat(target)
     if status and not os.access(target, os.W_OK):  # a name may be swapped all the same, but its owner said not to write
         raise PermissionError(13, "its owner made it read-only", str(target))
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600 if status else 0o666)
@@ -353,17 +363,17 @@ def _replace(held: Held, data: bytes) -> None:
             if status:
                 copy_attributes(target, status, fd)
             os.fsync(fd)
-        if held.data is None:
+        if host_file.data is None:
             move_new(temporary, target)
-        elif _read_held(target).data != held.data:
-            raise PageChanged(str(held.path))
+        elif _read_file(target).data != host_file.data:
+            raise PageChanged(str(host_file.path))
         elif not swap(temporary, target):
             os.replace(temporary, target)
-        elif temporary.read_bytes() != held.data:  # saved in that very moment: give it back
+        elif temporary.read_bytes() != host_file.data:  # saved in that very moment: give it back
             swap(temporary, target)
-            raise PageChanged(str(held.path))
+            raise PageChanged(str(host_file.path))
     except FileExistsError as error:
-        raise PageChanged(str(held.path)) from error
+        raise PageChanged(str(host_file.path)) from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -373,8 +383,8 @@ def _sweep(target: Path, known: tuple[bytes | None, bytes]) -> None:
     """Remove what a killed process left beside the file, if it holds nothing but what is known."""
     ours = re.compile(re.escape(f".{target.name}.memctl-") + r"[0-9a-f]{12}\.tmp")
     with os.scandir(target.parent) as entries:
-        found = [Path(entry) for entry in entries if ours.fullmatch(entry.name)]
-    for file in found:
+        leftovers = [Path(entry) for entry in entries if ours.fullmatch(entry.name)]
+    for file in leftovers:
         with suppress(OSError):
             if time.time() - file.stat().st_ctime >= _STALE_SECONDS and file.read_bytes() in known:
                 file.unlink()

@@ -249,15 +249,15 @@ def _print_connected(call: Call, wish: "Wish", made: "Connected", is_wanted: boo
         cure = "put in by hand what is shown, or move that part away"
         if undo:
             cure = "take that part out by hand, then run it again"
-        raise Refused(f"{file.held.path}: {file.problem}; {left}", cure)
+        raise Refused(f"{file.host_file.path}: {file.problem}; {left}", cure)
     if not out.json and not is_wanted and any(file.diff for file in made.files):
         out.note("nothing is written yet: " + ("run it without --dry-run" if undo else "add --write"))
 
 
 def _print_file(call: Call, file: "Planned", is_done: bool, undo: bool) -> None:
-    link = f" -> {file.held.target}" if file.held.is_linked else ""
+    link = f" -> {file.host_file.target}" if file.host_file.is_linked else ""
     states = _DONE if is_done or file.problem else _PLANNED
-    call.out.line(f"{file.held.path}{link}: {file.title}, {states[file.state]}")
+    call.out.line(f"{file.host_file.path}{link}: {file.title}, {states[file.state]}")
     if file.problem:
         call.out.line(f"  {file.problem}; {'this was put there' if undo else 'this belongs there'}:")
     call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)

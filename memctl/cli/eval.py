@@ -54,14 +54,14 @@ def evaluate(
     as_of: str | None = option("--as-of", "Ask as of that day where a question says none.", "WHEN"),
     only: str | None = option("--only", "Questions of that workspace [default: the folder's name].", "NAME"),
     gone: str = option("--gone", "Gold that points at nothing: miss or exclude.", "HOW", default="miss"),
-    no_floors: bool = flag("--no-floors", "Leave out FTS5 and grep."),
+    no_baselines: bool = flag("--no-baselines --no-floors", "Leave out FTS5 and grep."),
     add: str | None = option("--add", "Label a question with the citations that answer it.", "QUESTION"),
     file: str = option("--file", "With --add: the file, in the workspace.", "FILE", default="questions.jsonl"),
     type: str = option("--type", "With --add: figures are given by type.", "TYPE", default=""),
     replace: bool = flag("--replace", "With --add: in the place of the same question."),
     dry_run: bool = flag("--dry-run -n", "With --add: print the diff, write nothing."),
 ) -> int:
-    """How well recall finds what labelled questions ask for: recall@k, NDCG and MRR with intervals, beside floors."""
+    """How well recall finds what labelled questions ask for: recall@k, NDCG and MRR with intervals, beside baselines."""
     if add is not None:
         options: dict[str, Any] = {"file": file, "type": type, "as_of": as_of, "replacing": replace, "dry_run": dry_run}
         _print_labelled(call, call.memory.label(add, words or [], **options), dry_run)
@@ -78,7 +78,7 @@ def evaluate(
     one_of("--gone", gone, ("miss", "exclude"), "miss (it counts as not found) or exclude (it is left out)")
     with call.progress("asking") as memory:
         made = memory.evaluate(
-            path, [use] if compare is None else compare, depths=_depths(depths), floors=not no_floors,
+            path, [use] if compare is None else compare, depths=_depths(depths), baselines=not no_baselines,
             exclude_gone=gone == "exclude", as_of=as_of, now=call.today if call.is_now_given else None, only=only,
             misses=misses or (_EXPLAINED if explain else 0),
         )  # fmt: skip

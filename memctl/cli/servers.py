@@ -137,13 +137,13 @@ def watch(
             _print_noticed(call, noticed, clock())
         return 0
 
-    from ..watch.watcher import Bell
+    from ..watch.events import FolderEvents
 
     terminated = _stop_on_signals()
     # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.
     threading.excepthook = lambda _: None
     try:
-        for noticed in memory.watch(Bell(), reflect_at=at, vectors=not no_vectors):
+        for noticed in memory.watch(FolderEvents(), reflect_at=at, vectors=not no_vectors):
             _print_noticed(call, noticed, clock())
     except KeyboardInterrupt:
         if not terminated.is_set():

@@ -1,4 +1,4 @@
-"""Evaluate: how well recall finds what labelled questions ask for, beside floors, with intervals; and what it missed."""
+"""Evaluate: how well recall finds what labelled questions ask for, beside baselines, with intervals; and what it missed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from ..vectors.file import open_vectors
 from ..vectors.models import choice
 from .labels import Golden, Question, Sessions, Standing, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
-from .systems import FLOORS, AskedOn, Configuration, Ranking, RawLine, Searcher, places_of, plain_floors
+from .systems import BASELINES, AskedOn, Configuration, Ranking, RawLine, Searcher, places_of, plain_baselines
 
 FAR = 100  # how far down gold is looked for
 
@@ -60,7 +60,7 @@ def explain_miss(
 ) -> Missed:
     """Look for the gold of a question much further down than `depth`, and say why it is there."""
     question, standing, ranks = result.question, result.standing, result.lines
-    looked = configuration if configuration.base not in FLOORS else Configuration("recall")
+    looked = configuration if configuration.base not in BASELINES else Configuration("recall")
     try:
         query = asked.query
         hits = searcher.answer(looked, asked, FAR).hits
@@ -142,7 +142,7 @@ class EvalOptions:
 
     depths: tuple[int, ...] = (1, 5, 10)
     configurations: tuple[Configuration, ...] = (Configuration("recall"),)
-    floors: bool = True
+    baselines: bool = True
     exclude_gone: bool = False
     as_of: str | None = None
     now: date | None = None
@@ -253,9 +253,9 @@ def _run(memory: OpenMemory, questions: Sequence[Question], sessions: Sessions, 
     golden = Golden(memory)
     counts: Counter[str] = Counter()
     gone: list[str] = []
-    plain = any(configuration.base in FLOORS for configuration in asked)
-    with plain_floors(_raw_lines(workspace, days)) if plain else nullcontext() as floors:
-        searcher = Searcher(memory, floors, max(*options.depths, 10))
+    plain = any(configuration.base in BASELINES for configuration in asked)
+    with plain_baselines(_raw_lines(workspace, days)) if plain else nullcontext() as baselines:
+        searcher = Searcher(memory, baselines, max(*options.depths, 10))
         for number, question in enumerate(questions):
             memory.progress(number, len(questions))
             found = tuple(map(golden.find, question.gold))
@@ -313,8 +313,8 @@ def _need_vectors(workspace: Workspace) -> None:
 
 
 def _configurations(options: EvalOptions) -> list[Configuration]:
-    floors = [Configuration(name, name) for name in FLOORS] if options.floors else []
-    return list({c.name: c for c in (*options.configurations, *floors)}.values())
+    baselines = [Configuration(name, name) for name in BASELINES] if options.baselines else []
+    return list({c.name: c for c in (*options.configurations, *baselines)}.values())
 
 
 def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[RawLine]:

@@ -1,4 +1,4 @@
-"""The ways of searching that `eval` compares: recall in one configuration or another, and the floors."""
+"""The ways of searching that `eval` compares: recall in one configuration or another, and the baselines."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RawLine(NamedTuple):
     day: str
 
 
-class Floors:
+class Baselines:
     """The same raw lines, searched in two plain ways."""
 
     def __init__(self, db: sqlite3.Connection, lines: Iterable[RawLine]) -> None:
@@ -84,21 +84,21 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 @contextmanager
-def plain_floors(lines: Iterable[RawLine]) -> Iterator[Floors]:
-    """The floors over these lines, in memory until the end of the block."""
+def plain_baselines(lines: Iterable[RawLine]) -> Iterator[Baselines]:
+    """The baselines over these lines, in memory until the end of the block."""
     with closing(sqlite3.connect(":memory:")) as db:
-        yield Floors(db, lines)
+        yield Baselines(db, lines)
 
 
 DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
-FLOORS = ("fts5", "grep")
+BASELINES = ("fts5", "grep")
 RELATED = 10  # lines of the second list, beside as many hits
-_BASES = ("recall", "words", "vectors", *FLOORS)
+_BASES = ("recall", "words", "vectors", *BASELINES)
 _Places = tuple[Citation, ...]
 
 
 class Configuration(NamedTuple):
-    """How to search: as recall does by itself, by words only, with vectors, or by a floor.
+    """How to search: as recall does by itself, by words only, with vectors, or by a baseline.
 
     `k` hits are asked for, if given. With more than one of `hops` the lines that are related to the hits follow them.
     """
@@ -141,7 +141,7 @@ def read_configuration(text: str) -> Configuration:
         if not match:
             raise Usage(f"configuration {text!r}: {flag!r} is unknown", "flags are +k=N, and +hops=2 or +hops=3")
         flags[match[1] or match[3]] = int(match[2] or match[4])
-    if base not in _BASES or (base in FLOORS and "hops" in flags):
+    if base not in _BASES or (base in BASELINES and "hops" in flags):
         raise Usage(
             f"configuration {text!r} is unknown", f"{', '.join(_BASES)}, each with +k=N; of recall +hops=2, too"
         )
@@ -164,15 +164,15 @@ def places_of(hit: Hit) -> _Places:
 class Searcher:
     """Asks the questions of an evaluation."""
 
-    def __init__(self, memory: OpenMemory, floors: Floors | None, depth: int) -> None:
+    def __init__(self, memory: OpenMemory, baselines: Baselines | None, depth: int) -> None:
         self.memory = memory
-        self._floors = floors
+        self._baselines = baselines
         self._depth = depth
         self.warnings: Counter[str] = Counter()
 
     def rank(self, configuration: Configuration, asked: AskedOn) -> Ranking:
         """What one configuration finds; a question that recall refuses finds nothing, and says why."""
-        if configuration.base in FLOORS:
+        if configuration.base in BASELINES:
             return self._plain(configuration, asked.text)
         shown, deep = (configuration.k or k for k in (self._depth, max(self._depth, DEPTH)))
         if configuration.hops > 1:
@@ -199,8 +199,8 @@ class Searcher:
         )
 
     def _plain(self, configuration: Configuration, question: str) -> Ranking:
-        if self._floors is None:
+        if self._baselines is None:
             return Ranking((), ())
-        search = self._floors.fts5 if configuration.base == "fts5" else self._floors.grep
+        search = self._baselines.fts5 if configuration.base == "fts5" else self._baselines.grep
         found = [(place,) for place in search(question, configuration.k or max(self._depth, DEPTH))]
         return Ranking(found[: self._depth], found)

@@ -248,23 +248,23 @@ class _Search:
 
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that are not a belief of the owner's, not the current value of a slot, cited nowhere, not recalled lately."""
-        verdict = judge(self._index, [one.entry for one in chosen], self._today)
-        idle = [one for one in chosen if not _is_held(one.entry) and not self._is_current(one.entry, verdict)]
+        validities = judge(self._index, [one.entry for one in chosen], self._today)
+        idle = [one for one in chosen if not _is_held(one.entry) and not self._is_current(one.entry, validities)]
         idle = [one for one in idle if not self._recalled[one.entry.ref]]
         for one in self.uncited(idle):
             weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
             yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
 
-    def _is_current(self, entry: Row, verdict: Validities) -> bool:
-        slots = verdict.claims[entry.id].slots if entry.id in verdict.claims else ()
-        return bool(slots) and verdict.validity[entry.id].holds(self._today)
+    def _is_current(self, entry: Row, validities: Validities) -> bool:
+        slots = validities.claims[entry.id].slots if entry.id in validities.claims else ()
+        return bool(slots) and validities.validity[entry.id].holds(self._today)
 
     def outdated(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that were replaced long ago."""
-        verdict = judge(self._index, [one.entry for one in chosen], self._today)
+        validities = judge(self._index, [one.entry for one in chosen], self._today)
         for one in chosen:
-            standing = verdict.validity[one.entry.id]
-            by = verdict.entries.get(standing.replaced_by) if standing.replaced_by is not None else None
+            validity = validities.validity[one.entry.id]
+            by = validities.entries.get(validity.replaced_by) if validity.replaced_by is not None else None
             since = by and (by.first or by.day)
             if by and since and since < outdated_before(self._today).isoformat():
                 yield one._replace(reason=f"replaced since {since} by ^{by.ref}")

@@ -23,7 +23,7 @@ from .. import __version__
 from ..errors import MemctlError, NoWorkspace
 from ..markdown.escape import one_line
 from . import mcp_tools
-from .mcp_tools import INSTRUCTIONS, Session, Told, Tool, offered
+from .mcp_tools import INSTRUCTIONS, Session, Tool, ToolAnswer, offered
 from .mcp_wire import wire
 
 T = TypeVar("T")
@@ -104,18 +104,18 @@ class _Face:
     def _answer(self, tool: Tool, given: Mapping[str, Any]) -> types.CallToolResult:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         try:
-            told = self._told(tool, given)
+            answer = self._run_tool(tool, given)
         except MemctlError as error:
             return _failed(error)
         except _UNEXPECTED as error:
             logging.getLogger(__name__).error("%s failed", tool.name, exc_info=error)
             return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"))
-        structured = told.structured if self._session.structured else None
+        structured = answer.structured if self._session.structured else None
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=told.text)], structured_content=structured
+            content=[types.TextContent(type="text", text=answer.text)], structured_content=structured
         )
 
-    def _told(self, tool: Tool, given: Mapping[str, Any]) -> Told:
+    def _run_tool(self, tool: Tool, given: Mapping[str, Any]) -> ToolAnswer:
         arguments = tool.read(given)
         self._ready()
         session = replace(self._session, memory=self._session.memory.paused())

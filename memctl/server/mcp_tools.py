@@ -66,7 +66,7 @@ class Session:
     structured: bool = True
 
 
-class Told(NamedTuple):
+class ToolAnswer(NamedTuple):
     """The answer of a tool, for programs and for a model."""
 
     structured: dict[str, Any]
@@ -81,7 +81,7 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 # -- recall -----------------------------------------------------------------------------------------------------------
 
 
-def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> Told:
+def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     read = session.memory.query(query, public=True, kinds=asked.pop("kind", ()), **asked)
@@ -90,7 +90,7 @@ def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 150
     made = {"schema": 1} | answer_json(answer)
     notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
-    return Told(made | {"query": answer.query[:1000], "warnings": notes}, text)
+    return ToolAnswer(made | {"query": answer.query[:1000], "warnings": notes}, text)
 
 
 def _fitting(answer: Answer, budget: int) -> tuple[Answer, str]:
@@ -155,7 +155,7 @@ def _safe(text: str) -> str:
 # -- show -------------------------------------------------------------------------------------------------------------
 
 
-def _show(session: Session, *, ref: str, context: int = 3) -> Told:
+def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     """The lines that a reference points at, of pages only: never of settings, tokens or the index."""
     shown: list[dict[str, Any]] = []
     text: list[str] = []
@@ -170,7 +170,7 @@ def _show(session: Session, *, ref: str, context: int = 3) -> Told:
             text.append(f"- {tamed(source)}" + (f" ^{passage.ref}" if passage.ref else ""))
             text += [f"  {number} {tamed(line)}" for number, line in enumerate(lines, passage.first)]
     note = "\nnote: cut here; ask for the lines that you need: path#L100-L200" if cut else ""
-    return Told({"schema": 1, "passages": shown, "cut": cut}, fence("\n".join(text)) + note)
+    return ToolAnswer({"schema": 1, "passages": shown, "cut": cut}, fence("\n".join(text)) + note)
 
 
 def _as_long_as(lines: Sequence[str], most: int) -> list[str]:
@@ -187,7 +187,7 @@ def _as_long_as(lines: Sequence[str], most: int) -> list[str]:
 # -- context ----------------------------------------------------------------------------------------------------------
 
 
-def _context(session: Session, *, message: str = "", budget: int = 4000) -> Told:
+def _context(session: Session, *, message: str = "", budget: int = 4000) -> ToolAnswer:
     """A pack for a prompt: the core, the recent, what the message recalls; within `budget` tokens.
 
     The text once: its parts and its lines are in it, so that a client that hands on the JSON does not pay three times.
@@ -197,7 +197,9 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Told
     items = [{name: item[name] for name in ("layer", "source")} for item in made["items"]]
     left_out = ("stable", "recalled", "items")
     kept = {name: value for name, value in made.items() if name not in left_out}
-    return Told({**kept, "items": items, "warnings": _few(made["warnings"])}, pack.text or "nothing that belongs to it")
+    return ToolAnswer(
+        {**kept, "items": items, "warnings": _few(made["warnings"])}, pack.text or "nothing that belongs to it"
+    )
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
@@ -205,13 +207,13 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Told
 _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fresh", "stale", "search")
 
 
-def _status(session: Session) -> Told:
+def _status(session: Session) -> ToolAnswer:
     """Counts, days and freshness; nothing of what is remembered."""
     state = session.memory.status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in ("workspace", "problem")]
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
-    return Told(
+    return ToolAnswer(
         {"schema": 1, **found, "allow_write": session.allow_write},
         "\n".join(
             map(printable, [*lines, *problems, f"writing: {'allowed' if session.allow_write else 'not allowed'}"])
@@ -252,7 +254,7 @@ def _answer(session: Session, *, id: str, option: str, text: str | None = None) 
 # -- retain -----------------------------------------------------------------------------------------------------------
 
 
-def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> Told:
+def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
     done = session.memory.retain(text, dry_run=dry_run, said_by="agent", **given)
     kept = [{"id": one.ref, "source": str(one.citation), "already": one.already} for one in done.kept]
@@ -261,7 +263,7 @@ def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any)
     text = "\n".join(
         ["would be kept as:" if dry_run else "kept:", *said, f"  {printable(line)}", *map(_note, warnings)]
     )
-    return Told({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, text)
+    return ToolAnswer({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, text)
 
 
 def _note(text: str) -> str:
@@ -271,7 +273,7 @@ def _note(text: str) -> str:
 # -- reflect ----------------------------------------------------------------------------------------------------------
 
 
-def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> Told:
+def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> ToolAnswer:
     """Bring the pages of bank/ up to date with the facts."""
     done = session.memory.reflect(since=since, dry_run=dry_run)
     beliefs = [
@@ -284,7 +286,7 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     lines += [f"  {_moved(belief)}" for belief in beliefs]
     lines += [f"{done.conflicts} conflicts; `memctl conflicts` shows them"] if done.conflicts else []
     made = {"schema": 1, "applied": not dry_run, "pages": pages, "beliefs": beliefs, "conflicts": done.conflicts}
-    return Told(made | {"warnings": warnings}, "\n".join([*lines, *map(_note, warnings)]))
+    return ToolAnswer(made | {"warnings": warnings}, "\n".join([*lines, *map(_note, warnings)]))
 
 
 def _moved(belief: dict[str, Any]) -> str:
@@ -295,7 +297,7 @@ def _moved(belief: dict[str, Any]) -> str:
 # -- forget -----------------------------------------------------------------------------------------------------------
 
 
-def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> Told:
+def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:
     """List what would be forgotten, with a word that stands for exactly that; with this word, forget exactly that."""
     planned = session.memory.forget(public=True, **selectors)
     lines = planned.lines
@@ -317,7 +319,7 @@ def _token(selectors: Mapping[str, Any], lines: Sequence[ForgottenLine]) -> str:
     return f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
 
 
-def _forgotten(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequence[str]) -> Told:
+def _forgotten(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequence[str]) -> ToolAnswer:
     rows = [
         {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason} for line in lines
     ]
@@ -325,7 +327,7 @@ def _forgotten(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequ
     text = [head, *(f"  {line.citation} ^{line.ref} {printable(line.reason)}".rstrip() for line in lines)]
     text += [f"to do it, call again with confirm={token}"] if token else []
     made = {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": _bounded(warnings, 20)}
-    return Told(made, "\n".join([*text, *map(_note, _bounded(warnings, 20))]))
+    return ToolAnswer(made, "\n".join([*text, *map(_note, _bounded(warnings, 20))]))
 
 
 # -- resources --------------------------------------------------------------------------------------------------------
@@ -380,7 +382,7 @@ class Tool(NamedTuple):
     description: str
     takes: type[Parameters]
     answers: Schema
-    run: Callable[..., Told]
+    run: Callable[..., ToolAnswer]
     writes: bool = False
     destroys: bool = False
 

@@ -119,7 +119,7 @@ def total_of(codes: bytes) -> int:
     return sum(codes) - 256 * sum(map((127).__lt__, codes))
 
 
-class Asked:
+class CodeQuery:
     """A code that many others are compared with."""
 
     def __init__(self, code: Code) -> None:
@@ -161,7 +161,7 @@ _LEVELS = [bytes(48 + (level >> bit & 1) for level in range(256)) for bit in ran
 
 def cosine(a: Code, b: Code) -> float:
     """How alike two vectors are, from -1 to 1."""
-    return Asked(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
+    return CodeQuery(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
 
 
 # -- all of them by their signs ---------------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ def _edge(found: Sequence[int], limit: int) -> int:
     return max(found)
 
 
-def refine(signs: bytes, places: Sequence[int], asked: Asked, limit: int) -> list[int]:
+def refine(signs: bytes, places: Sequence[int], asked: CodeQuery, limit: int) -> list[int]:
     """Those `limit` of some rows whose signs differ least, each component by its weight in the question."""
     if len(places) <= limit:
         return list(places)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
 from .matrix import Matrix, Scan
-from .quantized import Asked, Code, distances, encode, nearest, refine, spread
+from .quantized import Code, CodeQuery, distances, encode, nearest, refine, spread
 from .tables import DAMAGE, Head, PageVectors, is_damage, is_sound_code, leave_mark, read_pack
 
 _ALL = 2_000  # up to so many vectors, all are compared in full
@@ -98,7 +98,7 @@ class VectorReader:
             return self._scan(asked, allowed, limit)
 
     def _scan(self, asked: Code, allowed: Collection[int] | None, limit: int) -> Scan:
-        wanted = Asked(asked)
+        wanted = CodeQuery(asked)
         if self._resident and (matrix := self.matrix()):
             return matrix.scan(asked, allowed, limit)
         if allowed is not None and len(allowed) <= _NARROW:
@@ -112,7 +112,9 @@ class VectorReader:
             return self._in_full(wanted, packs, allowed, limit)
         return self._by_signs(wanted, packs, allowed, limit)
 
-    def _in_full(self, asked: Asked, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int) -> Scan:
+    def _in_full(
+        self, asked: CodeQuery, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
+    ) -> Scan:
         """All compared: a small store."""
         rows = [row for pack in packs for row in _vectors(pack)]
         wanted = {row.key for row in rows}
@@ -125,7 +127,7 @@ class VectorReader:
         return _ranked(((row.entry, known[row.key]) for row in passing), passing, limit, about)
 
     def _by_signs(
-        self, asked: Asked, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
+        self, asked: CodeQuery, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
     ) -> Scan:
         """The few that are near by their signs, compared in full."""
         signs = b"".join([pack.signs for pack in packs])
@@ -149,7 +151,7 @@ class VectorReader:
             rows.append(_vector(packs[number], place - starts[number]))
         return self._best(asked, rows, limit, (*about, len(found)))
 
-    def _best(self, asked: Asked, rows: Sequence[FoundVector], limit: int, about: tuple[float, float, int]) -> Scan:
+    def _best(self, asked: CodeQuery, rows: Sequence[FoundVector], limit: int, about: tuple[float, float, int]) -> Scan:
         return _ranked(self._compare(asked, rows).items(), rows, limit, about)
 
     def cosines(self, asked: Code, ids: Iterable[int], digests: Mapping[int, int] | None = None) -> dict[int, float]:
@@ -163,7 +165,7 @@ class VectorReader:
             rows = self._rows_of(ids)
             if digests is not None:
                 rows = [row for row in rows if digests.get(row.entry) == row.digest]
-            return self._compare(Asked(asked), rows)
+            return self._compare(CodeQuery(asked), rows)
 
     def digests(self, ids: Iterable[int]) -> dict[int, int]:
         """entry.digest of some entries when they were embedded."""
@@ -191,7 +193,7 @@ class VectorReader:
         pages = {entry >> ORDINAL_BITS for entry in wanted}
         return [row for pack in self._packs(pages) for row in _vectors(pack) if row.entry in wanted]
 
-    def _compare(self, asked: Asked, rows: Iterable[FoundVector]) -> dict[int, float]:
+    def _compare(self, asked: CodeQuery, rows: Iterable[FoundVector]) -> dict[int, float]:
         """Entry -> the best cosine of its vectors."""
         entries: dict[int, list[int]] = {}
         for row in rows:
@@ -208,7 +210,7 @@ class VectorReader:
 
     def by_script(self, asked: Code) -> dict[int, tuple[float, int]]:
         """Script -> the mean cosine of a sample of its vectors with the question, and how many were looked at."""
-        wanted = Asked(asked)
+        wanted = CodeQuery(asked)
         found: dict[int, list[float]] = {}
         for start, size in ((0, _SAMPLE), (_SAMPLE, _MIXED)):  # more where there are several
             for row in self._rows("SELECT * FROM code ORDER BY key LIMIT ? OFFSET ?", (size, start)):
@@ -218,7 +220,7 @@ class VectorReader:
                 break
         return {script: (sum(values) / len(values), len(values)) for script, values in sorted(found.items())}
 
-    def _sample(self, asked: Asked, size: int) -> tuple[list[float], list[int]]:
+    def _sample(self, asked: CodeQuery, size: int) -> tuple[list[float], list[int]]:
         """The cosines and distances of some vectors, which are any: keys are hashes, and these are the first."""
         rows = self._rows("SELECT * FROM code ORDER BY key LIMIT ?", (size,))
         sound = [row for row in rows if is_sound_code(row, self.dim)]

@@ -11,7 +11,7 @@ from ..ids import page_id
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from .file import Vectors, has_vectors, open_vectors
-from .quantized import Asked, Code, codes_of
+from .quantized import Code, CodeQuery, codes_of
 from .tables import read_pack
 
 _FIRST = 10  # recall@10
@@ -111,7 +111,7 @@ def _compared(
     code: Code, rows: dict[int, tuple[Any, ...]], entries: dict[int, set[int]], limit: int
 ) -> dict[int, float]:
     """All compared, without numpy."""
-    asked = Asked(code)
+    asked = CodeQuery(code)
     best: dict[int, float] = {}
     for key, owners in entries.items():
         value = asked.cosine(*rows[key][2:5]) if key in rows else -2.0

@@ -1,6 +1,6 @@
 """Watch: keep the index as fresh as the files, and say in one calm line what changed.
 
-Events only ring a bell (watch/watcher.py); the ordinary sync decides what changed, and one a minute heals what no event
+Events (watch/events.py) only say when to look; the ordinary sync decides what changed, and one a minute heals what no event
 told. Between two looks no lock is held and no file of the index is open.
 """
 
@@ -21,10 +21,10 @@ from ..index.sync import SyncReport, merge, sync
 from ..markdown.escape import many
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace, find_workspace
-from .watcher import Bell
+from .events import FolderEvents
 
 HEAL_SECONDS = 60.0  # a look that no event asked for: events get lost, and a laptop sleeps
-POLL_SECONDS = 2.0  # the same where nothing rings
+POLL_SECONDS = 2.0  # the same where no events come
 SETTLE_SECONDS = 2.5  # a page younger than two seconds is looked at once more (index/sync.py)
 GONE_SECONDS = 0.5  # how often it is asked whether the folder is back
 RETRY_SECONDS = 5.0  # after a full disk
@@ -72,32 +72,32 @@ def look_once(memory: OpenMemory) -> Iterator[Noticed]:
 
 
 def watch(
-    memory: OpenMemory, bell: Bell, *, reflect_at: time_of_day | None = None, vectors: bool = True
+    memory: OpenMemory, events: FolderEvents, *, reflect_at: time_of_day | None = None, vectors: bool = True
 ) -> Iterator[Noticed]:
     """Watch for ever: yields what is noticed, and waits in between. Settings are read again at each look.
 
     NoWorkspace if it is not there at the start; later its absence is waited out.
     """
-    watcher, rang = _Watcher(memory, bell, reflect_at, vectors), True
+    loop, changed = _WatchLoop(memory, events, reflect_at, vectors), True
     try:
         while True:
-            yield from watcher.turn(rang)
-            rang = bell.wait(watcher.patience())
+            yield from loop.turn(changed)
+            changed = events.wait(loop.patience())
     finally:
-        bell.take_down()
+        events.stop()
 
 
-class _Watcher:
+class _WatchLoop:
     """What watch remembers from one look to the next; all of it of bounded size."""
 
-    def __init__(self, memory: OpenMemory, bell: Bell, reflect_at: time_of_day | None, vectors: bool) -> None:
-        self._given, self._bell = memory, bell
+    def __init__(self, memory: OpenMemory, events: FolderEvents, reflect_at: time_of_day | None, vectors: bool) -> None:
+        self._given, self._events = memory, events
         self._workspace = memory.workspace
         self._workspace = self._reread()
         self._begun = self._gone = False
         self._reflect_at = reflect_at
         self._due = _next(reflect_at, memory.now) if reflect_at else None
-        self._retry = float("inf")  # when (monotonic) to look again whatever rings
+        self._retry = float("inf")  # when (monotonic) to look again, event or not
         self._reflect_retry = 0.0
         self._took = 0.0
         self._unasked = False  # this look is the one that comes once a minute
@@ -109,10 +109,10 @@ class _Watcher:
         self._made = 0
 
     def patience(self) -> float:
-        """How long to wait for the bell."""
+        """How long to wait for events."""
         if self._gone:
             return GONE_SECONDS
-        steady = HEAL_SECONDS if self._bell.problem is None else max(POLL_SECONDS, 10 * self._took)
+        steady = HEAL_SECONDS if self._events.problem is None else max(POLL_SECONDS, 10 * self._took)
         seconds = min(steady, self._retry - time.monotonic())
         if self._due:
             seconds = min(
@@ -120,19 +120,19 @@ class _Watcher:
             )
         return max(0.0, seconds)
 
-    def turn(self, rang: bool) -> Iterator[Noticed]:
-        """Look, reflect if it is time, and embed as long as nothing rings."""
-        if self._unheard and not rang:
-            self._bell.doubt()
-        self._unheard, self._unasked = False, not rang and self._retry == float("inf")
+    def turn(self, changed: bool) -> Iterator[Noticed]:
+        """Look, reflect if it is time, and embed as long as nothing changes."""
+        if self._unheard and not changed:
+            self._events.distrust()
+        self._unheard, self._unasked = False, not changed and self._retry == float("inf")
         self._retry = float("inf")
         if not self._is_there():
             if not self._gone:
                 self._gone = True
-                self._bell.take_down()
+                self._events.stop()
                 yield Noticed("gone", f"{self._workspace.root} is gone; waiting for it", trouble=True)
             return
-        yield from self._hang()
+        yield from self._cover()
         yield from self._see()
         if not self._gone:
             yield from self._reflect()
@@ -148,7 +148,7 @@ class _Watcher:
         """True if the folder is there, with its settings of now; an empty one in its place is a disk not mounted."""
         root = self._workspace.root
         try:
-            if self._begun and not self._bell.hangs(root) and _is_blank(str(root)):
+            if self._begun and not self._events.covers(root) and _is_blank(str(root)):
                 return False
             self._workspace = self._reread()
             self._told.pop("settings", None)
@@ -162,16 +162,16 @@ class _Watcher:
         root = self._workspace.root
         return find_workspace(str(root), os.environ, root)
 
-    def _hang(self) -> Iterator[Noticed]:
-        """See that the bell hangs in the folder, before the look, so that nothing falls in between."""
+    def _cover(self) -> Iterator[Noticed]:
+        """Listen to the folder, before the look, so that nothing falls in between."""
         root = self._workspace.root
-        if not self._bell.hangs(root):
+        if not self._events.covers(root):
             try:
-                self._bell.hang(root)
+                self._events.start(root)
             except OSError:
                 return  # gone again; the next turn says so
-        if self._bell.problem:
-            yield from self._trouble("polling", f"{self._bell.problem}; looking every {POLL_SECONDS:g} s instead")
+        if self._events.problem:
+            yield from self._trouble("polling", f"{self._events.problem}; looking every {POLL_SECONDS:g} s instead")
         else:
             self._told.pop("polling", None)
         if self._gone:
@@ -203,7 +203,7 @@ class _Watcher:
             yield from _changes(look)
         yield from self._unreadable(look.report.problems)
         if look.report.changed:
-            self._unheard = self._unasked and self._bell.problem is None
+            self._unheard = self._unasked and self._events.problem is None
             self._made_way(SETTLE_SECONDS)
 
     def _made_way(self, seconds: float) -> None:
@@ -273,8 +273,8 @@ class _Watcher:
     # -- meaning ------------------------------------------------------------------------------------------------------
 
     def _embed(self) -> Iterator[Noticed]:
-        """Give new lines their vectors, a second at a time, as long as nothing rings and no reflect is due."""
-        while self._embeds and not self._bell.has_rung and not (self._due and self._given.now >= self._due):
+        """Give new lines their vectors, a second at a time, as long as nothing changes and no reflect is due."""
+        while self._embeds and not self._events.has_changed and not (self._due and self._given.now >= self._due):
             if self._embedder is None:
                 yield from self._choose()
                 if self._embedder is None:
@@ -289,7 +289,7 @@ class _Watcher:
             elif report.missing and report.stopped:  # another memctl embeds, or a page is not as it was read
                 self._made_way(RETRY_SECONDS)
             break
-        if self._made and self._embedder is not None and not self._bell.has_rung:
+        if self._made and self._embedder is not None and not self._events.has_changed:
             yield Noticed(
                 "embedded", f"{many(self._made, 'line')} embedded", {"made": self._made, "model": self._embedder.name}
             )

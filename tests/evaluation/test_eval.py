@@ -1,4 +1,4 @@
-"""`memctl eval`: labelled questions asked of a workspace, scored beside floors, compared, explained; and labelled."""
+"""`memctl eval`: labelled questions asked of a workspace, scored beside baselines, compared, explained; and labelled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from memctl.errors import Usage
 from memctl.evaluation.evaluate import EvalOptions, evaluate
 from memctl.evaluation.labels import Gold, Question, read_label, render_label, target_of
-from memctl.evaluation.systems import Configuration, RawLine, plain_floors, read_configuration
+from memctl.evaluation.systems import Configuration, RawLine, plain_baselines, read_configuration
 from memctl.facts import Citation
 from memctl.index.open_memory import OpenMemory
 from memctl.vectors.embed import embed
@@ -103,8 +103,8 @@ def test_the_figures_are_those_of_recall(tmp_path: Path) -> None:
         shares.append(sum(gold in shown for gold in label["gold"]) / len(label["gold"]))
     assert found.levels["line"][""]["recall"]["recall@10"].mean == pytest.approx(sum(shares) / len(shares))
     assert (len(found.results), found.counts["without_gold"], found.place) == (29, 1, "page")
-    for floor in ("fts5", "grep"):
-        assert found.levels["line"][""]["recall"]["mrr@10"].mean > found.levels["line"][""][floor]["mrr@10"].mean
+    for baseline in ("fts5", "grep"):
+        assert found.levels["line"][""]["recall"]["mrr@10"].mean > found.levels["line"][""][baseline]["mrr@10"].mean
 
 
 def test_text_names_every_metric_in_full(tmp_path: Path) -> None:
@@ -537,12 +537,12 @@ def test_any_labels_are_scored_or_refused(tmp_path_factory: pytest.TempPathFacto
 
 
 @given(st.text(max_size=60))
-def test_the_floors_take_any_question(question: str) -> None:
+def test_the_baselines_take_any_question(question: str) -> None:
     """No quote, operator or control character is syntax to them."""
     lines = [RawLine(Citation("a.md", n, n), text, "") for n, text in enumerate(("the red fox", question), 1)]
-    with plain_floors(lines) as floors:
-        assert len(floors.fts5(question, 5)) <= 2 and len(floors.grep(question, 5)) <= 2
-        assert floors.fts5("fox", 5) == [lines[0].place] or "fox" in question.casefold()
+    with plain_baselines(lines) as baselines:
+        assert len(baselines.fts5(question, 5)) <= 2 and len(baselines.grep(question, 5)) <= 2
+        assert baselines.fts5("fox", 5) == [lines[0].place] or "fox" in question.casefold()
 
 
 def test_grep_puts_the_newest_first() -> None:
@@ -553,8 +553,8 @@ def test_grep_puts_the_newest_first() -> None:
         ("c.md", 1, "fox", "2025-03-01"),
         ("b.md", 2, "Red FOX!", "2025-02-01"),
     ]
-    with plain_floors(RawLine(Citation(path, n, n), text, day) for path, n, text, day in said) as floors:
-        assert [str(place) for place in floors.grep("Is the fox red?", 9)] == [
+    with plain_baselines(RawLine(Citation(path, n, n), text, day) for path, n, text, day in said) as baselines:
+        assert [str(place) for place in baselines.grep("Is the fox red?", 9)] == [
             "b.md#L2",
             "b.md#L1",
             "a.md#L1",

@@ -1,4 +1,4 @@
-"""The house rules of the code itself: floors, doors, sizes, docstrings, what a fast command may import, no network."""
+"""The house rules of the code itself: rooms, doors, sizes, docstrings, what a fast command may import, no network."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 
 
 def test_there_are_no_import_cycles() -> None:
-    """Within a floor too."""
+    """Within a room too."""
     graph = {
         name: {t.removeprefix("memctl.").replace(".", "/") + ".py" for t, _ in imports(name)} & MODULES.keys()
         for name in MODULES

@@ -130,7 +130,7 @@ def test_every_way_finds_the_same(seed: int, share: str) -> None:
         by_signs = vectors.scan(asked, allowed, 10)
         with closing(opened(_kept_workspace(), resident=True)) as resident:
             exact = resident.scan(asked, allowed, 10)
-        in_full = vectors._in_full(vector_reading.Asked(asked), list(vectors._all_packs().values()), allowed, 10)
+        in_full = vectors._in_full(vector_reading.CodeQuery(asked), list(vectors._all_packs().values()), allowed, 10)
         if find_spec("numpy"):  # without it a process that stays searches as all do
             assert in_full.cosines == exact.cosines
         exact = in_full

@@ -14,8 +14,8 @@ from memctl.vectors.quantized import (
     HAN,
     LATIN,
     SCRIPTS,
-    Asked,
     Code,
+    CodeQuery,
     codes_of,
     cosine,
     distances,
@@ -175,7 +175,7 @@ def test_signs_then_weights_find_what_brute_force_finds(dim: int) -> None:
     kept = [(code.norm, total_of(code.codes), planes_of(code.codes)) for code in codes]
     hits = 0
     for number in range(10):
-        asked = Asked(codes[number * 250])
+        asked = CodeQuery(codes[number * 250])
         every = [asked.cosine(*row) for row in kept]
         true = sorted(range(len(codes)), key=lambda place: -every[place])[:10]
         places = refine(signs, nearest(distances(signs, asked.signs), 1200), asked, 500)
@@ -188,7 +188,7 @@ def test_signs_then_weights_find_what_brute_force_finds(dim: int) -> None:
 def test_the_spread_of_all_is_known_from_a_sample(seed: int) -> None:
     """The mean within .25 deviations, the deviation within a fifth."""
     codes = clustered(seed, 1500, 64)
-    asked = Asked(codes[0])
+    asked = CodeQuery(codes[0])
     every = [asked.cosine(code.norm, total_of(code.codes), planes_of(code.codes)) for code in codes]
     found = distances(b"".join(code.signs for code in codes), asked.signs)
     mean = sum(every) / len(every)
@@ -212,5 +212,5 @@ def test_refine_keeps_the_nearest_of_equals(outlier: float) -> None:
     """A question of which one component says nearly all has equal weights: of hundreds at the edge only some are left out."""
     asked = encode([*gauss(1, 63), outlier], [0.0] * 64)
     rows = [encode(gauss(place, 64), [0.0] * 64).signs for place in range(2000)] + [asked.signs]
-    places = refine(b"".join(rows), range(2001), Asked(asked), 100)
+    places = refine(b"".join(rows), range(2001), CodeQuery(asked), 100)
     assert len(places) == 100 and places == sorted(places) and 2000 in places

@@ -1,7 +1,7 @@
-"""A bell that rings when something in a folder may have changed. What has, a scan decides: events get lost.
+"""Events of a folder: that something in it may have changed. What has, a scan decides: events get lost.
 
-watchdog (extra `watch`) pulls the cord. Where the system has no watches left, the bell says so, and whoever waits for it
-looks every few seconds instead.
+watchdog (extra `watch`) sends them. Where the system has no watches left, `problem` says so, and whoever waits looks every
+few seconds instead.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..notes.settings import SETTINGS
 
 QUIET = 0.2  # seconds without an event after which a burst counts as over
 LONGEST = 2.0  # seconds after which it is looked at even if it goes on
-_LOOK = 1.0  # how often a waiting bell checks that its folder is still the one that it hangs in
-_PULLS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page must not ring
+_LOOK = 1.0  # how often it is checked, while waiting, that the folder is still the same
+_KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page is no change
 _SKIPPED = {"node_modules", "__pycache__", "venv"}
 
 
-class Bell:
-    """Rings for pages, folders and settings under one folder at a time; nothing hidden (`.memory`, `.git`) rings."""
+class FolderEvents:
+    """Waits for changes of pages, folders and settings under one folder at a time; what is hidden (`.memory`, `.git`) does not count."""
 
     def __init__(self) -> None:
         try:
@@ -41,22 +41,22 @@ class Bell:
         self._make: Any = Observer
         self._observer: Any = None
         self._root = ""
-        self._hung: tuple[int, int] | None = None
-        self._rung = threading.Event()
+        self._covered: tuple[int, int] | None = None
+        self._changed = threading.Event()
         self._last = 0.0
         self._lost = False
         self.problem: str | None = None
-        """Why nothing will ring (None: it will)."""
+        """Why no event will come (None: they will)."""
 
-    def hang(self, root: Path) -> None:
-        """Ring for this folder from now on, and for no other. OSError where it is not there."""
-        self.take_down()
+    def start(self, root: Path) -> None:
+        """Listen to this folder from now on, and to no other. OSError where it is not there."""
+        self.stop()
         status = os.stat(root)
-        self._root, self._hung, self._lost, self.problem = str(root), (status.st_dev, status.st_ino), False, None
+        self._root, self._covered, self._lost, self.problem = str(root), (status.st_dev, status.st_ino), False, None
         observer = self._make()
         observer.daemon = True
         try:
-            _schedule(observer, _Cord(self), self._root)
+            _schedule(observer, _EventHandler(self), self._root)
             observer.start()
             self.problem = _short_of_watches(self._root)
         except OSError as error:
@@ -65,67 +65,67 @@ class Bell:
             self.problem = str(error)
         self._observer = observer
 
-    def take_down(self) -> None:
-        """Stop ringing; does not wait for threads of the system for longer than a moment."""
-        observer, self._observer, self._hung = self._observer, None, None
+    def stop(self) -> None:
+        """Listen no more; does not wait for threads of the system for longer than a moment."""
+        observer, self._observer, self._covered = self._observer, None, None
         if observer is not None:
             with suppress(OSError, RuntimeError, KeyError):
                 observer.stop()
                 if observer.is_alive():
                     observer.join(0.5)
 
-    def hangs(self, root: Path) -> bool:
-        """True if the bell hangs in this very folder: not in one of that name that was moved away or made again."""
-        if self._hung is None or self._lost or str(root) != self._root:
+    def covers(self, root: Path) -> bool:
+        """True if this very folder is listened to: not one of that name that was moved away or made again."""
+        if self._covered is None or self._lost or str(root) != self._root:
             return False
         try:
             status = os.stat(root)
         except OSError:
             return False
-        return (status.st_dev, status.st_ino) == self._hung and (self.problem is not None or self._is_alive())
+        return (status.st_dev, status.st_ino) == self._covered and (self.problem is not None or self._is_alive())
 
-    def doubt(self) -> None:
-        """Something changed and nothing rang: a network, a mount, or folders for which no watch was left."""
+    def distrust(self) -> None:
+        """Something changed and no event came: a network, a mount, or folders for which no watch was left."""
         self.problem = self.problem or "changes come here without events"
 
     def _is_alive(self) -> bool:
         return bool(self._observer.is_alive()) and all(emitter.is_alive() for emitter in self._observer.emitters)
 
-    def ring(self) -> None:
+    def notify(self) -> None:
         """Something may have changed."""
         self._last = time.monotonic()
-        self._rung.set()
+        self._changed.set()
 
     @property
-    def has_rung(self) -> bool:
+    def has_changed(self) -> bool:
         """True if something may have changed since the last `wait`."""
-        return self._rung.is_set()
+        return self._changed.is_set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait until it rings and the burst is over, the folder is another one, or `seconds` are up (then False)."""
+        """Wait until something changes and the burst is over, the folder is another one, or `seconds` are up (then False)."""
         end = time.monotonic() + seconds
-        while not self._rung.wait(max(0.0, min(_LOOK, end - time.monotonic()))):
-            if self._hung is not None and not self.hangs(Path(self._root)):
+        while not self._changed.wait(max(0.0, min(_LOOK, end - time.monotonic()))):
+            if self._covered is not None and not self.covers(Path(self._root)):
                 return True
             if time.monotonic() >= end:
                 return False
         begin = time.monotonic()
         while (quiet := time.monotonic() - self._last) < QUIET and time.monotonic() - begin < LONGEST:
             time.sleep(QUIET - quiet)
-        self._rung.clear()  # before anybody looks: what comes while they do rings again
+        self._changed.clear()  # before anybody looks: what comes while they do counts again
         return True
 
-    def pull(self, event: Any) -> None:
-        """Ring for an event of watchdog, if it may be about a page."""
-        if event.event_type not in _PULLS:
+    def take(self, event: Any) -> None:
+        """Take note of an event of watchdog, if it may be about a page."""
+        if event.event_type not in _KINDS:
             return
         for name in (event.src_path, getattr(event, "dest_path", "")):
             path = os.fsdecode(name)
             if path == self._root and event.event_type in ("deleted", "moved"):
                 self._lost = True
-                self.ring()
+                self.notify()
             elif path and self._concerns(path, event.is_directory, event.event_type):
-                self.ring()
+                self.notify()
 
     def _concerns(self, path: str, is_folder: bool, what: str) -> bool:
         inside = os.path.relpath(path, self._root).split(os.sep)
@@ -136,18 +136,18 @@ class Bell:
         return path.lower().endswith((".md", ".markdown")) or inside == [SETTINGS]
 
 
-class _Cord:
+class _EventHandler:
     """What watchdog calls for each event."""
 
-    def __init__(self, bell: Bell) -> None:
-        self._bell = bell
+    def __init__(self, events: FolderEvents) -> None:
+        self._events = events
 
     def dispatch(self, event: Any) -> None:
         """Pass an event on."""
-        self._bell.pull(event)
+        self._events.take(event)
 
 
-def _schedule(observer: Any, cord: _Cord, root: str) -> None:
+def _schedule(observer: Any, handler: _EventHandler, root: str) -> None:
     """Ask for the events that count alone, where watchdog can be asked: a scan opens and closes every page."""
     from watchdog import events
 
@@ -157,9 +157,9 @@ def _schedule(observer: Any, cord: _Cord, root: str) -> None:
         if name.endswith(("CreatedEvent", "ModifiedEvent", "DeletedEvent", "MovedEvent")) or name == "FileClosedEvent"
     ]
     try:
-        observer.schedule(cord, root, recursive=True, event_filter=wanted)
+        observer.schedule(handler, root, recursive=True, event_filter=wanted)
     except TypeError:  # watchdog 4
-        observer.schedule(cord, root, recursive=True)
+        observer.schedule(handler, root, recursive=True)
 
 
 def _explained(error: OSError) -> str:

@@ -224,14 +224,14 @@ def _status(session: Session) -> ToolAnswer:
 # -- review -----------------------------------------------------------------------------------------------------------
 
 
-def _review(session: Session, *, k: int = 5) -> Told:
+def _review(session: Session, *, k: int = 5) -> ToolAnswer:
     """The questions that wait, worth most first; none about private lines, none that only the owner may answer."""
     found = session.memory.review(public=True)
     lines = [line for question in found[:k] for line in _question_lines(question)]
     more = f", {len(found) - k} more" if len(found) > k else ""
     head = f"{many(len(found[:k]), 'question')}{more}; give the key of an option to the tool answer"
     made = {"schema": 1, "questions": [question.as_json() for question in found[:k]], "waiting": len(found)}
-    return Told(made, f"{head}\n{fence(chr(10).join(lines))}" if lines else "no question waits")
+    return ToolAnswer(made, f"{head}\n{fence(chr(10).join(lines))}" if lines else "no question waits")
 
 
 def _question_lines(question: Question) -> list[str]:
@@ -244,11 +244,11 @@ def _question_lines(question: Question) -> list[str]:
     return [*lines, *(f"  {_safe(each)}" for each in told if each)]
 
 
-def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> Told:
+def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> ToolAnswer:
     """Answer a question in the agent's name; when this answers, the line is on disk."""
     done = session.memory.answer(id, option, text=text, said_by="agent", public=True)
     lines = ["kept:", f"{done.citation}", f"  {printable(done.line)}", *map(_note, done.warnings)]
-    return Told(done.as_json(), "\n".join(lines))
+    return ToolAnswer(done.as_json(), "\n".join(lines))
 
 
 # -- retain -----------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from typing import NamedTuple
 
@@ -33,6 +34,11 @@ class BeliefEntry:
     def ref(self) -> str | None:
         """The id behind the head, None while it has none."""
         return self.fact.block_id
+
+    @property
+    def is_over(self) -> bool:
+        """True where something under it says that it was superseded."""
+        return any(bullet.verdict == "superseded" for _, bullet in self.bullets)
 
     @property
     def refs(self) -> set[str]:
@@ -125,6 +131,20 @@ def head_with(line: str, confidence: str) -> str:
             return f"{line[:at]}{confidence}{line[at + len(value) :]}"
     more = f",{inside}" if inside.strip() else ""
     return f"{line[:start]}c={confidence}{more}{after}"
+
+
+def head_until(line: str, day: date | None) -> str:
+    """The first line of a head, which has attributes, with or without `until=`: so a belief that is over shows it."""
+    match = _head_start().match(line)
+    if not match or match["open"] is None:
+        return line
+    kept = [
+        found[0].strip()
+        for found in _attribute().finditer(match["inside"])
+        if found["name"] is None or found["name"].rstrip(" =\t") != "until"
+    ]
+    inside = ",".join([*kept, *([f"until={day}"] if day else [])])
+    return f"{line[: match.start('inside')]}{inside}{line[match.end('inside') :]}"
 
 
 def edit_lines(text: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> str:

@@ -20,6 +20,7 @@ from .page_read import (
     BeliefEntry,
     LastWritten,
     edit_lines,
+    head_until,
     head_with,
     last_written_body,
     read_entries,
@@ -104,6 +105,8 @@ def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> It
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
         head[0] = head_with(head[0], belief.number)
+    if belief.over != entry.fact.until and (belief.over or entry.is_over):
+        head[0] = head_until(head[0], belief.over)
     if entry.ref is None:  # or it stands in the middle, since a person went on below it
         head = [line.rstrip().removesuffix(f" ^{belief.ref}") if f" ^{belief.ref}" in line else line for line in head]
         head[-1] = f"{head[-1].rstrip()} ^{belief.ref}"
@@ -184,4 +187,5 @@ def rendered(belief: Belief) -> list[str]:
     """The lines of a belief that has no place yet."""
     head = Fact(Kind.OPINION, belief.fact.text, belief.fact.entities, block_id=belief.ref)
     line = f"- {render(head)}"
-    return [head_with(line, belief.number), *(f"  - {render_bullet(bullet)}" for bullet in belief.items)]
+    first = head_until(head_with(line, belief.number), belief.over)
+    return [first, *(f"  - {render_bullet(bullet)}" for bullet in belief.items)]

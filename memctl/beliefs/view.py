@@ -26,7 +26,7 @@ from .page_read import read_entries, read_last_written
 class BeliefView:
     """A belief on a day: its standing, where it is written, and its evidence with every line found again.
 
-    `over` is the day since which it is no longer held.
+    `over` is the day since which it is no longer held, `questioned` the day since which a question waits whether it is.
     """
 
     ref: str
@@ -36,6 +36,7 @@ class BeliefView:
     place: Citation
     evidence: tuple[Bullet, ...]
     over: date | None
+    questioned: date | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,9 @@ def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None 
             known = KnownNames(memory.index)
             wanted = entity_key(known.known_as(about.removeprefix("@")))
             found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
-        return tuple(sorted(found, key=lambda v: (v.over is not None, -v.standing.confidence, v.ref)))
+        return tuple(
+            sorted(found, key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
+        )
 
     return memory.run(job)
 
@@ -91,7 +94,8 @@ def _view(belief: Belief, places: dict[str, Place]) -> BeliefView:
     )
     place = Citation(OPINIONS, *belief.entry.span)
     fact = belief.fact
-    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, belief.over)
+    questioned = min((b.day for b in belief.items if b.verdict == "questioned" and not b.gone), default=None)
+    return BeliefView(belief.ref, fact.text, fact.entities, belief.standing, place, evidence, belief.over, questioned)
 
 
 def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> BeliefView:

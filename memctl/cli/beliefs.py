@@ -152,7 +152,8 @@ def _reasons_json(reasons: "Reasons") -> dict[str, Any]:
 def _headline(view: "BeliefView") -> str:
     standing = view.standing
     names = " ".join(f"@{name}" for name in view.entities)
-    over = f" · over since {view.over}" if view.over else ""
+    asked = f" · questioned since {view.questioned}" if view.questioned else ""
+    over = f" · over since {view.over}" if view.over else asked
     contested = " · contested" if standing.contested else ""
     head = f"{standing.confidence:.2f} {_TRENDS[standing.trend]} {names}{': ' if names else ''}"
     return f"{head}{one_line(view.text)}{contested}{over} ^{view.ref}"
@@ -181,6 +182,7 @@ def _belief_json(view: "BeliefView") -> dict[str, Any]:
         "trend": standing.trend,
         "contested": standing.contested,
         "over": str(view.over) if view.over else None,
+        "questioned": str(view.questioned) if view.questioned else None,
         "source": str(view.place),
         "evidence": [_evidence_json(bullet) for bullet in view.evidence],
     }

@@ -285,7 +285,7 @@ def _belief(index: Index, belief: Belief) -> Iterable[CoreCandidate]:
     yield CoreCandidate(
         belief.fact.text, stated.ref, stated.citation, belief.fact.entities, "O", belief.day, confidence=float(belief.number),
         evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in counted}),
-        holds=belief.over is None, person=_is_person(index, belief.fact.entities),
+        holds=belief.is_current, person=_is_person(index, belief.fact.entities),
     )  # fmt: skip
 
 

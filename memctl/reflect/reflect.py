@@ -315,7 +315,7 @@ class Planner:
         """Plan the pages of the entities that the window names, and their sections of world.md and experience.md."""
         held: dict[str, list[BeliefLine]] = defaultdict(list)
         for belief in replay.beliefs:
-            for key in belief.names if belief.over is None else ():
+            for key in belief.names if belief.is_current else ():
                 held[key].append(_belief_line(belief))
         names = self._touched(replay)
         paths = self._paths(names)

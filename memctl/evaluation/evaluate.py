@@ -29,7 +29,7 @@ from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
-from .labels import Golden, Question, Sessions, Standing, lines_of, read_label, read_sessions
+from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
 from .systems import BASELINES, AskedOn, Configuration, Ranking, RawLine, Searcher, places_of, plain_baselines
 
@@ -49,7 +49,7 @@ class MissedGold(NamedTuple):
 class Missed(NamedTuple):
     """A question that recall did not answer fully; `instead` came first, `ranks` are those of every system."""
 
-    question: Question
+    question: LabelledQuestion
     ranks: Mapping[str, Ranks]
     gold: tuple[MissedGold, ...]
     instead: tuple[Hit, ...]
@@ -154,7 +154,7 @@ class EvalOptions:
 class Result(NamedTuple):
     """One question with the ranks of its gold, by system: among the lines found, and among their sessions."""
 
-    question: Question
+    question: LabelledQuestion
     standing: tuple[Standing, ...]
     sessions: tuple[str, ...]
     lines: dict[str, Ranks]
@@ -187,9 +187,9 @@ class Evaluation:
 # -- questions --------------------------------------------------------------------------------------------------------
 
 
-def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Question]:
+def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[LabelledQuestion]:
     """The questions of a file that are this workspace's and have gold; what is left out is counted."""
-    kept: list[Question] = []
+    kept: list[LabelledQuestion] = []
     others: Counter[str] = Counter()
     for number, text in lines_of(path):
         try:
@@ -238,7 +238,9 @@ def evaluate(memory: OpenMemory, path: Path, options: EvalOptions) -> Evaluation
     return made
 
 
-def _run(memory: OpenMemory, questions: Sequence[Question], sessions: Sessions, options: EvalOptions) -> Evaluation:
+def _run(
+    memory: OpenMemory, questions: Sequence[LabelledQuestion], sessions: Sessions, options: EvalOptions
+) -> Evaluation:
     workspace = memory.workspace
     report = sync(workspace, memory.index)
     days = days_of_pages(memory.index)
@@ -340,7 +342,7 @@ def _counted(found: Sequence[Standing]) -> Iterator[str]:
             yield "gold_changed"
 
 
-def _sessions_of(question: Question, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
+def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions: Sessions) -> tuple[str, ...]:
     """The gold sessions: as labelled where the sessions are listed, or where nothing else is; else those of the lines."""
     if question.sessions and (sessions.word == "session" or not question.gold):
         return question.sessions
@@ -351,7 +353,7 @@ def _sessions_of(question: Question, kept: Sequence[Standing], sessions: Session
 class Asking(NamedTuple):
     """A question with where its gold stands, and the sessions of that."""
 
-    question: Question
+    question: LabelledQuestion
     standing: tuple[Standing, ...]
     sessions: tuple[str, ...]
 
@@ -373,7 +375,7 @@ def _sessions_found(ranking: Ranking, sessions: Sessions) -> tuple[str, ...]:
     return sessions.of_all(cited[0] for cited in ranking.deep)
 
 
-def _present(question: Question, today: date, options: EvalOptions) -> AskedOn:
+def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> AskedOn:
     """The question on its day: that of its own `as_of`, of the options, or `today`."""
     written = question.as_of or options.as_of
     if written is None:

@@ -132,7 +132,7 @@ class Target(NamedTuple):
     ref: str | None
 
 
-class Question(NamedTuple):
+class LabelledQuestion(NamedTuple):
     """A labelled question, and the line of the file on which it stands."""
 
     line: int
@@ -154,7 +154,7 @@ class Question(NamedTuple):
 _CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'
 
 
-def read_label(text: str, line: int) -> Question | None:
+def read_label(text: str, line: int) -> LabelledQuestion | None:
     """The question on a line of a label file, None for a blank one; Usage, which names the line, for anything else.
 
     Unknown keys are ignored. `gold` and `gold_sessions` may be a single string; `session` is another name of the latter.
@@ -176,7 +176,7 @@ def read_label(text: str, line: int) -> Question | None:
     if as_of is not None and not isinstance(as_of, str):
         raise Usage(f'line {line}: "as_of" is not a day', 'write "as_of": "2025-11-27"')
     sessions = _strings(read, "gold_sessions", line) or _strings(read, "session", line)
-    return Question(
+    return LabelledQuestion(
         line, _clean(question), _gold(read, line), tuple(dict.fromkeys(filter(None, sessions))), _word(read.get("type")) or "",
         as_of or None, _word(read.get("workspace")), _word(read.get("id")),
     )  # fmt: skip
@@ -222,7 +222,7 @@ def same_question(one: str, other: str) -> bool:
     return " ".join(one.casefold().split()) == " ".join(other.casefold().split())
 
 
-def render_label(question: Question, onto: str | None = None) -> str:
+def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
     """The line that `read_label` reads as this question, without its line break.
 
     `onto` is the line whose place it takes: what that says beside the label (`answer`, any key of yours) stays.
@@ -272,7 +272,7 @@ class Labelled(NamedTuple):
     """Where the labelled question stands now (`path#Lline`), as it was written; `already` if it stood there before."""
 
     place: Citation
-    question: Question
+    question: LabelledQuestion
     already: bool
     diff: str
 
@@ -302,7 +302,7 @@ def label(memory: OpenMemory, text: str, citations: Sequence[str], options: Labe
             "a labelled question needs what answers it", "name citations (path#L12) or ids; `memctl recall` prints them"
         )
     gold = memory.run(lambda opened: _gold_of(opened, citations))
-    asked = Question(0, said, gold, type=options.type, as_of=options.as_of)
+    asked = LabelledQuestion(0, said, gold, type=options.type, as_of=options.as_of)
     write = _rewrite if options.replacing else _append
     return write(workspace, path, asked, options.dry_run)
 
@@ -335,7 +335,7 @@ def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:
     return tuple(found.values())
 
 
-def _append(workspace: Workspace, path: str, asked: Question, dry_run: bool) -> Labelled:
+def _append(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: bool) -> Labelled:
     line = f"{render_label(asked)}\n"
     if dry_run:
         before = text_of(workspace, path)
@@ -349,12 +349,12 @@ def _append(workspace: Workspace, path: str, asked: Question, dry_run: bool) -> 
     return _labelled(path, done.before, done.added, asked, "")
 
 
-def _labelled(path: str, before: str, added: str, asked: Question, change: str) -> Labelled:
+def _labelled(path: str, before: str, added: str, asked: LabelledQuestion, change: str) -> Labelled:
     number = (before + added).count("\n")
     return Labelled(Citation(path, number, number), asked._replace(line=number), False, change)
 
 
-def _there(path: str, before: str, asked: Question) -> Labelled | None:
+def _there(path: str, before: str, asked: LabelledQuestion) -> Labelled | None:
     """The same question where it stands; Usage if it is labelled otherwise there."""
     for question in _questions(path, before):
         if same_question(question.text, asked.text):
@@ -369,7 +369,7 @@ def _key(item: Gold) -> str:
     return item.ref or item.said
 
 
-def _questions(path: str, text: str) -> list[Question]:
+def _questions(path: str, text: str) -> list[LabelledQuestion]:
     try:
         read = (read_label(line, number) for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1))
         return [question for question in read if question]
@@ -377,7 +377,7 @@ def _questions(path: str, text: str) -> list[Question]:
         raise Usage(f"{path}: {error.what}", error.cure) from None
 
 
-def _rewrite(workspace: Workspace, path: str, asked: Question, dry_run: bool) -> Labelled:
+def _rewrite(workspace: Workspace, path: str, asked: LabelledQuestion, dry_run: bool) -> Labelled:
     before = text_of(workspace, path)
     old = next((question for question in _questions(path, before) if same_question(question.text, asked.text)), None)
     if old is None:

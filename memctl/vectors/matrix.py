@@ -150,7 +150,7 @@ _CHANGED = 0.1  # of all texts: beyond that it is built again
 _SAMPLE = 1024
 
 
-class Graph:
+class NeighbourGraph:
     """An hnswlib index whose labels are the keys of the texts; built by one thread in their order: equal vectors, equal graph."""
 
     def __init__(self, matrix: Matrix) -> None:

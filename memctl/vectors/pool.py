@@ -9,7 +9,7 @@ from contextlib import suppress
 from ..errors import MemctlError
 from ..notes.workspace import Workspace
 from .file import Vectors, open_vectors
-from .matrix import Graph, Matrix, Scan
+from .matrix import Matrix, NeighbourGraph, Scan
 from .quantized import Code
 from .tables import DAMAGE
 
@@ -32,7 +32,7 @@ class Nearest:
         self.problem: str | None = None
         self.vectors = vectors
         self._at_least = CROSSOVER if at_least is None else at_least
-        self._graph: Graph | None = None
+        self._graph: NeighbourGraph | None = None
 
     @property
     def how(self) -> str:
@@ -65,7 +65,7 @@ class Nearest:
             return False
         if not self._agrees(matrix):
             try:
-                self._graph = Graph(matrix)
+                self._graph = NeighbourGraph(matrix)
             except ImportError:
                 return False
             except (RuntimeError, MemoryError) as error:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from memctl.errors import Usage
 from memctl.evaluation.evaluate import EvalOptions, evaluate
-from memctl.evaluation.labels import Gold, Question, read_label, render_label, target_of
+from memctl.evaluation.labels import Gold, LabelledQuestion, read_label, render_label, target_of
 from memctl.evaluation.systems import Configuration, RawLine, plain_baselines, read_configuration
 from memctl.facts import Citation
 from memctl.index.open_memory import OpenMemory
@@ -479,7 +479,7 @@ def test_any_label_is_read_back(question: str, gold: list[str], type: str) -> No
     items = tuple(
         {said: Gold(said) for said in (target.strip() for target in gold) if said and "\0" not in said}.values()
     )
-    given_label = Question(3, question, items, type=type)
+    given_label = LabelledQuestion(3, question, items, type=type)
     line = render_label(given_label)
     assert "\n" not in line
     if not question.strip() or "\0" in question + type:

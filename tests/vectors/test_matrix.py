@@ -85,7 +85,7 @@ def test_where_there_is_no_graph_the_search_is_exact(
         little.setattr(pool, "MOST_BYTES", 1000)
         assert not Nearest(vectors, 1).prepare()
     with monkeypatch.context() as failing:
-        failing.setattr(matrix.Graph, "follow", fails)
+        failing.setattr(matrix.NeighbourGraph, "follow", fails)
         broken = Nearest(vectors, 1)
         assert not broken.prepare() and "the search is exact" in (broken.problem or "")
         assert overlap(broken, vectors, 3) == 1

@@ -76,7 +76,7 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     pytest.importorskip(extra)
     monkeypatch.setattr(vector_pool, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
     asked: list[str] = []
-    for owner in (matrix.Matrix, matrix.Graph):
+    for owner in (matrix.Matrix, matrix.NeighbourGraph):
         way = "scan" if owner is matrix.Matrix else "search"
         inner = getattr(owner, way)
         monkeypatch.setattr(
@@ -86,7 +86,7 @@ def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     assert not asked, "no question waits for the vectors to be loaded"
     for question in (QUESTION, "Irina", "порт шлюза", "网关"):
         assert recalled(memory, question) == fresh(memory, question)
-    assert set(asked) == {"Matrix" if extra == "numpy" else "Graph"} and len(asked) >= 4
+    assert set(asked) == {"Matrix" if extra == "numpy" else "NeighbourGraph"} and len(asked) >= 4
     memory.retain("The gateway moved to port 9090", about="gateway")
     memory.embed()
     memory.recall(QUESTION)

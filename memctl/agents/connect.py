@@ -10,7 +10,6 @@ import json
 import os
 import re
 import stat
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -22,14 +21,14 @@ from ..ids import hashed
 from ..language.secrets import find_secrets
 from ..notes.edits import diff
 from ..notes.files import prepare_memory
+from ..notes.replace import put as put_file
 from ..notes.replace import writing_alone
-from ..notes.system import OPEN_SAFELY, copy_attributes, move_new, swap, sync_folder
+from ..notes.system import OPEN_SAFELY
 from ..notes.workspace import Workspace
 from .hosts import File, HostEntry, Put, Taken, Wish, files_of, notes_of, put, revert, take
 from .jsonc import Malformed, Misfit
 
 _MOST = 8 * 1024 * 1024
-_STALE_SECONDS = 60.0
 _KEYS = {"host", "scope", "before", "after", "spans", "made", "file"}
 _CURE = "correct or move that file; nothing was written"
 
@@ -323,12 +322,13 @@ def _write_file(host_file: HostFile, data: bytes) -> list[str]:
     made = [str(above) for above in (folder, *folder.parents) if not above.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _sweep(host_file.target, (host_file.data, data))
-        _replace(host_file, data)
-        sync_folder(folder)
-    except OSError as error:
+        put_file(Workspace(folder), host_file.target.name, host_file.data, data)
+    except PageChanged:
+        raise PageChanged(str(host_file.path)) from None
+    except (OSError, CannotWrite) as error:
         _drop_folders(made)
-        raise CannotWrite(str(host_file.path), error.strerror or str(error)) from error
+        cause = error.cause if isinstance(error, CannotWrite) else error.strerror or str(error)
+        raise CannotWrite(str(host_file.path), cause) from error
     return made
 
 
@@ -347,44 +347,3 @@ def _drop_folders(folders: Iterable[str]) -> None:
     for folder in sorted(folders, key=len, reverse=True):
         with suppress(OSError):
             os.rmdir(folder)
-
-
-def _replace(host_file: HostFile, data: bytes) -> None:
-    target = host_file.target
-    temporary = target.with_name(f".{target.name}.memctl-{os.urandom(6).hex()}.tmp")
-    status = None if host_file.data is None else os.stat(target)
-    if status and not os.access(target, os.W_OK):  # a name may be swapped all the same, but its owner said not to write
-        raise PermissionError(13, "its owner made it read-only", str(target))
-    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600 if status else 0o666)
-    try:
-        with open(fd, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            if status:
-                copy_attributes(target, status, fd)
-            os.fsync(fd)
-        if host_file.data is None:
-            move_new(temporary, target)
-        elif _read_file(target).data != host_file.data:
-            raise PageChanged(str(host_file.path))
-        elif not swap(temporary, target):
-            os.replace(temporary, target)
-        elif temporary.read_bytes() != host_file.data:  # saved in that very moment: give it back
-            swap(temporary, target)
-            raise PageChanged(str(host_file.path))
-    except FileExistsError as error:
-        raise PageChanged(str(host_file.path)) from error
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def _sweep(target: Path, known: tuple[bytes | None, bytes]) -> None:
-    """Remove what a killed process left beside the file, if it holds nothing but what is known."""
-    ours = re.compile(re.escape(f".{target.name}.memctl-") + r"[0-9a-f]{12}\.tmp")
-    with os.scandir(target.parent) as entries:
-        leftovers = [Path(entry) for entry in entries if ours.fullmatch(entry.name)]
-    for file in leftovers:
-        with suppress(OSError):
-            if time.time() - file.stat().st_ctime >= _STALE_SECONDS and file.read_bytes() in known:
-                file.unlink()

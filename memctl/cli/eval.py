@@ -193,16 +193,9 @@ def _print_types(call: Call, made: "Evaluation", level: str) -> None:
         table = made.levels[level][group]
         own = table[first][f"recall@{k}"]
         rest = [table[first][metric] for metric in metrics] + [table[s][f"recall@{k}"] for s in made.systems[1:]]
-        name = one_line(group)[:40]
-        rows.append(
-            [
-                name,
-                f"{made.sizes[level][group]:,}",
-                _percent(own.mean),
-                _span(own, made.sizes[level][group]),
-                *(_percent(r.mean) for r in rest),
-            ]
-        )
+        size = made.sizes[level][group]
+        figures = [_percent(own.mean), _span(own, size), *(_percent(each.mean) for each in rest)]
+        rows.append([one_line(group)[:40], f"{size:,}", *figures])
     call.out.line()
     _print_aligned(call, rows)
 
@@ -210,18 +203,8 @@ def _print_types(call: Call, made: "Evaluation", level: str) -> None:
 def _print_differences(call: Call, made: "Evaluation", level: str) -> None:
     first, second = made.systems[:2]
     table = made.levels[level][""]
-    head = [
-        f"by {level}, n = {made.sizes[level]['']:,}",
-        first,
-        second,
-        "change",
-        "95 %",
-        "p",
-        "better",
-        "worse",
-        "same",
-    ]
-    rows = [head]
+    head = f"by {level}, n = {made.sizes[level]['']:,}"
+    rows = [[head, first, second, "change", "95 %", "p", "better", "worse", "same"]]
     for metric, change in made.differences[level].items():
         means = (_percent(table[system][metric].mean) for system in (first, second))
         span = f"{_signed(change.low)} to {_signed(change.high)}"
@@ -327,10 +310,10 @@ def _json(path: Path, made: "Evaluation", explain: bool, least: float | None, me
 def _level_json(made: "Evaluation", level: str) -> dict[str, Any]:
     groups = {
         group: {"n": made.sizes[level][group]}
-        | {system: {metric: _interval_json(i) for metric, i in metrics.items()} for system, metrics in table.items()}
+        | {system: {metric: _rounded(i) for metric, i in metrics.items()} for system, metrics in table.items()}
         for group, table in made.levels[level].items()
     }
-    changes = {metric: _difference_json(change) for metric, change in made.differences.get(level, {}).items()}
+    changes = {metric: _rounded(change) for metric, change in made.differences.get(level, {}).items()}
     return {
         "all": groups.pop("", None),
         "types": groups,
@@ -338,12 +321,8 @@ def _level_json(made: "Evaluation", level: str) -> dict[str, Any]:
     }
 
 
-def _interval_json(interval: "Interval") -> dict[str, float]:
-    return {name: round(value, 6) for name, value in interval._asdict().items()}
-
-
-def _difference_json(change: "Difference") -> dict[str, float]:
-    return {name: round(value, 6) for name, value in change._asdict().items()}
+def _rounded(figures: "Interval | Difference") -> dict[str, float]:
+    return {name: round(value, 6) for name, value in figures._asdict().items()}
 
 
 def _missed_json(missed: "Missed", explain: bool) -> dict[str, Any]:

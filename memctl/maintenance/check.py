@@ -13,7 +13,7 @@ from ..beliefs.page_read import read_entries, read_last_written
 from ..beliefs.page_write import unread_heads
 from ..conflicts.listing import Conflict, conflicts
 from ..errors import MemctlError, PageUnreadable
-from ..facts import Citation
+from ..facts import Citation, Fact
 from ..index.open_memory import OpenMemory
 from ..index.row import PageRows
 from ..index.rows import FACT_PAGES, rows_of
@@ -130,46 +130,37 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
 
 def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
     line = entry.span.line
-    if entry.role is not Role.CODE:
+    if entry.role is not Role.CODE and entry.block is None:
         prose = _CODE_SPAN.sub("", entry.content)
-        yield from (
-            _citations(path, line, prose, pages) if entry.block is None else _links(path, line, entry.content, pages)
-        )
+        yield from _citations(path, line, prose, pages)
         for match in _WIKI.finditer(prose):
             target = link_target(match[1])
-            if (
-                target
-                and entry.block is None
-                and entity_key(target.removesuffix(".md")) not in pages.names
-                and not _is_file(target)
-            ):
-                yield Finding(
-                    path, line, 1, "link", f"[[{target}]] does not lead to a page", "make the page, or correct the name"
-                )
+            if target and entity_key(target.removesuffix(".md")) not in pages.names and not _is_file(target):
+                what = f"[[{target}]] does not lead to a page"
+                yield Finding(path, line, 1, "link", what, "make the page, or correct the name")
+    elif entry.role is not Role.CODE:
+        yield from _links(path, line, entry.content, pages)
     if entry.fact:
-        fact = entry.fact
-        for name, _ in fact.extra:
-            yield Finding(
-                path,
-                line,
-                1,
-                "attribute",
-                f"unknown attribute {name}=",
-                f"known are {', '.join(each.name for each in ATTRIBUTES)}",
-            )
-        for attribute in ATTRIBUTES:
-            if getattr(fact, attribute.field) not in (None, ()) and fact.kind.letter not in attribute.kinds:
-                yield Finding(
-                    path,
-                    line,
-                    1,
-                    "attribute",
-                    f"{attribute.name}= means nothing on {fact.kind.letter}",
-                    f"it belongs to {attribute.kinds}",
-                )
-        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, *filter(None, (fact.by,))):
-            if ref not in pages.ids:
+        yield from _attributes(path, line, entry.fact)
+        for ref in (
+            *entry.fact.supports,
+            *entry.fact.refutes,
+            *entry.fact.supersedes,
+            *entry.fact.corrects,
+            entry.fact.by,
+        ):
+            if ref and ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
+
+
+def _attributes(path: str, line: int, fact: Fact) -> Iterator[Finding]:
+    known = f"known are {', '.join(each.name for each in ATTRIBUTES)}"
+    for name, _ in fact.extra:
+        yield Finding(path, line, 1, "attribute", f"unknown attribute {name}=", known)
+    for each in ATTRIBUTES:
+        if getattr(fact, each.field) not in (None, ()) and fact.kind.letter not in each.kinds:
+            what = f"{each.name}= means nothing on {fact.kind.letter}"
+            yield Finding(path, line, 1, "attribute", what, f"it belongs to {each.kinds}")
 
 
 def _is_file(target: str) -> bool:

@@ -45,16 +45,19 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
         )
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
-        path = workspace.contain(path)
-        target = workspace.root / path
-        try:
-            _sweep_once(target.parent)
-            if expected is None:
-                _put_new(workspace, path, data)
-            else:
-                _put_over(workspace, path, expected, data)
-        except OSError as error:
-            raise CannotWrite(path, error.strerror or str(error)) from error
+        put(workspace, workspace.contain(path), expected, data)
+
+
+def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
+    """The same without the lock and the bound, for any file of any folder that has a `Workspace` made of it."""
+    try:
+        _sweep_once((workspace.root / path).parent)
+        if expected is None:
+            _put_new(workspace, path, data)
+        else:
+            _put_over(workspace, path, expected, data)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
 
 
 @contextmanager

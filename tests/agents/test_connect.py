@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 from face_helpers import Done, call, write_pages
 
-from memctl.agents import connect
 from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
+from memctl.notes import replace as replacing
 from memctl.notes.workspace import Workspace
 
 DATA = Path(__file__).parents[1] / "data" / "connect"
@@ -385,7 +385,7 @@ SAVED = '{"saved": true}'
 def test_trouble_in_the_middle_of_a_write(place: Place, monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     """The host saves its file meanwhile, and its text stays; or the disk is full. No scraps are left."""
     path = place.put(".claude.json", "{}")
-    copied, swapped, calls = connect.copy_attributes, connect.swap, []
+    copied, swapped, calls = replacing.copy_attributes, replacing.swap, []
 
     def copy(*given: object) -> None:
         if moment == "a full disk":
@@ -400,24 +400,13 @@ def test_trouble_in_the_middle_of_a_write(place: Place, monkeypatch: pytest.Monk
             other.write_text(SAVED, "utf-8")
         return swapped(one, other)
 
-    monkeypatch.setattr(connect, "copy_attributes", copy)
-    monkeypatch.setattr(connect, "swap", swap)
+    monkeypatch.setattr(replacing, "copy_attributes", copy)
+    monkeypatch.setattr(replacing, "swap", swap)
     done = place.connect("claude-code", "--write")
     if moment == "a full disk":
         assert done.code == 13 and "No space left" in done.err and files(place.home) == {".claude.json": b"{}"}
     elif not moment.startswith("between") or (calls and os.name == "posix"):
         assert done.code == 12 and files(place.home) == {".claude.json": SAVED.encode()}
-
-
-def test_scraps_of_a_killed_process_are_removed(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only such that hold nothing but the old text or the new."""
-    place.put(".claude.json", "{}")
-    ours, other = (
-        place.put(f"..claude.json.memctl-{digit * 12}.tmp", text) for digit, text in (("a", "{}"), ("b", "theirs"))
-    )
-    monkeypatch.setattr(connect, "_STALE_SECONDS", 0.0)
-    assert place.connect("claude-code", "--write").code == 0
-    assert not ours.exists() and other.exists()
 
 
 @pytest.mark.parametrize("garbage", [b"", b"{", b"[]", b'{"files": {"x": {}}}', b'{"files": []}', b"\xff"])

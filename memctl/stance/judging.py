@@ -17,7 +17,8 @@ from ..language.names import entity_key
 from .reading import Reading, View, opposed, read
 
 _SILENT = frozenset(("aside", "hearsay"))
-_UNSURE = frozenset(("aside", "hearsay", "hedge"))
+_UNSURE = frozenset(("aside", "hearsay", "hedge", "past"))
+_TURNING = frozenset(("now", "turn"))
 _ALIKE = 1 / 3  # of what a view is about, for a question
 _AGAIN = 2  # things that a plain statement must be about, to be said again
 
@@ -52,8 +53,9 @@ class ViewPair(NamedTuple):
 
     @property
     def is_again(self) -> bool:
-        """True where nothing turns the fact round that does not turn the belief."""
-        return self.agree and self.belief.denials == self.fact.denials
+        """True where nothing turns or limits the fact that does not turn the belief: "likes tea, but only at night"."""
+        plain = self.fact.marks & _TURNING <= self.belief.marks
+        return self.agree and plain and self.belief.denials == self.fact.denials
 
 
 Found = tuple[str, str] | None
@@ -158,7 +160,11 @@ def _asked(pairs: list[ViewPair], is_opinion: bool) -> Judgement | None:
     held, said = pair.belief.things, pair.fact.things
     ends = opposed(held, said)
     agree = pair.agree and not ends
-    words = _words(pair, _both(pair)) if ends is None else f"{pair.belief.words[ends[0]]}, {pair.fact.words[ends[1]]}"
+    words = (
+        _words(pair, _both(pair))
+        if ends is None
+        else f"{pair.belief.words.get(ends[0], ends[0])}, {pair.fact.words.get(ends[1], ends[1])}"
+    )
     numbers = [{thing for thing in things if thing.isdigit()} for things in (held, said)]
     changed = not agree or "now" in pair.said.marks or bool(numbers[0] and numbers[1] and not numbers[0] & numbers[1])
     if is_opinion and changed and pair.held.felt == pair.said.felt and pair.held.felt:

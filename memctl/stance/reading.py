@@ -18,7 +18,7 @@ from ..language.words import languages, lines, pattern, words
 
 _TURNS = ("hearsay", "instead", "end", "dislike", "prefer", "like", "want", "not", "anymore", "than")
 _DENYING = frozenset(("instead", "end", "dislike", "not"))
-_MARKS = ("aside", "hedge", "hearsay", "now")
+_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn")
 _MOST_CHARACTERS = 2000
 _SIGNS = " .,;:!?…()[]{}«»“”\"'*"
 End = tuple[str, int, int]
@@ -31,7 +31,7 @@ class View(NamedTuple):
     `things` are keys of what it is about, `head` the first of them, `before` those of what stands before an attitude: whose attitude it is. `sign` is -1
     for what is denied, disliked or over. `felt` is `like` or `want` for an attitude, empty for a plain statement. `ended`:
     it held until now; `instead`: something else took its place. `marks` say why it may not count (`aside`, `hedge`,
-    `hearsay`), or that it is new (`now`).
+    `hearsay`, `past`), that it is new (`now`) or limited (`turn`).
     """
 
     things: frozenset[str]

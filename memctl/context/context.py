@@ -18,6 +18,7 @@ from ..notes.files import read_page
 from ..recall.query import read_query
 from ..recall.question import SHORT, clean_question
 from ..recall.recall import recall
+from ..review.shown import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, WEAK, Layers, core_page, query_of
 from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
@@ -73,7 +74,9 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
         before = [item for items in chosen.values() for item in items]
         left -= layers.cost(before) + _MARKS * len(chosen)
         found = layers.recalled(message, left, before) if recalled else []
-        return made_pack(shown, {"recalled": found, **chosen}, budget, count, [*warnings, *layers.warnings])
+        last = waiting_line(opened, public=not options.private) if stable else ""
+        last = last if count(last) <= left else ""
+        return made_pack(shown, {"recalled": found, **chosen}, budget, count, [*warnings, *layers.warnings], last)
 
     return memory.run(job)
 

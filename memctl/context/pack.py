@@ -269,15 +269,20 @@ def _block(layer: str, items: Sequence[Item]) -> str:
 
 
 def made_pack(
-    core: str, chosen: Mapping[str, list[Item]], budget: int, count: Counter, warnings: Sequence[str] = ()
+    core: str,
+    chosen: Mapping[str, list[Item]],
+    budget: int,
+    count: Counter,
+    warnings: Sequence[str] = (),
+    last: str = "",
 ) -> Pack:
-    """The pack of what was `chosen` by layer: recalled, recent, lessons, known.
+    """The pack of what was `chosen` by layer: recalled, recent, lessons, known; `last` is the line that it ends with.
 
     Where a counter makes more of the whole than of its parts, the last items go, those of the first layer first.
     """
     while True:
         stable = stable_part(core, chosen)
-        tail = recalled_block(chosen["recalled"])
+        tail = "\n\n".join(filter(None, (recalled_block(chosen["recalled"]), last)))
         text = "\n\n".join(filter(None, (stable, tail)))
         used = count(text)
         layer = next((name for name in chosen if chosen[name]), None)

@@ -16,14 +16,15 @@ from ..index.queries.review import mention_counts, settled
 from ..language.names import entity_key
 from ..markdown.grammar import one_line
 from ..markdown.lines import LineText
-from ..notes.edits import apply, read_for_edit
+from ..notes.edits import Edit, apply, read_for_edit
 from ..notes.replace import writing_alone
-from ..reflect.proposals import CORE, PAGE, accept, read_proposals, refuse
+from ..reflect.proposals import CORE, with_line, with_refusal
 from ..retain.retain import retain
 from . import keep
 from .collect import open_questions, questions
 from .question import REWORDED, Question, answer_line, reworded
 from .shown import forget_shown, shown, words_of
+from .sources import core_proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +162,25 @@ def _without_candidate(memory: OpenMemory, question: Question) -> list[str]:
 
 
 def _core(memory: OpenMemory, question: Question, given: _Given) -> Answered:
-    """The answer as the accepted change of memory.md, or as the id under `## Refused` of bank/proposals.md."""
-    page = read_for_edit(memory.workspace, PAGE).after
-    number = next((each.number for each in read_proposals(page) if each.ref == question.about[0]), 0)
-    path, job = (CORE, accept) if given.option == REWORDED else (PAGE, refuse)
-    change = job(memory, number, given.dry_run)
+    """The answer as a line of memory.md, or as the id under `## Refused` of bank/proposals.md."""
+
+    def plan(at: OpenMemory) -> Edit | None:
+        if not (found := core_proposal(at, question.about[0])):
+            return None
+        proposal, page = found
+        if given.option != REWORDED:
+            return page._replace(after=with_refusal(page.after, proposal, at.today))
+        core = read_for_edit(at.workspace, CORE)
+        return core._replace(after=with_line(core.after, proposal))
+
+    edit = memory.run(plan)
+    if edit is None:
+        raise _unknown(question.id)
+    if not given.dry_run:
+        apply(memory.workspace, [edit])
+    change = edit.diff()
     new = [line[1:] for line in change.split("\n") if line.startswith("+") and not line.startswith("+++ ")]
-    added = () if given.dry_run else tuple((path, line) for line in new if line.strip())
+    added = () if given.dry_run else tuple((edit.path, line) for line in new if line.strip())
     return Answered(question, given.option, None, "", change, given.dry_run, added)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from math import log2
+from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
 from ..facts import Period
@@ -15,11 +16,12 @@ from ..index.queries.beliefs import facts_about
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import keys_of
 from ..index.queries.review import core_names, mention_counts, settled
+from ..index.recalled import recalled_lately
 from ..language.names import entity_key
 from ..language.sentences import is_plan
 from ..recall.entry_hits import hits_of
 from . import keep
-from .question import Doubt, Question
+from .question import Doubt, Question, ids_of_line
 from .shown import remember
 from .sources import doubts
 
@@ -36,7 +38,8 @@ _WEIGHT = {
 """What an answer to each kind is worth beside its age and its names."""
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
 _CORE = 0.5  # for lines about whom every context begins with
-_NAMED = 0.1  # for each doubling of the lines that name them
+_DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
+_OLD = 365  # days, of what has none
 
 
 def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ...]:
@@ -61,7 +64,20 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
     answered = settled(memory.index, unique)
     left = [doubt for ref, doubt in unique.items() if ref not in answered]
     made = [question for question in _Reader(memory, left).questions() if question]
-    return tuple(sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id)))
+    ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
+    return tuple(_once(ordered))
+
+
+def _once(ordered: Iterable[Question]) -> Iterator[Question]:
+    """The questions without those about two lines that another one, worth more, asks about too."""
+    pairs: set[frozenset[str]] = set()
+    for question in ordered:
+        pair = frozenset(side.ref for side in question.sides)
+        if question.kind == "same" or len(pair) < 2:
+            yield question
+        elif pair not in pairs:
+            pairs.add(pair)
+            yield question
 
 
 class _Reader:
@@ -71,9 +87,16 @@ class _Reader:
         self._memory, self._asked = memory, asked
         self._keep = {kept.candidate.id: kept for kept in keep.read(memory.workspace)} if self._has("keep") else {}
         refs = [ref for doubt in asked if doubt.kind not in ("same", "keep") for ref in doubt.about]
-        rows = {row.ref: row for row in reversed(by_refs(memory.index, refs)) if row.block is None}
-        hits = hits_of(memory, rows.values())
-        self._hits = {ref: hits[row.id] for ref, row in rows.items() if row.id in hits}
+        self._hits = self._lines(refs)
+
+    def _lines(self, refs: Sequence[str]) -> dict[str, Hit]:
+        """The line behind each id; for the id of a belief the line that stated it, or its head where a person wrote that."""
+        index = self._memory.index
+        found = by_refs(index, {each for ref in refs for each in ids_of_line(ref)})
+        rows = {row.ref: row for row in reversed(found) if row.block is None}
+        hits = hits_of(self._memory, rows.values())
+        lines = {ref: next((rows[each] for each in ids_of_line(ref) if each in rows), None) for ref in refs}
+        return {ref: hits[row.id] for ref, row in lines.items() if row and row.id in hits}
 
     def _has(self, kind: str) -> bool:
         return any(doubt.kind == kind for doubt in self._asked)
@@ -141,18 +164,28 @@ def _candidate_hit(kept: keep.KeptForReview) -> Hit:
 # -- what a question is worth ---------------------------------------------------------------------------------------
 
 
+class _Weights(NamedTuple):
+    """What makes a question worth asking: how often names stand on lines, whom memory.md names, what was recalled lately."""
+
+    named: Mapping[str, int]
+    core: set[str]
+    recalled: Mapping[str, int]
+    today: date
+
+    def of(self, question: Question) -> float:
+        """The worth of a question: of its kind, its age, its names, and of how often its lines were recalled."""
+        keys = {entity_key(name) for name in question.names}
+        days = [date.fromisoformat(side.day) for side in question.sides if side.day]
+        age = max((self.today - max(days)).days, 0) if days else _OLD
+        youth: float = 0.5 ** (age / _HALF_LIFE)
+        known = _DOUBLING * log2(1 + min(max((self.named.get(key, 0) for key in keys), default=0), 1000))
+        asked = _DOUBLING * log2(1 + sum(self.recalled.get(side.ref, 0) for side in question.sides))
+        return round(_WEIGHT[question.kind] + youth + known + asked + (_CORE if keys & self.core else 0), 4)
+
+
 def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
-    """The questions with their worth: young, about those whom many lines and the core page name, of a kind that matters."""
     keys = {entity_key(name) for question in made for name in question.names}
-    counts = mention_counts(memory.index, keys)
-    core = core_names(memory.index)
-    return [replace(question, worth=round(_worth(question, counts, core, memory.today), 4)) for question in made]
-
-
-def _worth(question: Question, counts: Mapping[str, int], core: set[str], today: date) -> float:
-    keys = {entity_key(name) for name in question.names}
-    days = [date.fromisoformat(side.day) for side in question.sides if side.day]
-    age = (today - max(days)).days if days else 365
-    named = _NAMED * min(log2(1 + max((counts.get(key, 0) for key in keys), default=0)), 10)
-    youth: float = 0.5 ** (max(age, 0) / _HALF_LIFE)
-    return _WEIGHT[question.kind] + youth + named + (_CORE if keys & core else 0)
+    weights = _Weights(
+        mention_counts(memory.index, keys), core_names(memory.index), recalled_lately(memory), memory.today
+    )
+    return [replace(question, worth=weights.of(question)) for question in made]

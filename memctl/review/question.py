@@ -40,6 +40,11 @@ class Doubt(NamedTuple):
         return question_id(self.kind, *self.about)
 
 
+def ids_of_line(ref: str) -> tuple[str, ...]:
+    """The ids under which the line of an id may stand: that of a belief follows from that of the line that stated it."""
+    return (f"f-{ref[2:]}", ref[2:], ref) if ref.startswith("o-") else (ref,)
+
+
 class QuestionKind(NamedTuple):
     """One kind of question: what is asked, what its lines are called, and the answers by key.
 
@@ -157,7 +162,7 @@ def answer_line(question: Question, key: str, today: date) -> Fact:
 
 
 def _pair(line: Fact, question: Question, key: str, today: date) -> Fact:
-    (older, newer), (old, new) = question.about, map(_quote, question.sides)
+    (older, newer), (old, new) = (side.ref for side in question.sides), map(_quote, question.sides)
     if key == "y":
         return replace(line, text=f"{new} replaces {old}", supersedes=(older,), by=newer)
     if key == "o":

@@ -14,9 +14,13 @@ from typing import Any, NamedTuple
 
 from ..errors import MemctlError
 from ..ids import hashed
+from ..index.open_memory import OpenMemory
+from ..index.queries.review import refs_standing, settled_ids
+from ..markdown.escape import many
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
-from .question import Doubt, Question
+from . import keep
+from .question import Doubt, Question, ids_of_line
 
 _FILE = "review.json"
 
@@ -77,3 +81,34 @@ def _text(workspace: Workspace) -> str:
     with suppress(OSError, ValueError):
         return (workspace.memory / _FILE).read_text(encoding="ascii")
     return ""
+
+
+_MOST = 50  # questions that are looked up for the one line
+
+
+def waiting(memory: OpenMemory, *, public: bool = False) -> int:
+    """How many of the questions that were shown last, and of the candidates of ingests, wait: two statements, one page.
+
+    At most 50 are looked up; of `public` ones those that an agent may answer.
+    """
+    asked = {ref: one.doubt for ref, one in shown(memory.workspace).items() if one.is_public or not public}
+    for kept in keep.read(memory.workspace):
+        if not (public and kept.candidate.fact.private):
+            asked[kept.candidate.id] = Doubt("keep", (kept.candidate.id,))
+    asked = dict(list(asked.items())[:_MOST])
+    return memory.run(lambda at: _waiting(at, asked)) if asked else 0
+
+
+def _waiting(memory: OpenMemory, asked: dict[str, Doubt]) -> int:
+    answered = settled_ids(memory.index, asked)
+    left = [doubt for ref, doubt in asked.items() if ref not in answered]
+    lines = [doubt.about for doubt in left if doubt.kind not in ("same", "keep")]
+    there = refs_standing(memory.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
+    gone = sum(not all(there.intersection(ids_of_line(ref)) for ref in refs) for refs in lines)
+    return len(left) - gone
+
+
+def waiting_line(memory: OpenMemory, *, public: bool = False) -> str:
+    """The one line that a context ends with; empty where nothing waits."""
+    count = waiting(memory, public=public)
+    return f"{many(count, 'question waits', 'questions wait')} for an answer: memctl review" if count else ""

@@ -8,7 +8,6 @@ from datetime import timedelta
 from ..conflicts.listing import conflicts_in
 from ..entities.names_of_lines import KnownNames
 from ..entities.similar import SimilarNames
-from ..errors import MemctlError
 from ..facts import is_trusted
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import names_told
@@ -16,9 +15,9 @@ from ..index.queries.entries import saying
 from ..index.queries.names import all_entities
 from ..index.queries.review import from_outside, past_plans
 from ..language.names import entity_key
-from ..markdown.additions import UserPage
-from ..notes.edits import read_for_edit
-from ..reflect.proposals import CORE, PAGE, read_proposals, refused_in
+from ..notes.edits import Edit, read_for_edit
+from ..reflect.proposals import PAGE, CoreProposal, read_proposals
+from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt
@@ -61,16 +60,29 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
                 yield Doubt("same", tuple(sorted(map(entity_key, (entity, near.entity)))), near.reason)
 
 
-def _core(memory: OpenMemory) -> Iterator[Doubt]:
-    try:
-        page = read_for_edit(memory.workspace, PAGE).after
-        core = UserPage(read_for_edit(memory.workspace, CORE).after)
-    except MemctlError:
-        return
-    refused = refused_in(page)
-    for proposal in read_proposals(page):
-        if proposal.ref not in refused and not core.cites(proposal.ref):
-            yield Doubt("core", (proposal.ref,), proposal.reason)
+def _held(memory: OpenMemory) -> Iterator[Doubt]:
+    """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
+    planner = Planner(memory, None, set())
+    replay = planner.beliefs()
+    for pair in replay.asked:
+        kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
+        yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
+    planner.proposals(replay)
+    for proposal in read_proposals(_planned_page(memory, planner).after):
+        yield Doubt("core", (proposal.ref,), proposal.reason)
+
+
+def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
+    """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
+    planner = Planner(memory, None, set())
+    planner.proposals(planner.beliefs())
+    page = _planned_page(memory, planner)
+    return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)
+
+
+def _planned_page(memory: OpenMemory, planner: Planner) -> Edit:
+    planned = next((edit for edit in planner.plan.edits if edit.path == PAGE), None)
+    return planned or read_for_edit(memory.workspace, PAGE)
 
 
 def _trust(memory: OpenMemory) -> Iterator[Doubt]:
@@ -94,4 +106,4 @@ def _keep(memory: OpenMemory) -> Iterator[Doubt]:
         yield Doubt("keep", (kept.candidate.id,), kept.candidate.reason)
 
 
-_SOURCES: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _core, _trust, _keep)
+_SOURCES: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _held, _trust, _keep)

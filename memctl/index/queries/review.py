@@ -22,6 +22,20 @@ def settled(index: Index, questions: Iterable[str]) -> dict[str, Row]:
     return {target: entries[entry] for _, entry, target in listed}
 
 
+def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
+    """Those of some questions that a trusted line answers."""
+    sql = (
+        "SELECT DISTINCT link.target FROM link JOIN trusted ON trusted.id = link.entry "
+        "WHERE link.relation = 'settles' AND link.target IN ({keys})"
+    )
+    return {ref for (ref,) in index.rows_in(sql, questions)}
+
+
+def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
+    """Those of some ids that a line has, copies left out."""
+    return {ref for (ref,) in index.rows_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs)}
+
+
 def past_plans(index: Index, today: date, since: date) -> list[Row]:
     """Facts about a day that was still to come when they were told and has passed since, the day last, not before `since`.
 

@@ -24,8 +24,10 @@ class Hit:
     """One found entry as its author wrote it, read again from disk just now.
 
     `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
-    factors that made the score. For a line that stated a belief, `confidence` is the current one, `belief` its place in
-    bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills. `via` is the way to a related line: ids of lines
+    factors that made the score. `perhaps_superseded_by` is a newer line that, by its words, may have replaced this one: nobody
+    has said so yet, and the newer one stands above it. For a line that stated a belief, `confidence` is the current one,
+    `belief` its place in bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills.
+    `via` is the way to a related line: ids of lines
     and names in turn, from a hit to the line itself.
     """
 
@@ -42,6 +44,7 @@ class Hit:
     origin: str
     private: bool
     superseded_by: str | None = None
+    perhaps_superseded_by: str | None = None
     expired: bool = False
     retracted: bool = False
     score: float = 0.0
@@ -113,6 +116,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
     made |= {name: True for name, value in flags.items() if value}
     if hit.key is not None:
         made["key"] = hit.key
+    if hit.perhaps_superseded_by:
+        made["perhaps_superseded_by"] = hit.perhaps_superseded_by
     if hit.also:
         made["also"] = [str(citation) for citation in hit.also]
     if hit.belief:

@@ -50,6 +50,19 @@ RULES: dict[str, Measured] = {
     "another view": Measured(4, 4),
     "same topic": Measured(81, 130),
     "model": Measured(0, 0),
+    # replacement and conflict: `python bench/replacement.py --labels`
+    "replaced: ended": Measured(0, 0),
+    "replaced: cancelled": Measured(0, 0),
+    "replaced: number": Measured(0, 0),
+    "replaced: time": Measured(0, 0),
+    "replaced: change": Measured(0, 0),
+    "replaced: topic": Measured(0, 0),
+    "replaced: kind": Measured(0, 0),
+    "replaced: hearsay": Measured(0, 0),
+    "conflict: number": Measured(0, 0),
+    "conflict: value": Measured(0, 0),
+    "conflict: denied": Measured(0, 0),
+    "conflict: opposite": Measured(0, 0),
 }
 """Every rule that judges, with what `make judge` measured for it on labelled text by another hand."""
 

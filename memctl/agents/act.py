@@ -362,6 +362,8 @@ def _remarks(hit: Hit) -> Iterator[str]:
         yield f"confidence {hit.confidence:g}"
     if hit.superseded_by or hit.expired:
         yield "no longer so"
+    elif hit.perhaps_superseded_by:
+        yield "perhaps no longer so"
     if hit.retracted:
         yield "never true"
     if not is_trusted(hit.origin):

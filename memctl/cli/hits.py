@@ -109,6 +109,8 @@ def _marks(call: Call, hit: Hit) -> str:
         marks = [f"never true, corrected by ^{hit.superseded_by}"]
     elif hit.superseded_by:
         marks = [f"until {hit.valid.last or 'then'}, replaced by ^{hit.superseded_by}"]
+    elif hit.perhaps_superseded_by:
+        marks = [f"perhaps replaced by ^{hit.perhaps_superseded_by}"]
     else:
         marks = [f"ended {hit.valid.last}"] if hit.expired else []
     if not is_trusted(hit.origin):

@@ -1,42 +1,27 @@
-"""Conflicts: pairs of standing facts that disagree, each read again from disk, with the rule that found them."""
+"""Conflicts: pairs of standing lines that disagree, or of which the newer may have replaced the older, each read from disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from itertools import chain
 
-from ..conflicts.disagreement import Statement, disagreement
-from ..entities.names_of_lines import KnownNames
-from ..facts import Fact, is_trusted
+from ..facts import is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import (
-    ToldFact,
-    facts_about,
-    keys_by_entity,
-    mention_count,
-    said_since,
-    side_by_side,
-    slots_filled,
-    weighed,
-)
+from ..index.queries.beliefs import facts_about, said_since, slots_filled
 from ..index.queries.entries import by_ids, slot_ids
 from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.row import Row
-from ..language.analyzer import terms
-from ..language.names import entity_key
+from ..judgement import Judgement, Tier
+from ..markdown.lines import Role
 from ..recall.entry_hits import hits_of, text_of
-from ..stance.stance import Stance, stance
-from ..truth.judge import Validities, judge
-from .pairs import Pair, in_slots, marks_of, pairs_with, pairs_worth, values_differ
-
-_MOST_FACTS = 20_000  # of one entity, the newest
-_MOST_PAIRS = 4_000  # of one entity that are read word by word, the likeliest: some 2 s
-_COMPARED = 2_000  # lines about a name up to which what was told lately is held against them
+from ..truth.judge import judge
+from ..truth.replaced import Replaced, replaced_since, unsettled
+from .slots import in_slots, values_differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +32,11 @@ class Conflict:
     rule: str
     reason: str
     about: tuple[str, ...]
+    kind: str = "conflict"
+    """`replacement` where the newer may have replaced the older: that is a question, and no fault of the pages."""
 
     def __str__(self) -> str:
-        """One line for a list of findings: "opposite: “male” against “female”: memory/…#L1 and memory/…#L2"."""
+        """One line for a list of findings: "conflict: opposite: male against female: memory/…#L1 and memory/…#L2"."""
         reason = f": {self.reason}" if self.reason else ""
         return f"{self.rule}{reason}: {' and '.join(str(hit.source) for hit in self.sides)}"
 
@@ -57,8 +44,8 @@ class Conflict:
 def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
     """Every pair of facts that disagree today, the newest first; with `about`, those about the entity of that name.
 
-    Left out: what is superseded, expired or retracted, copies in managed blocks, observations, pairs that a line names
-    as compatible, and pairs of which neither side is trusted. A note says where there was too much to compare.
+    Left out: what is superseded, expired or retracted, copies in managed blocks, observations, pairs that a line relates or
+    settles, what is certain, and pairs of which neither side is trusted.
     """
 
     def job(memory: OpenMemory) -> tuple[Conflict, ...]:
@@ -71,207 +58,90 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
 
 def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
     """The same from the open index as it is."""
-    index = memory.index
-    keys = keys_of(index, about.removeprefix("@")) if about is not None else None
-    groups = keys_by_entity(index) if keys is None else {keys[0]: set(keys)}
-    pairs = _slot_pairs(memory, keys)
-    cut: list[str] = []
-    for done, (name, group) in enumerate(sorted(groups.items())):
-        pairs += [Pair(one, other, "") for one, other in _worth(index, name, group, cut)]
-        memory.progress(done + 1, len(groups))
-    if cut:
-        more = f" and {len(cut) - 3} more" if len(cut) > 3 else ""
-        memory.tell(
-            f"too many lines are alike to compare them all; the likeliest were, about {', '.join(cut[:3])}{more}"
-        )
-    if keys and not any(facts_about(index, group, 1) for group in groups.values()):
+    keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
+    if keys and not facts_about(memory.index, keys, 1):
         memory.tell(f"no fact names {about}")
-    return tuple(_found(memory, list(dict.fromkeys(pairs))))
+    found = [*slot_conflicts(memory, keys), *(pair for pair in replaced_since(memory, names=keys) if _of_facts(pair))]
+    return _shown(memory, found)
 
 
 def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
-    """Those pairs of which one side was told from `since` on, about names with no more than 2,000 lines.
+    """Those pairs of which one side was told from `since` on; what was told before is looked at only beside it."""
+    fresh = set(said_since(memory.index, since))
+    slots = (pair for pair in slot_conflicts(memory, None, fresh) if {pair.older.id, pair.newer.id} & fresh)
+    return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since) if _of_facts(pair))])
 
-    All that is looked at are those facts, and the lines about the same names: each pair as in a small workspace.
-    """
+
+def _of_facts(pair: Replaced) -> bool:
+    facts = pair.older.role == pair.newer.role == Role.FACT.value
+    return facts and pair.judgement.tier is Tier.ASKED
+
+
+# -- slots ------------------------------------------------------------------------------------------------------------
+
+
+def slot_conflicts(
+    memory: OpenMemory, names: Sequence[str] | None = None, fresh: Iterable[int] | None = None
+) -> list[Replaced]:
+    """Values of one slot that the order of versions does not settle: of these names, or those of some facts."""
     index = memory.index
-    fresh = by_ids(index, said_since(index, since))
-    groups: dict[str, tuple[str, ...]] = {}
-    of: dict[str, list[int]] = {}
-    for entry in fresh.values():
-        for keys in {keys_of(index, name) for name in entry.names.split("\n") if name}:
-            groups[keys[0]] = tuple(dict.fromkeys((*groups.get(keys[0], ()), *keys)))
-            of.setdefault(keys[0], []).append(entry.id)
-    small = {name: keys for name, keys in groups.items() if mention_count(index, keys) <= _COMPARED}
-    slots = {
-        (entry.slot, first): small[first]
-        for entry in fresh.values()
-        if entry.slot is not None and entry.block is None
-        for first in (keys_of(index, entry.names.split("\n", 1)[0])[0],)
-        if first in small
-    }
-    pairs = [pair for pair in _varied_pairs(memory, slots) if {pair.first, pair.second} & fresh.keys()]
-    for name, keys in sorted(small.items()):
-        pairs += [Pair(one, other, "") for one, other in _worth_with(index, keys, set(of[name]))]
-    return tuple(_found(memory, list(dict.fromkeys(pairs))))
+    ids = _in_varied_slots(index, names) if fresh is None else _beside(index, fresh)
+    verdict = judge(index, by_ids(index, ids).values(), memory.today)
+    pairs = in_slots(verdict.claims.values(), verdict.validity, memory.today)
+    entries = by_ids(index, chain.from_iterable(pair[:2] for pair in pairs))
+    seen = reread(memory.workspace, entries.values(), index)
+    facts = {i: text_of(entries[i], seen[i]).fact for i in seen}
+    made = []
+    for first, second, rule in pairs:
+        one, other = facts.get(first), facts.get(second)
+        if one and other and values_differ(one, other, rule):
+            judgement = Judgement("conflict", "disagrees", Tier.ASKED, one.key or "", rule)
+            made.append(Replaced(entries[first], entries[second], judgement))
+    return unsettled(index, made)
 
 
-# -- which pairs ------------------------------------------------------------------------------------------------------
-
-
-def _varied_pairs(memory: OpenMemory, slots: Mapping[tuple[str, str], Sequence[str]]) -> list[Pair]:
-    """Pairs in some slots, (key, bearer) with all name keys of the bearer."""
-    ids = chain.from_iterable(slot_ids(memory.index, key, names) for (key, _), names in slots.items())
-    return _unsettled(memory, ids)
-
-
-def _unsettled(memory: OpenMemory, ids: Iterable[int]) -> list[Pair]:
-    """Pairs within the slots of these facts that the order of versions does not settle."""
-    verdict = judge(memory.index, by_ids(memory.index, ids).values(), memory.today)
-    return in_slots(verdict.claims.values(), verdict.validity, memory.today)
-
-
-def _worth_with(index: Index, keys: Iterable[str], fresh: Set[int]) -> Iterator[tuple[int, int]]:
-    """Pairs about one entity with one of the facts `fresh` in each, the older first."""
-    told = facts_about(index, keys, _MOST_FACTS)[::-1]
-    if len(told) < 2:
-        return
-    words = frozenset(term for key in keys for term in terms(key))
-    places = [at for at, fact in enumerate(told) if fact.id in fresh]
-    own, days = [fact.own for fact in told], [fact.day for fact in told]
-    pairs = pairs_with(own, days, words, places, _MOST_PAIRS)
-    yield from _counting((told[i], told[j]) for i, j in pairs)
-
-
-def _counting(pairs: Iterable[tuple[ToldFact, ToldFact]]) -> Iterator[tuple[int, int]]:
-    """The ids of what says different things, and not both from outside."""
-    for one, other in pairs:
-        if one.content_key != other.content_key and (is_trusted(one.origin) or is_trusted(other.origin)):
-            yield one.id, other.id
-
-
-def _slot_pairs(memory: OpenMemory, names: Sequence[str] | None) -> list[Pair]:
-    """Pairs in the slots that have more than one value."""
-    values: dict[tuple[str, str], set[int]] = {}
-    members: dict[tuple[str, str], list[int]] = {}
+def _in_varied_slots(index: Index, names: Sequence[str] | None) -> list[int]:
+    """The facts in slots that have more than one value."""
+    members: dict[tuple[str, str], dict[int, int]] = {}
     first: dict[str, str] = {}
-    for key, name, entry, same in slots_filled(memory.index, names):
+    for key, name, entry, same in slots_filled(index, names):
         if name not in first:
-            first[name] = keys_of(memory.index, name)[0] if name else ""
-        values.setdefault((key, first[name]), set()).add(same)
-        members.setdefault((key, first[name]), []).append(entry)
-    return _unsettled(memory, chain.from_iterable(members[slot] for slot, found in values.items() if len(found) > 1))
+            first[name] = keys_of(index, name)[0] if name else ""
+        members.setdefault((key, first[name]), {})[entry] = same
+    return [entry for held in members.values() if len(set(held.values())) > 1 for entry in held]
 
 
-def _worth(index: Index, name: str, keys: Iterable[str], cut: list[str]) -> Iterator[tuple[int, int]]:
-    """Pairs of facts about one entity that may disagree by their words, the older first; `cut` gets a name with too many."""
-    told = facts_about(index, keys, _MOST_FACTS + 1)
-    if len(told) < 2:
-        return
-    newest = told[:_MOST_FACTS][::-1]
-    words = frozenset(term for key in keys for term in terms(key))
-    marks = [marks_of(fact.own, words) for fact in newest]
-    pairs, total = pairs_worth(marks, [fact.day for fact in newest], _MOST_PAIRS)
-    if total > len(pairs) or len(told) > len(newest):
-        cut.append(name)
-    yield from _counting((newest[i], newest[j]) for i, j in pairs)
+def _beside(index: Index, fresh: Iterable[int]) -> list[int]:
+    """The facts in the slots that some facts fill."""
+    found: dict[int, None] = {}
+    for entry in by_ids(index, fresh).values():
+        if entry.slot is not None and entry.block is None:
+            name = entry.names.split("\n", 1)[0]
+            found |= dict.fromkeys(slot_ids(index, entry.slot, keys_of(index, name) if name else ("",)))
+    return list(found)
 
 
-# -- which of them disagree -------------------------------------------------------------------------------------------
+# -- as they are shown ------------------------------------------------------------------------------------------------
 
 
-def _found(memory: OpenMemory, pairs: Sequence[Pair]) -> list[Conflict]:
-    index, today = memory.index, memory.today
-    entries = by_ids(index, chain.from_iterable((pair.first, pair.second) for pair in pairs))
-    verdict = judge(index, entries.values(), today)
-    pairs = [pair for pair in pairs if _stands(pair, entries, verdict, today)]
-    refs = {entries[i].ref for pair in pairs for i in pair[:2]}
-    compatible, ledger = side_by_side(index, refs), weighed(index, refs)
-    pairs = [
-        pair
-        for pair, one, other in ((pair, entries[pair.first], entries[pair.second]) for pair in pairs)
-        if not _linked(one, other, compatible) and not _is_evidence(one.ref, other.ref, ledger)
-    ]
-    close = _Comparison(memory, {i: entries[i] for pair in pairs for i in pair[:2]}, verdict)
-    found: dict[tuple[int, ...], Conflict] = {}
-    for pair in pairs:
-        twins = tuple(sorted(entries[i].content_key for i in pair[:2]))
-        if twins not in found and (conflict := close.compared(pair)):
-            found[twins] = conflict
-    return sorted(found.values(), key=_newest_first)
+def _shown(memory: OpenMemory, found: Iterable[Replaced]) -> tuple[Conflict, ...]:
+    """The pairs with both sides as they stand on disk, twins once, the newest first."""
+    once = {frozenset((pair.older.content_key, pair.newer.content_key)): pair for pair in reversed(list(found))}
+    pairs = list(once.values())
+    entries = {row.id: row for pair in pairs for row in (pair.older, pair.newer)}
+    hits = hits_of(memory, entries.values())
+    made = [_conflict(pair, hits) for pair in pairs if pair.older.id in hits and pair.newer.id in hits]
+    return tuple(sorted(made, key=_newest_first))
+
+
+def _conflict(pair: Replaced, hits: Mapping[int, Hit]) -> Conflict:
+    rows: list[Row] = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
+    one, other = (hits[row.id] for row in rows)
+    about = tuple(name for name in one.entities if name in other.entities)
+    return Conflict((one, other), pair.judgement.rule, pair.judgement.reason, about, pair.judgement.kind)
 
 
 def _newest_first(conflict: Conflict) -> tuple[int, str, str]:
     days = [date.fromisoformat(hit.day).toordinal() for hit in conflict.sides if hit.day]
     one, other = conflict.sides
     return -max(days, default=0), str(one.source), str(other.source)
-
-
-def _stands(pair: Pair, entries: Mapping[int, Row], verdict: Validities, today: date) -> bool:
-    """Both sides are there and count; in a slot, the rule has seen to that."""
-    if pair.first not in entries or pair.second not in entries:
-        return False
-    return bool(pair.rule) or all(verdict.validity[i].holds(today) for i in pair[:2])
-
-
-def _linked(one: Row, other: Row, compatible: Mapping[str, set[int]]) -> bool:
-    """An author related the two: one replaces, corrects, supports or refutes the other, or a line speaks for both."""
-    named = ((a.links.split("\n"), b.ref) for a, b in ((one, other), (other, one)) if a.links)
-    direct = any(line.split(" ", 1)[1] == ref for lines, ref in named for line in lines)
-    return direct or bool(compatible.get(one.ref, set()) & compatible.get(other.ref, set()))
-
-
-def _is_evidence(one: str, other: str, ledger: Mapping[str, set[str]]) -> bool:
-    """True where a belief already weighs one of the two: its confidence says what the other one did to it."""
-    pairs = ((ledger.get(a, ()), ledger.get(b, ())) for a, b in ((one, other), (other, one)))
-    return any("stated" in first and "weighed" in second for first, second in pairs)
-
-
-class _Comparison:
-    """Looks at pairs closely: their lines are read again, and only those that disagree become hits."""
-
-    def __init__(self, memory: OpenMemory, entries: Mapping[int, Row], verdict: Validities) -> None:
-        self._memory, self._entries, self._verdict = memory, entries, verdict
-        self._seen = reread(memory.workspace, entries.values(), memory.index)
-        self._known = KnownNames(memory.index)
-        self._names: dict[str, frozenset[str]] = {}
-
-    def compared(self, pair: Pair) -> Conflict | None:
-        """The conflict that a pair is, if it is one; what is not trusted stands second."""
-        one, other = (self._fact(i) for i in pair[:2])
-        if one is None or other is None:
-            return None
-        if pair.rule:
-            found = (pair.rule, one.key or "") if values_differ(one, other, pair.rule) else None
-        elif one.outcome and other.outcome:
-            found = None  # two attempts
-        else:
-            names = frozenset(chain.from_iterable(map(self._terms, (*one.entities, *other.entities))))
-            found = disagreement(
-                self._statement(pair.first, one), self._statement(pair.second, other), names, self._weigh
-            )
-        if not found:
-            return None
-        sides = sorted(map(self._hit, pair[:2]), key=lambda hit: not is_trusted(hit.origin))
-        about = tuple(name for name in sides[0].entities if name in sides[1].entities)
-        return Conflict((sides[0], sides[1]), found[0], found[1], about)
-
-    def _fact(self, number: int) -> Fact | None:
-        return text_of(self._entries[number], self._seen[number]).fact if number in self._seen else None
-
-    def _statement(self, number: int, fact: Fact) -> Statement:
-        day = self._entries[number].day
-        return Statement(fact, self._verdict.validity[number].valid, date.fromisoformat(day) if day else None)
-
-    def _terms(self, name: str) -> frozenset[str]:
-        """The search terms of every name of somebody."""
-        if name not in self._names:
-            self._names[name] = frozenset(chain.from_iterable(map(terms, (name, *keys_of(self._memory.index, name)))))
-        return self._names[name]
-
-    def _weigh(self, one: Fact, other: Fact) -> Stance:
-        return stance(one, other, canonical=lambda name: entity_key(self._known.known_as(name)))
-
-    def _hit(self, number: int) -> Hit:
-        entries = [self._entries[number]]
-        return hits_of(self._memory, entries, self._verdict, seen=self._seen, known=self._known)[number]

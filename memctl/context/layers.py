@@ -144,10 +144,13 @@ class Layers:
             return []
         hits = self._relevant(self._open(query, _RECALLED), query.words)
         places = {hit.ref: str(hit.source) for hit in hits}
-        lines = [item_of(hit, "recalled", _section(hit), places.get(hit.superseded_by or "")) for hit in hits]
+        lines = [item_of(hit, "recalled", _section(hit), places.get(_newer(hit))) for hit in hits]
         now = fitting(self._fresh(self._now(query)), room // 3, self._count, before)
         ordered = [*now, *self._taught(query, hits), *lines[:5], *self._beliefs(query, hits), *lines[5:]]
-        return fitting(self._fresh(ordered), room, self._count, before)
+        kept = fitting(self._fresh(ordered), room, self._count, before)
+        shown = {item.source for item in (*before, *kept)}
+        alone = {str(hit.source) for hit in hits if _newer(hit) and places.get(_newer(hit)) not in shown}
+        return [item for item in kept if item.source not in alone]  # nothing old without what came in its place
 
     def _relevant(self, hits: Sequence[Hit], words: str) -> list[Hit]:
         """The hits that are not far weaker than the best. A question for reasons lifts lines that give one, replaced or not."""
@@ -238,3 +241,8 @@ def _because() -> re.Pattern[str]:
         r"\b(?:because|since|so that|due to|reason|потому|поскольку|так как|из-за|чтобы|ради)\b|因为|由于|为了",
         re.IGNORECASE,
     )
+
+
+def _newer(hit: Hit) -> str:
+    """The id of the line that replaced a hit, or may have; empty where none did."""
+    return hit.superseded_by or hit.perhaps_superseded_by or ""

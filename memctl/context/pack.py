@@ -95,6 +95,8 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
         marks.append(f"replaced by {by}")
     elif hit.expired and hit.valid.last:
         marks.append(f"until {hit.valid.last}")
+    elif hit.perhaps_superseded_by:
+        marks.append(f"perhaps replaced by {replaced_by or 'a newer line'}")
     if hit.origin.partition(":")[0] == "agent":
         marks.append("said by the agent")
     elif not is_trusted(hit.origin):  # enters no context; /recall of a server marks it

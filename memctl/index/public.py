@@ -41,11 +41,12 @@ def _shared(hits: Iterable[Hit], private: Private) -> Iterable[Hit]:
     for hit in hits:
         if hit.private or cites(hit.content, private.refs) or private.refs & set(hit.via):
             continue
-        told = hit.superseded_by in private.refs
+        told, asked = hit.superseded_by in private.refs, hit.perhaps_superseded_by in private.refs
         yield replace(
             hit,
             heading="" if private_lines_of_text(hit.heading) else hit.heading,
             superseded_by=PRIVATE if told else hit.superseded_by,
+            perhaps_superseded_by=None if asked else hit.perhaps_superseded_by,
             also=_public(hit.also, private),
             evidence=_public(hit.evidence, private),
             belief=None if hit.belief and private.holds(hit.belief) else hit.belief,

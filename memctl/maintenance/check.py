@@ -78,7 +78,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
     findings += _twice(pages)
     findings += _shared_aliases(pages)
     findings += _aliases(workspace)
-    findings += (_conflict(pair) for pair in conflicts(memory))
+    findings += (_conflict(pair) for pair in conflicts(memory) if pair.kind == "conflict")
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
 
 

@@ -65,7 +65,9 @@ def fit(hits: Sequence[Hit], budget: int, before: Sequence[Hit] = ()) -> tuple[H
         if cost(hit) <= left and not any(_repeats(hit, other) for other in (*before, *kept)):
             kept.append(hit)
             left -= cost(hit)
-    return tuple(kept)
+    shown = {hit.ref for hit in (*before, *kept)}
+    lost = {hit.ref for hit in hits} - shown  # what may have been replaced goes with what replaced it
+    return tuple(hit for hit in kept if hit.perhaps_superseded_by not in lost)
 
 
 def _repeats(hit: Hit, other: Hit) -> bool:

@@ -262,17 +262,19 @@ def order(
     today: date,
     replaced: Mapping[int, int],
     over: Iterable[int] = (),
+    perhaps: Mapping[int, int] = MappingProxyType({}),
 ) -> list[Ranked]:
     """Candidates best first, exact twins as one (the newest stands for all), what was replaced just below its replacement.
 
     `replaced` maps an entry to what replaced it; `over` are entries whose time has passed: they weigh a quarter less.
+    `perhaps` maps one to what may have replaced it: it stands below that, and weighs the same.
     """
     groups: dict[int, list[Candidate]] = {}
     for candidate in candidates:
         groups.setdefault(candidate.content_key, []).append(candidate)
     ended = set(over) | set(replaced)
     ranked = [_rank(group, times, asks_name, today, ended) for group in groups.values()]
-    return _sink({r.candidate.id: r for r in ranked}, replaced)
+    return _sink({r.candidate.id: r for r in ranked}, {**perhaps, **replaced})
 
 
 def _rank(group: list[Candidate], times: Sequence[Period], asks_name: bool, today: date, ended: set[int]) -> Ranked:

@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
@@ -35,6 +36,7 @@ from ..index.row import Entity, Row
 from ..language.analyzer import query_terms
 from ..language.names import entity_key
 from ..truth.judge import Validities, judge
+from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.validity import versions
 from .answer import explain_empty, fit_hits, fit_related, public_answer
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
@@ -95,7 +97,7 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
             while True:
                 if found := _search(request, width, vectors):
                     judged = _judge(request, found)
-                    hits = _make_hits(request, judged, _rank(request, judged))
+                    hits = _make_hits(request, *_rank(request, judged))
                 if not request.about or len(hits) >= k or len(found) < width:
                     break
                 width *= 8  # lines about others with that name took the places
@@ -194,11 +196,12 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
 
 
 class _Judged(NamedTuple):
-    """What was found and may be shown, with the verdict on it and on what replaced it."""
+    """What was found and may be shown, with the verdict on it and on what replaced it; `asked`: what may have, in words."""
 
     found: Mapping[int, Found]
     entries: Mapping[int, Row]
     verdict: Validities
+    asked: Mapping[int, Replaced] = MappingProxyType({})
 
 
 def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
@@ -214,24 +217,57 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
 # -- rank -------------------------------------------------------------------------------------------------------------
 
 
-def _rank(request: _Request, judged: _Judged) -> list[Ranked]:
-    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match."""
+def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
+    """The candidates in their final order. What replaced one of them joins them, even if its own words do not match.
+
+    What the first of them were replaced by in words alone is looked for once they are known.
+    """
+    ranked = _ordered(request, judged)
+    if not all("recent" in how.why for how in judged.found.values()):
+        changed = _changed_in_words(request, judged, ranked)
+        return (changed, _ordered(request, changed)) if changed is not judged else (judged, ranked)
+    asked = next((days for days in (request.query.days, *request.query.times) if days), Period())
+    return judged, sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
+
+
+def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     found, verdict, query, day = judged.found, judged.verdict, request.query, request.day
     replaced = _replaced(request, judged)
+    perhaps = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
     relevance = {i: found[i].relevance for i in judged.entries}
-    for new in dict.fromkeys(replaced.values()):
-        pulled = max(found[old].relevance for old, by in replaced.items() if by == new)
+    pairs = [*replaced.items(), *perhaps.items()]
+    for new in dict.fromkeys(by for _, by in pairs):
+        pulled = max(found[old].relevance for old, by in pairs if by == new)
         relevance[new] = max(pulled, relevance.get(new, 0.0))
     named = {i for i in relevance if i in found and found[i].why.get("entity")}
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
-    ranked = order(candidates, query.times, bool(named), day, replaced, over)
-    if not all("recent" in how.why for how in found.values()):
-        return ranked
-    asked = next((days for days in (query.days, *query.times) if days), Period())
-    return sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
+    return order(candidates, query.times, bool(named), day, replaced, over, perhaps)
+
+
+def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:
+    """The verdict with what a newer line replaces in words: certainly, or perhaps (then it only stands below that line)."""
+    first = [
+        judged.entries[place.candidate.id] for place in ranked[: request.k] if place.candidate.id in judged.entries
+    ]
+    standing = [entry for entry in first if not judged.verdict.validity[entry.id].is_over(request.day)]
+    found = replacements_of(request.memory.on(request.day), standing, judged.found)
+    joining = passing(request.memory.index, {pair.newer.id for pair in found.values()}, request.condition)
+    found = {
+        old: pair
+        for old, pair in found.items()
+        if pair.newer.id in joining and not (request.query.public and pair.newer.private)
+    }
+    if not found:
+        return judged
+    verdict = folded(judged.verdict, found)
+    asked = {old: pair for old, pair in found.items() if orders(pair)}
+    entries = {**verdict.entries, **{pair.newer.id: pair.newer for pair in asked.values()}}
+    missing = [pair.newer for pair in asked.values() if pair.newer.id not in verdict.validity]
+    validity = {**judge(request.memory.index, missing, request.day, request.query.as_of).validity, **verdict.validity}
+    return judged._replace(verdict=verdict._replace(entries=entries, validity=validity), asked=asked)
 
 
 def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
@@ -280,11 +316,12 @@ def _make_hit(request: _Request, judged: _Judged, place: Ranked, read: Mapping[i
     if not standing or (request.about and not _is_about(read[standing[0].id], request.about)):
         return None
     first, *twins = standing
-    found = judged.found.get(first.id)
+    found, perhaps = judged.found.get(first.id), judged.asked.get(first.id)
     factors = {name: round(value, 3) for name, value in place.factors._asdict().items()}
     return replace(
         read[first.id],
         score=place.score,
+        perhaps_superseded_by=perhaps.newer.ref if perhaps and not read[first.id].superseded_by else None,
         why=dict(found.why) if found else {"replaces": 1},
         parts={"relevance": round(first.relevance, 4), **(found.parts if found else {}), "factors": factors},
         also=tuple(read[twin.id].source for twin in twins if not twin.copy),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 
-from ..conflicts.listing import conflicts_in
+from ..conflicts.listing import slot_conflicts
 from ..entities.names_of_lines import KnownNames
 from ..entities.similar import SimilarNames
 from ..facts import is_trusted
@@ -34,13 +34,11 @@ def doubts(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    for pair in replaced_since(memory):
+    for pair in (*replaced_since(memory), *slot_conflicts(memory)):
         if not pair.judgement.is_certain:
-            yield Doubt("replaced", (pair.older.ref, pair.newer.ref), pair.judgement.reason)
-    for conflict in conflicts_in(memory):
-        one, other = conflict.sides
-        kind = "replaced" if is_trusted(other.origin) else "trust"
-        yield Doubt(kind, (one.ref, other.ref), f"{conflict.rule}: {conflict.reason}".removesuffix(": "))
+            kind = "replaced" if is_trusted(pair.newer.origin) else "trust"
+            why = f"{pair.judgement.rule}: {pair.judgement.reason}".removesuffix(": ")
+            yield Doubt(kind, (pair.older.ref, pair.newer.ref), why)
 
 
 def _due(memory: OpenMemory) -> Iterator[Doubt]:

@@ -145,6 +145,9 @@ def _marks(hit: Hit) -> list[str]:
         marks = [f"never true{by}" if hit.retracted else f"outdated since {hit.valid.last or 'then'}{by}"]
     elif hit.expired:
         marks = [f"ended {hit.valid.last}"]
+    elif hit.perhaps_superseded_by:
+        by = f", see ^{hit.perhaps_superseded_by}" if hit.perhaps_superseded_by != _PRIVATE else ""
+        marks = [f"perhaps outdated{by}"]
     return marks + ([] if is_trusted(hit.origin) else [f"untrusted: {_safe(hit.origin)}"])
 
 

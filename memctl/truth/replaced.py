@@ -1,19 +1,57 @@
 """What was replaced in words: pairs of lines, an older and a newer one, that no mark relates and that cannot both hold today.
 
 Three rooms ask: recall and reflect for what they are about to show (`replacements_of`, `folded`), review and conflicts for
-what was told lately (`replaced_since`). All get the same pairs, judged by truth/change.py; an owner's answer ends them.
+what was told lately (`replaced_since`). All get the same pairs: of the earlier lines about the same names, the nearest one
+that truth/change.py judges. A trusted line that relates the two, or answers the question, ends the matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
+from ..facts import Fact, Kind, Period, is_trusted
+from ..ids import question_id
+from ..index.index import Index
+from ..index.lexical import select_terms
 from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import side_by_side, weighed
+from ..index.queries.entries import (
+    by_ids,
+    entry_count,
+    frequencies,
+    lines_like,
+    lines_telling,
+    own_terms,
+    settled_questions,
+    told_between,
+)
+from ..index.queries.names import keys_of
+from ..index.reread import reread
 from ..index.row import Row
-from ..judgement import Judgement
-from .judge import Validities
+from ..judgement import Judgement, Tier
+from ..language.analyzer import terms
+from ..markdown.grammar import parse
+from ..markdown.lines import Role, content_of
+from .change import Change, Statement, Weight, judge_change, stated_by
+from .judge import Validities, judge
+from .statement import Sentence, kind_terms, marker_terms, opposites, topic_terms
+from .validity import Validity
+
+ASKED_AS = "replaced"
+"""The kind of review under which such a pair is asked: its question is `question_id(ASKED_AS, older.ref, newer.ref)`."""
+
+_LONGEST = 1_200  # characters of a note that are read
+_BESIDE = 24  # earlier lines that a newer one is held against
+_POSTINGS = 3_000  # of the terms that find them
+_FIRM = 0.6  # an opinion held less firmly than that replaces nothing
+_NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
+_AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
+_HEARSAY = "replaced: hearsay"
+_BY_KIND = "replaced: kind"
+_USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
 class Replaced(NamedTuple):
@@ -28,23 +66,297 @@ class Replaced(NamedTuple):
     judgement: Judgement
 
 
-def replaced_since(memory: OpenMemory, since: date | None = None) -> tuple[Replaced, ...]:
+def replaced_since(
+    memory: OpenMemory, since: date | None = None, names: Collection[str] | None = None
+) -> tuple[Replaced, ...]:
     """Every such pair whose newer line was told from `since` on (None: ever) until today, the newest first.
+
+    With `names`, those about the entity that goes by these keys.
 
     Reads from the open index. The work grows with the lines told since then, not with the store. Pairs that a trusted
     line settles, relates or says to hold side by side are left out, and so is what holds no longer.
     """
-    return ()
+    finder = _Finder(memory)
+    fresh = told_between(memory.index, since, memory.today)
+    if names is not None:
+        fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
+    finder.read(fresh)
+    found: list[_Candidate] = []
+    for done, entry in enumerate(fresh):
+        found += finder.older(entry)
+        memory.progress(done + 1, len(fresh))
+    pairs = _nearest(_standing(memory, found))
+    return tuple(sorted(pairs, key=lambda pair: _place(pair.newer), reverse=True))
 
 
-def replacements_of(memory: OpenMemory, entries: Iterable[Row]) -> dict[int, Replaced]:
+def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int] = ()) -> dict[int, Replaced]:
     """For those of some entries that a newer line replaces in words, or may replace: the pair, by the older one's id.
 
-    Reads from the open index, with a bounded number of statements for each entry. Lines told after today do not count.
+    Reads from the open index, with a bounded number of statements for all of them. Lines told after today do not count.
+    `beside` are entries that were found with them, among which a newer line may be.
     """
-    return {}
+    finder = _Finder(memory)
+    wanted = [entry for entry in entries if _speaks(entry)]
+    finder.read(wanted)
+    wanted = [entry for entry in wanted if finder.states(entry)]
+    if not wanted:
+        return {}
+    newer = finder.telling(wanted, beside)
+    found: list[_Candidate] = []
+    for entry in newer[:_NEWER]:
+        found += finder.older(entry)
+    ids = {entry.id for entry in wanted}
+    pairs = sorted(_nearest(_standing(memory, found), _AS_NEAR), key=lambda pair: _place(pair.newer))
+    return {pair.older.id: pair for pair in pairs if pair.older.id in ids}
 
 
 def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
     """The verdict on entries, in which what was certainly replaced in words is replaced; what is asked changes nothing."""
-    return verdict
+    sure = {
+        older: pair.newer for older, pair in found.items() if pair.judgement.is_certain and older in verdict.validity
+    }
+    if not sure:
+        return verdict
+    validity = dict(verdict.validity)
+    for older, newer in sure.items():
+        held = validity[older]
+        start = newer.first or newer.day
+        ends = [held.valid.last, date.fromisoformat(start) - timedelta(days=1) if start else None]
+        validity[older] = Validity(
+            Period(held.valid.first, min(filter(None, ends), default=None)), newer.id, held.retracted
+        )
+        validity.setdefault(newer.id, Validity(Period(date.fromisoformat(start) if start else None)))
+    entries = {**verdict.entries, **{newer.id: newer for newer in sure.values()}}
+    return Validities(validity, entries, verdict.claims)
+
+
+def orders(pair: Replaced) -> bool:
+    """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
+    told = is_trusted(pair.newer.origin) and pair.judgement.rule != _HEARSAY
+    return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
+
+
+# -- finding ----------------------------------------------------------------------------------------------------------
+
+
+class _Candidate(NamedTuple):
+    """A pair that the words put together, before truth has said whether both stand."""
+
+    older: Row
+    newer: Row
+    change: Change
+
+
+def _place(entry: Row) -> tuple[str, str, int]:
+    """Sorts lines as they were told; those of one day by their page."""
+    return entry.day or "", entry.path, entry.line
+
+
+def _speaks(entry: Row) -> bool:
+    """False for copies, what memctl wrote, notes outside of the daily logs, and an opinion that is hardly held."""
+    if entry.block is not None or entry.kind == Kind.OBSERVATION.value:
+        return False
+    if entry.role == Role.FACT.value:
+        return entry.kind != Kind.OPINION.value or (entry.confidence or 0.0) >= _FIRM
+    return entry.role in ("text", "item") and entry.day is not None and entry.path.startswith("memory/")
+
+
+class _Finder:
+    """Finds earlier lines that a newer one may replace; each line is read once."""
+
+    def __init__(self, memory: OpenMemory) -> None:
+        self._memory, self._index = memory, memory.index
+        self._statements: dict[int, Statement] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+
+    def read(self, entries: Iterable[Row]) -> None:
+        """Read the lines of entries as they stand on disk now."""
+        fresh = [entry for entry in entries if entry.id not in self._statements]
+        seen = reread(self._memory.workspace, fresh, self._index)
+        for entry in fresh:
+            if entry.id in seen:
+                self._statements[entry.id] = self._statement(entry, seen[entry.id].raw)
+
+    def _statement(self, entry: Row, raw: Sequence[str]) -> Statement:
+        text = content_of(Role(entry.role), raw)
+        fact = parse(text) if entry.role == Role.FACT.value else None
+        names = frozenset(term for key in self._names(entry) for term in terms(key))
+        day = date.fromisoformat(entry.day) if entry.day else None
+        said = fact.text if isinstance(fact, Fact) else text[:_LONGEST]
+        spelled = fact.entities if isinstance(fact, Fact) else ()
+        return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin), spelled)
+
+    def _names(self, entry: Row) -> tuple[str, ...]:
+        """Every key of those that an entry names."""
+        for name in filter(None, entry.names.split("\n")):
+            if name not in self._keys:
+                self._keys[name] = keys_of(self._index, name)
+        return tuple(dict.fromkeys(key for name in filter(None, entry.names.split("\n")) for key in self._keys[name]))
+
+    def states(self, entry: Row) -> bool:
+        """True where a line says something that a later one may replace."""
+        statement = self._statements.get(entry.id)
+        return bool(statement and entry.kind != Kind.EXPERIENCE.value and statement.sentences)
+
+    def older(self, entry: Row) -> list[_Candidate]:
+        """The earlier lines that an entry may replace, by their words."""
+        statement = self._statements.get(entry.id)
+        if not statement or not _speaks(entry) or not (wanted := _leading(statement)):
+            return []
+        known = frequencies(self._index, wanted)
+        chosen = select_terms(known, _POSTINGS)
+        names = self._names(entry)
+        found = lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
+        found = [
+            other
+            for other in found
+            if _speaks(other) and _place(other) < _place(entry) and self._is_other(other, entry)
+        ]
+        self.read(found)
+        weight = self._weights([entry, *found])
+        made = []
+        for other in found:
+            before = self._statements.get(other.id)
+            change = self._changed(other, entry, weight)
+            if before and change:
+                trusted = before.trusted and statement.trusted
+                made.append(_Candidate(other, entry, change if trusted else _doubted(change)))
+        return made
+
+    def _changed(self, older: Row, newer: Row, weight: Weight) -> Change | None:
+        """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
+        one, other = self._statements.get(older.id), self._statements.get(newer.id)
+        change = judge_change(one, other, weight) if one and other else None
+        if not change or not older.names or newer.names or change.judgement.rule == _BY_KIND:
+            return change
+        said = {*terms(other.text)} if other else set()
+        names = [{*terms(key)} for key in self._names(older)]
+        return change if any(name and name <= said for name in names) else None
+
+    def _is_other(self, one: Row, other: Row) -> bool:
+        """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
+        if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
+            return False
+        firsts = one.names.split("\n", 1)[0], other.names.split("\n", 1)[0]
+        same = firsts[0] == firsts[1] or set(self._names(one)[:1]) == set(self._names(other)[:1])
+        return not (same and one.slot is not None and one.slot == other.slot)
+
+    def _weights(self, entries: Iterable[Row]) -> Weight:
+        words = {word for entry in entries for said in self._said(entry) for word in said.words}
+        known, total = frequencies(self._index, words), entry_count(self._index) + _USUAL
+        return lambda word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total)
+
+    def _said(self, entry: Row) -> tuple[Sentence, ...]:
+        statement = self._statements.get(entry.id)
+        return statement.sentences if statement else ()
+
+    def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
+        """Lines told after some entries that may say of one of them that it changed, the likest first."""
+        wanted: dict[str, None] = {}
+        for entry in entries:
+            wanted |= dict.fromkeys(_leading_from(self._said(entry)))
+        chosen = select_terms(frequencies(self._index, wanted), _POSTINGS)
+        first = min(entry.day or "" for entry in entries)
+        until = str(self._memory.today)
+        ids = lines_telling(self._index, chosen, marker_terms(), first, until) if chosen else []
+        ids = list(dict.fromkeys((*ids, *beside)))
+        held, telling = own_terms(self._index, ids), set(wanted)
+        likely = [i for i in ids if telling.intersection(held.get(i, "").split())]
+        rows = [row for row in by_ids(self._index, likely).values() if _speaks(row) and (row.day or "") >= first]
+        self.read(rows)
+        weight = self._weights([*entries, *rows])
+        return [row for row in rows if any(self._may_replace(entry, row, weight) for entry in entries)]
+
+    def _may_replace(self, older: Row, newer: Row, weight: Weight) -> bool:
+        if _place(older) >= _place(newer) or not self._is_other(older, newer):
+            return False
+        return bool(self._changed(older, newer, weight))
+
+
+def _doubted(change: Change) -> Change:
+    """A line from outside asks, whatever the rule."""
+    return change._replace(judgement=change.judgement._replace(tier=Tier.ASKED))
+
+
+def _leading(statement: Statement) -> list[str]:
+    """Search terms that lead to earlier lines which a line may replace; none for a line that can replace nothing."""
+    marked = {"now", "change", "new", "ended", "cancelled", "denied"}
+    told = [
+        said
+        for said in statement.sentences
+        if said.marks & marked or said.numbers or said.times or said.words & opposites().keys()
+    ]
+    if not told and statement.kind is not Kind.NOTE and stated_by(statement):
+        told = list(statement.sentences)
+    return _leading_from(told)
+
+
+def _leading_from(told: Iterable[Sentence]) -> list[str]:
+    found: dict[str, None] = {}
+    for said in told:
+        found |= dict.fromkeys(said.words)
+        found |= dict.fromkeys(term for topic in sorted(said.topics) for term in topic_terms(topic))
+        found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in kind_terms(kind))
+        found |= dict.fromkeys(its for word in said.words for its in opposites().get(word, ()))
+    return list(found)
+
+
+# -- which of them stand ----------------------------------------------------------------------------------------------
+
+
+def _standing(memory: OpenMemory, found: Sequence[_Candidate]) -> list[_Candidate]:
+    """Those pairs of which both sides hold today, and that no line has settled."""
+    index, today = memory.index, memory.today
+    entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
+    if not entries:
+        return []
+    verdict = judge(index, entries.values(), today, whole=False)
+    found = [pair for pair in found if all(verdict.validity[row.id].holds(today) for row in (pair.older, pair.newer))]
+    kept = {pair[:2] for pair in unsettled(index, [Replaced(*pair[:2], pair.change.judgement) for pair in found])}
+    return [pair for pair in found if pair[:2] in kept]
+
+
+def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
+    """Those pairs that no trusted line has settled or related, and no belief weighs."""
+    refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
+    beside, ledger = side_by_side(index, refs), weighed(index, refs)
+    asked = {question_id(ASKED_AS, pair.older.ref, pair.newer.ref): pair for pair in pairs}
+    answered = settled_questions(index, asked)
+    return [
+        pair
+        for number, pair in asked.items()
+        if number not in answered and not _related(pair, beside) and not _is_evidence(pair, ledger)
+    ]
+
+
+def _related(pair: Replaced, beside: Mapping[str, set[int]]) -> bool:
+    """An author related the two: one replaces, corrects, supports or refutes the other, or a line speaks for both."""
+    one, other = pair.older, pair.newer
+    named = ((a.links.split("\n"), b.ref) for a, b in ((one, other), (other, one)) if a.links)
+    direct = any(line.split(" ", 1)[1] == ref for lines, ref in named for line in lines)
+    return direct or bool(beside.get(one.ref, set()) & beside.get(other.ref, set()))
+
+
+def _is_evidence(pair: Replaced, ledger: Mapping[str, set[str]]) -> bool:
+    """True where a belief already weighs one of the two: its confidence says what the other one did to it."""
+    sides = [ledger.get(row.ref, set()) for row in (pair.older, pair.newer)]
+    return any("stated" in one and "weighed" in other for one, other in (sides, sides[::-1]))
+
+
+def _nearest(found: Iterable[_Candidate], part: float = 1.0) -> list[Replaced]:
+    """Of the earlier lines that one may replace, the nearest; of two as near, the newer. With a `part`, all that are so near."""
+    best: dict[int, _Candidate] = {}
+    held = list(found)
+    for pair in held:
+        known = best.get(pair.newer.id)
+        if known is None or _rank(pair) > _rank(known):
+            best[pair.newer.id] = pair
+    if part < 1:
+        kept = [pair for pair in held if pair.change.nearness >= part * best[pair.newer.id].change.nearness]
+    else:
+        kept = list(best.values())
+    return [Replaced(pair.older, pair.newer, pair.change.judgement) for pair in kept]
+
+
+def _rank(pair: _Candidate) -> tuple[float, tuple[str, str, int]]:
+    return round(pair.change.nearness, 6), _place(pair.older)

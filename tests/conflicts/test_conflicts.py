@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 from datetime import date
@@ -11,12 +10,10 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, snapshot, write_pages
 
-from memctl.conflicts import listing
 from memctl.conflicts.listing import Conflict, conflicts
-from memctl.conflicts.pairs import marks_of, pairs_with, pairs_worth
 from memctl.conflicts.resolve import resolve
 from memctl.errors import NothingFound, OutsideWorkspace, Refused, Usage
-from memctl.language.analyzer import terms
+from memctl.ids import question_id
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import get_fact
 
@@ -53,10 +50,10 @@ def test_the_fixture_has_its_two_conflicts_and_no_other(tmp_path: Path) -> None:
     workspace = Workspace(fixture_copy(tmp_path))
     nets, sex = found(workspace)
     assert [hit.ref for hit in nets.sides] == ["nets-11", "nets-12"]
-    assert (nets.rule, nets.reason) == ("two numbers on one day", "11 nets against 12 nets")
+    assert (nets.rule, nets.reason) == ("conflict: number", "11 nets against 12 nets")
     assert [str(hit.source) for hit in nets.sides] == ["memory/2025-11-18.md#L14", "memory/2025-11-18.md#L15"]
     assert [hit.ref for hit in sex.sides] == ["sex-bill", "sex-dna"]
-    assert (sex.rule, sex.reason) == ("opposite", '"female" against "male"')
+    assert (sex.rule, sex.reason) == ("conflict: opposite", "female against male")
     assert sex.sides[1].origin == "import:lab"
     assert sex.about == ("Dumpling",)
     assert found(workspace, "K-417") == [sex]
@@ -137,20 +134,20 @@ def test_two_voices_from_outside_are_nobodys_conflict(tmp_path: Path) -> None:
 # -- words ------------------------------------------------------------------------------------------------------------
 
 DISAGREE = [
-    ("10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb", "negated"),
-    ("10-30 W @А: Ест грибы. ^aa", "11-16 W @А: Грибы не ест. ^bb", "negated"),
-    ("10-30 W @康: 吃海鲜。 ^aa", "11-16 W @康: 不吃海鲜。 ^bb", "negated"),
-    ("11-01 W @flat: The bedroom is quiet. ^aa", "11-19 W @flat: The bedroom is noisy. ^bb", "opposite"),
-    ("11-01 W @дом: Спальня тихая. ^aa", "11-19 W @дом: Спальня шумная. ^bb", "opposite"),
-    ("11-01 W @房: 卧室很安静。 ^aa", "11-19 W @房: 卧室很吵。 ^bb", "opposite"),
-    ("11-01 W @flat: Is quiet. ^aa", "11-19 W @flat: Is noisy. ^bb", "opposite"),
-    ("11-14 W @oak: The table seats 12 people. ^aa", "11-14 W @oak: The table seats 8 people. ^bb", "two numbers on one day"),
-    ("11-14 W @зал: В зале пять дверей. ^aa", "11-14 W @зал: В зале семь дверей. ^bb", "two numbers on one day"),
-    ("11-14 W @桌: 能坐十二个人。 ^aa", "11-14 W @桌: 能坐八个人。 ^bb", "two numbers on one day"),
+    ("10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb", "conflict: denied"),
+    ("10-30 W @А: Ест грибы. ^aa", "11-16 W @А: Грибы не ест. ^bb", "conflict: denied"),
+    ("10-30 W @康: 吃海鲜。 ^aa", "11-16 W @康: 不吃海鲜。 ^bb", "conflict: denied"),
+    ("11-01 W @flat: The bedroom is quiet. ^aa", "11-19 W @flat: The bedroom is noisy. ^bb", "conflict: opposite"),
+    ("11-01 W @дом: Спальня тихая. ^aa", "11-19 W @дом: Спальня шумная. ^bb", "conflict: opposite"),
+    ("11-01 W @房: 卧室很安静。 ^aa", "11-19 W @房: 卧室很吵。 ^bb", "conflict: opposite"),
+    ("11-01 W @flat: Is quiet. ^aa", "11-19 W @flat: Is noisy. ^bb", "conflict: opposite"),
+    ("11-14 W @oak: The table seats 12 people. ^aa", "11-14 W @oak: The table seats 8 people. ^bb", "conflict: number"),
+    ("11-14 W @зал: В зале пять дверей. ^aa", "11-14 W @зал: В зале семь дверей. ^bb", "conflict: number"),
+    ("11-14 W @桌: 能坐十二个人。 ^aa", "11-14 W @桌: 能坐八个人。 ^bb", "conflict: number"),
     (
         "11-20 B @pay: Checked with Lee: pay uses MongoDB as its database. ^aa",
         "11-20 B @pay: Saw in the file that pay uses PostgreSQL as its database. ^bb",
-        "two values on one day",
+        "conflict: value",
     ),
 ]  # fmt: skip
 
@@ -168,7 +165,6 @@ other entity      | 11-04 W @Tom: Eats meat.                  | 11-05 W @Timo: D
 other thing       | 11-04 W @A: Does not eat meat.            | 11-05 W @A: Eats fish.
 other time        | 11-10 W(t=2014) @A: Had no driving licence. | 11-10 W @A: Has a driving licence.
 another day       | 11-10 B @A: The deploy failed.            | 11-11 B @A: The deploy did not fail.
-a change          | 10-30 W @A: Eats fish.                    | 11-16 W @A: No longer eats fish.
 a plan            | 11-01 W @A: Plans to sell the van.        | 11-26 W @A: Did not sell the van.
 a question        | 10-30 W @A: Eats fish.                    | 11-16 W @A: Does A not eat fish?
 a condition       | 10-30 W @A: Eats fish.                    | 11-16 W @A: If it is old, A does not eat fish.
@@ -181,16 +177,13 @@ many values       | 11-07 W @A: Speaks French.                | 11-07 W @A: Spea
 two aspects       | 11-17 W @A: The tripod weighs 5 kg.       | 11-17 W @A: The tripod is 40 cm long.
 two things        | 11-17 W @A: Box 3 is full.                | 11-17 W @A: Box 4 is full.
 two events        | 11-17 B @A: Caught 12 birds.              | 11-17 B @A: Caught 9 birds.
-a new measurement | 11-17 W @A: The water is 24 degrees warm. | 11-20 W @A: The water is 27 degrees warm.
 evidence          | 10-30 W @A: Eats fish. ^aa                | 11-16 W(against=aa) @A: Does not eat fish.
 два дела          | 11-07 W @А: Любит длинные прогулки.       | 11-22 W @А: Не любит длинные совещания.
 чужие слова       | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Боря говорит, что А не ест рыбу.
-перемена          | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Больше не ест рыбу.
 догадка           | 10-30 W @А: Ест рыбу.                     | 11-16 W @А: Возможно, не ест рыбу.
 别人              | 10-30 W @安: 吃牛肉。                     | 11-16 W @田: 不吃牛肉。
 引语              | 10-30 W @安: 吃鱼。                       | 11-16 W @安 @莫莉: 莫莉说：“安不吃鱼。”
 可能              | 10-30 W @安: 吃鱼。                       | 11-16 W @安: 可能不吃鱼。
-变化              | 10-30 W @安: 吃鱼。                       | 11-16 W @安: 不再吃鱼。
 """
 
 
@@ -267,7 +260,7 @@ def test_two_doings_or_two_things_of_one_day_agree(tmp_path: Path, why: str, one
 AMOUNTS = """
 The tag weighs 5.9 g.      | The tag weighs 9.5 g.      | 5.9 g against 9.5 g
 The trail is 12 km long.   | The trail is 14 km long.   | 12 km against 14 km
-There is 1 door.           | There are two doors.       | 1 door against 2 doors
+There is 1 door.           | There are two doors.       | 1 door against two doors
 The ticket costs $5.       | The ticket costs $7.       | $5 against $7
 Humidity is 40%.           | Humidity is 60%.           | 40% against 60%
 The wind is 5 m/s.         | The wind is 9 m/s.         | 5 m/s against 9 m/s
@@ -289,7 +282,7 @@ The first box has 3 pens.  | The first box has 4 pens.  | 3 pens against 4 pens
 )
 def test_two_amounts_of_one_thing_on_one_day_disagree(tmp_path: Path, one: str, other: str, reason: str) -> None:
     (conflict,) = found(told(tmp_path, f"11-14 W @A: {one}", f"11-14 W @A: {other}"))
-    assert (conflict.rule, conflict.reason) == ("two numbers on one day", reason)
+    assert (conflict.rule, conflict.reason) == ("conflict: number", reason)
 
 
 def test_one_thing_with_a_number_in_its_name_still_disagrees(tmp_path: Path) -> None:
@@ -502,12 +495,12 @@ def test_the_command_lists_both_sides_with_their_citations(tmp_path: Path) -> No
     done = call(["conflicts"], root)
     assert done.code == 0
     assert done.out == (
-        "1. two numbers on one day: 11 nets against 12 nets\n"
+        "1. conflict: number: 11 nets against 12 nets\n"
         "   memory/2025-11-18.md#L14 · 2025-11-18 · world · Gull Spit, Irina Volkova ^nets-11\n"
         "      The station has 11 nets; Irina has run them since 2009.\n"
         "   memory/2025-11-18.md#L15 · 2025-11-18 · world · Gull Spit, Alex Petrov ^nets-12\n"
         "      The station has 12 nets; Petrov counted them with a clicker.\n"
-        '2. opposite: "female" against "male"\n'
+        "2. conflict: opposite: female against male\n"
         "   memory/2025-07-08.md#L19 · 2025-07-08 · world · Dumpling, Irina Volkova ^sex-bill\n"
         "      The bird is a female, judging by the bill of 92 mm; Irina is sure.\n"
         "   memory/2025-11-14.md#L11 · 2025-11-14 · world · Dumpling [untrusted: import:lab] ^sex-dna\n"
@@ -539,53 +532,50 @@ def test_the_command_resolves(tmp_path: Path) -> None:
     assert call(["resolve", "nets-11", "--over", "f-nowhere1"], root).code == 1
 
 
-# -- size -------------------------------------------------------------------------------------------------------------
-
-
-def test_of_thousands_of_lines_only_the_likeliest_pairs_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("11-03", "11-03", "conflict"),
+        ("11-03", "11-04", "replacement"),
+        ("bank/otter.md", "11-04", "conflict"),
+        ("bank/nets.md", "bank/otter.md", "conflict"),
+    ],
+)
+def test_two_numbers_disagree_on_one_day_and_replace_each_other_on_two(
+    tmp_path: Path, first: str, second: str, kind: str
 ) -> None:
-    """Of eight million pairs 4,000 are looked at closely, and a note says so."""
-    syllables = ("ba", "de", "fi", "go", "lu", "ma", "ne", "pi", "ro", "tu")
-    words = [f"{a}{b}n" for a in syllables for b in syllables]
-    lines = [
-        f"- W @Hub: The {words[n % 20]} {'does not accept' if n % 3 else 'accepts'} {words[n // 20 % 20 + 40]} parcels "
-        f"near post {n // 400}.\n"
-        for n in range(4000)
-    ]
-    workspace = write_pages(tmp_path, {"memory/2025-11-01.md": "".join(lines)})
-    conflicts(memory_on(workspace), "Nobody")  # the index is made here
-    closely: list[object] = []
-    monkeypatch.setattr(listing, "disagreement", lambda *given: closely.append(given))
-    heard: list[str] = []
-    assert conflicts(memory_on(workspace, tell=heard.append)) == ()
-    assert len(closely) <= 4000
-    assert heard == ["too many lines are alike to compare them all; the likeliest were, about hub"]
+    """A page that is no log gives its lines no day."""
+    workspace = told(tmp_path, f"{first} W @Otter: Has 11 nets", f"{second} W @Otter: Has 12 nets")
+    assert [(c.kind, c.reason) for c in found(workspace)] == [(kind, "11 nets against 12 nets")]
 
 
-DAYS = (None, "2025-11-01", "2025-11-02")
-
-
-@pytest.mark.parametrize(("one", "other"), list(itertools.product(DAYS, DAYS)))
-def test_two_numbers_are_compared_on_one_day_only(one: str | None, other: str | None) -> None:
-    """Who has 11 nets today may have 12 tomorrow; a line without a day may be of any."""
-    told = [" ".join(terms(text)) for text in ("keeps 11 nets", "keeps 12 nets")]
-    together = one is None or other is None or one == other
-    marks = [marks_of(own, frozenset()) for own in told]
-    assert pairs_worth(marks, [one, other], 10) == (([(0, 1)], 1) if together else ([], 0))
-    assert pairs_with(told, [one, other], frozenset(), [1], 10) == ([(0, 1)] if together else [])
+CHANGED = """
+replaced: ended  | Eats fish.                    | No longer eats fish.
+replaced: number | The water is 24 degrees warm. | The water is 27 degrees warm.
+replaced: change | Stores its data in MySQL.     | Moved its data to ClickHouse.   
+replaced: ended  | Ест рыбу.                     | Больше не ест рыбу.
+replaced: ended  | 吃鱼。                        | 不再吃鱼。
+"""
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "there"),
-    [
-        ("11-03", "11-03", True),
-        ("11-03", "11-04", False),
-        ("bank/otter.md", "11-04", True),
-        ("bank/otter.md", "bank/nets.md", True),
-    ],
+    ("rule", "one", "other"), [[c.strip() for c in li.split("|")] for li in CHANGED.strip().split("\n")]
 )
-def test_two_numbers_conflict_on_one_day_only(tmp_path: Path, first: str, second: str, there: bool) -> None:
-    """A page that is no log gives its lines no day."""
-    workspace = told(tmp_path, f"{first} W @Otter: Has 11 nets", f"{second} W @Otter: Has 12 nets")
-    assert [c.rule for c in found(workspace)] == ["two numbers on one day"] * there
+def test_what_a_newer_line_may_have_replaced_is_listed_until_it_is_settled(
+    tmp_path: Path, rule: str, one: str, other: str
+) -> None:
+    workspace = told(tmp_path, f"10-30 W @A: {one} ^aa", f"11-16 W @A: {other} ^bb")
+    assert [(c.kind, c.rule) for c in found(workspace)] == [("replacement", rule)]
+    assert call(["check"], tmp_path).code == 0  # a question is no fault of the pages
+    resolve(memory_on(workspace, TODAY), "bb", "aa", since=date(2025, 11, 16))
+    assert found(workspace) == []
+
+
+@pytest.mark.parametrize("attribute", ["settles={}", "for=aa,for=bb"])
+def test_an_answer_settles_the_pair_for_good(tmp_path: Path, attribute: str) -> None:
+    """`settles=` alone: the two have nothing to do with each other."""
+    question = question_id("replaced", "aa", "bb")
+    lines = "10-30 W @A: Has 11 nets. ^aa", "11-16 W @A: Has 12 nets. ^bb"
+    assert len(found(told(tmp_path, *lines))) == 1
+    assert found(told(tmp_path, *lines, f"11-20 S({attribute.format(question)}) @A: Two stations.")) == []
+    assert len(found(told(tmp_path, *lines, f"11-20 S(src=web,{attribute.format(question)}) @A: Two stations."))) == 1

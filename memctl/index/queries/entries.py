@@ -301,6 +301,52 @@ def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     )
 
 
+def told_between(index: Index, since: date | None, until: date) -> list[Row]:
+    """Lines that say something by themselves, written down in those days (None: ever, or on no day), as they stand."""
+    sql = (
+        "SELECT id FROM statement WHERE kind <> 'observation' AND (day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL)"
+    )
+    ids = [i for (i,) in index.rows(sql, (str(since) if since else "", str(until)))]
+    return list(by_ids(index, ids).values())
+
+
+_SPEAKING = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row') AND entry.kind <> 'observation'"
+
+
+def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[str], limit: int) -> list[Row]:
+    """Lines about the same names that hold any of these terms and were told no later, the likest first.
+
+    Beside an entry without a name: lines without one, and what fills a slot.
+    """
+    marks = ", ".join("?" * len(names))
+    about = f"entry.id IN (SELECT entry FROM mention WHERE name IN ({marks}))" if names else _NAMELESS
+    sql = f"{_SPEAKING} AND entry.id <> ? AND coalesce(entry.day, '') <= ? AND {about}"
+    condition = Filter(sql, (entry.id, entry.day or "9999", *names))
+    return list(by_ids(index, match(index, wanted, condition, limit)).values())
+
+
+_NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
+
+
+def lines_telling(index: Index, wanted: Sequence[str], telling: Sequence[str], since: str, until: str) -> list[int]:
+    """Lines of those days that hold one of the terms and one of the words by which changes are told, the likest first."""
+    sql = (
+        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? ORDER BY bm25(words), words.rowid LIMIT 48"
+    )
+    asked = f"({match_expression(wanted)}) AND ({match_expression(telling)})"
+    return [i for (i,) in index.rows(sql, (asked, since, until))]
+
+
+def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:
+    """Those of some questions that a trusted line answers."""
+    sql = (
+        "SELECT link.target FROM link JOIN trusted ON trusted.id = link.entry "
+        "WHERE link.relation = 'settles' AND link.target IN ({keys})"
+    )
+    return {target for (target,) in index.rows_in(sql, questions)}
+
+
 def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     """Entries that supersede or correct one of these ids."""
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"

@@ -1,0 +1,234 @@
+"""Facts that changed in natural words: whether recall shows the current line first, and what is asked about the rest.
+
+    python bench/replacement.py              the half that the rules were developed on
+    python bench/replacement.py --held       the half that was not looked at: the figures to report
+    python bench/replacement.py --wrong      print what is not as it should be
+    python bench/replacement.py --real DIR   what is found in workspaces by other people (locomo, beam, scale), and of what
+                                             labels are known (tests/data/replacement/labels.txt), how often each rule is right
+
+The sets are tests/data/replacement: changes of one fact among 300 others, once as they stand and once with `key=`; pairs that
+both hold; and updates, told to an assistant on two days, with the question whose answer changed. All goes through `Memory`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+import memctl
+from memctl.index.open_memory import OpenMemory
+from memctl.memory import Memory
+from memctl.truth.replaced import Replaced, replaced_since
+
+DATA = Path(__file__).parent.parent / "tests" / "data" / "replacement"
+FACT = re.compile(r"[WBO](?=[ (:@])")
+FIRST, TODAY = date(2025, 6, 2), datetime(2025, 9, 1, 12)
+
+
+class Row(NamedTuple):
+    """One line of a set: its columns without blanks around them."""
+
+    cells: tuple[str, ...]
+
+
+def rows(name: str) -> list[Row]:
+    """The rows of a set."""
+    lines = (DATA / f"{name}.txt").read_text("utf-8").splitlines()
+    return [Row(tuple(cell.strip() for cell in line.split(" | "))) for line in lines if line and line[0] != "#"]
+
+
+def keyed(line: str, key: str) -> str:
+    """A line as a fact with a key; a note becomes a fact of the owner's."""
+    if re.match(r"[WB] ", line):
+        return f"{line[0]}(key={key}){line[1:]}"
+    return f"W(key={key}): {line}"
+
+
+def written(root: Path, told: Iterable[tuple[int, str]]) -> None:
+    """Logs with lines, each by the number of its day; facts under their own heading."""
+    pages: dict[date, list[str]] = defaultdict(lambda: ["# Log", ""])
+    for number, line in sorted(told, key=lambda one: bool(FACT.match(one[1]))):
+        page = pages[FIRST + timedelta(days=number)]
+        if FACT.match(line) and "## Retain" not in page:
+            page += ["", "## Retain", ""]
+        page.append(f"- {line}")
+    (root / "memory").mkdir(parents=True)
+    for day, lines in pages.items():
+        (root / "memory" / f"{day}.md").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def said(line: str) -> str:
+    """What a line says without its head."""
+    return re.sub(r"^[WBOS](?:\([^)]*\))?\s*(?:@\S+\s*)*:\s*", "", line)
+
+
+def found_in(memory: Memory) -> list[Replaced]:
+    """Every pair that is found."""
+
+    def job(opened: OpenMemory) -> list[Replaced]:
+        opened.sync_for_read()
+        return list(replaced_since(opened))
+
+    return memory.run(job)
+
+
+def texts_of(root: Path, pair: Replaced) -> tuple[str, str]:
+    """The two lines of a pair as they stand on disk."""
+    made = []
+    for row in (pair.older, pair.newer):
+        made.append(said((root / row.path).read_text("utf-8").splitlines()[row.line - 1].removeprefix("- ")))
+    return made[0], made[1]
+
+
+class Figures(NamedTuple):
+    """What one run counts."""
+
+    first: int
+    marked: int
+    of: int
+    asked: int
+    false: int
+    lines: int
+
+
+def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
+    """Every change of one owner among all others and the pairs that both hold."""
+    cases = [row.cells for row in rows(f"changes-{half}") if row.cells[0] == language]
+    both = [row.cells for row in rows(f"negatives-{half}") if row.cells[0] == language]
+    told: list[tuple[int, str]] = []
+    for number, (_, line) in enumerate(row.cells for row in rows("others")):
+        told.append((number * 7 % 80, line))
+    for number, case in enumerate(cases):
+        lines = (keyed(line, case[1]) for line in case[2:4]) if with_key else case[2:4]
+        told += zip((number % 20, 40 + number % 25), lines, strict=True)
+    for number, case in enumerate(both):
+        told += zip((number % 20, 40 + number % 25), case[2:4], strict=True)
+    root = Path(tempfile.mkdtemp())
+    written(root, told)
+    pairs = {(said(case[2]), said(case[3])) for case in cases}
+    heard = {(said(case[2]), said(case[3])) for case in both if case[1] in ("hearsay", "слухи", "传闻")}
+    first = marked = 0
+    with memctl.open(root, now=TODAY) as memory:
+        found = {texts_of(root, pair): pair for pair in found_in(memory)}
+        for case in cases:
+            hits = memory.recall(case[4]).hits
+            old, new = said(case[2]), said(case[3])
+            is_first = bool(hits) and hits[0].content == new
+            older = next((hit for hit in hits if hit.content == old), None)
+            is_marked = bool(older and (older.superseded_by or getattr(older, "perhaps_superseded_by", None)))
+            is_marked = is_marked or (old, new) in found
+            first, marked = first + is_first, marked + is_marked
+            if wrong and not (is_first and is_marked):
+                print(
+                    f"  {'' if is_first else 'not first '}{'' if is_marked else 'not marked '}| {old} | {new} | {case[4]}"
+                )
+                print("     ", [hit.content[:40] for hit in hits[:3]])
+    false = [pair for pair in found if pair not in pairs and pair not in heard]
+    for pair in false if wrong else ():
+        print("  false:", found[pair].judgement.rule, "|", *pair, sep=" | ")
+    shutil.rmtree(root)
+    return Figures(first, marked, len(cases), len(found), len(false), len(told))
+
+
+def updates(half: str, language: str, wrong: bool) -> tuple[int, int]:
+    """Updates told to an assistant: how often the first hit is the current one, of how many."""
+    cases = [row.cells for row in rows(f"updates-{half}") if row.cells[0] == language]
+    told: list[tuple[int, str]] = []
+    for number, case in enumerate(cases):
+        told += zip(
+            (number % 20, 40 + number % 25), (f"09:{number:02} **User**: {line}" for line in case[1:3]), strict=True
+        )
+    for number, (_, line) in enumerate(row.cells for row in rows("others")):
+        if not FACT.match(line):
+            told.append((number * 7 % 80, f"10:{number % 60:02} **User**: {line}"))
+    root = Path(tempfile.mkdtemp())
+    written(root, told)
+    right = 0
+    with memctl.open(root, now=TODAY) as memory:
+        for case in cases:
+            hits = memory.recall(case[3]).hits
+            good = bool(hits) and hits[0].content.endswith(case[2])
+            right += good
+            if wrong and not good:
+                print("  update:", *case[1:], sep=" | ")
+                print("     ", [hit.content[14:54] for hit in hits[:3]])
+    shutil.rmtree(root)
+    return right, len(cases)
+
+
+def main() -> int:
+    """Print the figures; the exit code is 0."""
+    read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    read.add_argument("--held", action="store_true")
+    read.add_argument("--wrong", action="store_true")
+    read.add_argument("--real", type=Path, nargs="*")
+    given = read.parse_args()
+    if given.real:
+        return real(given.real, given.wrong)
+    half = "held" if given.held else "dev"
+    for with_key in (False, True):
+        each = [changes(half, language, with_key, given.wrong) for language in ("en", "ru", "zh")]
+        got = Figures(*map(sum, zip(*each, strict=True)))
+        print(
+            f"{half}, {'with key=' if with_key else 'words only'}: current first {got.first} of {got.of}, older marked or asked "
+            f"{got.marked} of {got.of}; found {got.asked}, false {got.false} in {got.lines} lines"
+        )
+    told = [updates(half, language, given.wrong) for language in ("en", "ru", "zh")]
+    right, of = map(sum, zip(*told, strict=True))
+    print(f"{half}, updates: the first hit is the current one {right} of {of}")
+    return 0
+
+
+def labels() -> dict[tuple[str, str, str], bool]:
+    """Pairs by other people, by (workspace, older, newer), and whether the newer line really changes what the older says."""
+    held = {}
+    path = DATA / "labels.txt"
+    for line in path.read_text("utf-8").splitlines() if path.exists() else ():
+        if line and line[0] != "#":
+            name, older, newer, label = line.split()
+            held[name, older, newer] = label == "yes"
+    return held
+
+
+def real(roots: Iterable[Path], wrong: bool) -> int:
+    """What is found in logs that nobody wrote for this, a workspace each."""
+    known = labels()
+    counts: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    of: Counter[str] = Counter()
+    for root in roots:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder) / root.name
+            shutil.copytree(root, copy, ignore=shutil.ignore_patterns(".memory"))
+            with memctl.open(copy, now=datetime(2030, 1, 1)) as memory:
+                pairs = found_in(memory)
+                lines = memory.run(lambda opened: opened.index.rows("SELECT count(*) FROM statement")[0][0])
+            print(f"{root.name}: {len(pairs)} pairs in {lines} lines")
+            for pair in pairs:
+                rule = pair.judgement.rule
+                places = f"{pair.older.path}#L{pair.older.line}", f"{pair.newer.path}#L{pair.newer.line}"
+                counts[rule] += 1
+                label = known.get((root.name, *places))
+                if label is not None:
+                    of[rule] += 1
+                    right[rule] += label
+                if wrong:
+                    print(f"{root.name} {places[0]} {places[1]} {label} [{rule}: {pair.judgement.reason}]")
+                    print("   ", *texts_of(copy, pair) if copy.exists() else "", sep="\n      ")
+    for rule, count in counts.most_common():
+        print(f"  {rule:20} {count:4} found, {right[rule]} of {of[rule]} labelled ones right")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

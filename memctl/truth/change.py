@@ -1,0 +1,334 @@
+"""Whether a newer line replaces an older one in words, or cannot hold beside it. Pure: two statements in, a judgement out.
+
+A line is a *state* ("lives in Leeds") or an *event* ("ran 5 km"); events replace nothing and are not replaced. A sentence
+replaces an earlier one where it carries a marker of change and speaks of the same, where both say the same with another
+number or time, or where both give one topic ("residence") another value. Two things that one likes are no change.
+Somebody else's word asks at most; a line that is not trusted decides nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date
+from itertools import product
+from typing import NamedTuple
+
+from ..facts import Kind
+from ..judgement import Judgement, judged
+from ..language.analyzer import terms
+from ..language.names import is_han
+from ..language.relations import relation
+from .statement import Sentence, opposites, read_sentences, section, speaker_of
+
+Weight = Callable[[str], float]
+"""How telling a word is, from 0 (in every line) to 1."""
+
+_SAME = 0.75  # of what two sentences are about, that both share, to be one sentence with another value
+_NEAR = 0.34  # of what the shorter of two sentences is about, to speak of one thing
+_ALIKE = 0.4  # of notes, where "now" is all that tells of a change
+_HALF, _BRIEF = 0.5, 3  # of notes: that part of the shorter one, and words that a brief one has
+_OF_FACTS = "of facts: "  # topics that a line must say whose they are
+_LONG = 12  # words that a sentence of a note is about, from which on it says more than one thing
+_ENDED = 0.6  # of what the older one is about, that the newer one says is over
+_AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
+_FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
+
+
+class Statement(NamedTuple):
+    """A line as the judge sees it: `names` are the search terms of those it is about, `day` when it was told,
+    `spelled` the names as they are written."""
+
+    text: str
+    names: frozenset[str]
+    kind: Kind
+    day: date | None
+    key: str | None = None
+    trusted: bool = True
+    spelled: tuple[str, ...] = ()
+
+    @property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """What it says, read once."""
+        return read_sentences(self.text, self.names)
+
+    @property
+    def speaker(self) -> str:
+        """Who says it, in a log of a conversation."""
+        return speaker_of(self.text)
+
+
+class Change(NamedTuple):
+    """A judgement and how near the two lines are, from 0 to 1: of several older lines the nearest is meant."""
+
+    nearness: float
+    judgement: Judgement
+
+
+def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> Change | None:
+    """What the newer of two lines about one entity makes of the older; None where both may well hold."""
+    if older.speaker != newer.speaker:
+        return None
+    best = _two_values(older, newer)
+    for one, other in product(older.sentences, newer.sentences):
+        found = _judged(_Pair(older, newer, one, other, weight))
+        if found and (best is None or found.nearness > best.nearness):
+            best = found
+    return best
+
+
+def _two_values(older: Statement, newer: Statement) -> Change | None:
+    """Two values of one relation on one day, also in a report: "checked with Lee: uses MongoDB as its database"."""
+    if not _are_together(older, newer) or Kind.NOTE in (older.kind, newer.kind):
+        return None
+    values, others = stated_by(older), stated_by(newer)
+    for key in sorted(values.keys() & others.keys()):
+        mine, its = values[key], others[key]
+        if not (mine.startswith(its) or its.startswith(mine)):  # "lisbon" and "lisbon old town"
+            return Change(1.0, judged("conflict", "disagrees", "conflict: value", key))
+    return None
+
+
+def stated_by(line: Statement) -> dict[str, str]:
+    """The relations that a line or one of its clauses states, with their values."""
+    pieces = [line.text, *re.split(rf"[:;,：；，]\s*|{section('reported').pattern}", line.text)]
+    found = (relation(piece.strip(), line.spelled) for piece in pieces)
+    return {stated.key: stated.value for stated in found if stated}
+
+
+def _are_together(one: Statement, other: Statement) -> bool:
+    """True where nothing but their places orders the two."""
+    return one.day is None or other.day is None or one.day == other.day
+
+
+class _Pair(NamedTuple):
+    """Two sentences, the older first, with the lines that they stand in."""
+
+    older: Statement
+    newer: Statement
+    one: Sentence
+    other: Sentence
+    weight: Weight
+
+    @property
+    def together(self) -> bool:
+        """True where nothing but their places orders the two."""
+        return _are_together(self.older, self.newer)
+
+    @property
+    def of_notes(self) -> bool:
+        """True where one of the lines is no fact."""
+        return Kind.NOTE in (self.older.kind, self.newer.kind)
+
+    @property
+    def shared(self) -> frozenset[str]:
+        """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
+        return frozenset(word for word in self.one.words if any(_is_form(word, its) for its in self.other.words))
+
+    def weigh(self, words: frozenset[str]) -> float:
+        """The weight of some words together."""
+        return sum(map(self.weight, words))
+
+
+def _is_form(one: str, other: str) -> bool:
+    """True for one stem, or for two of which one goes on for a few letters ("edit", "editor")."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and len(long) - len(short) < 4 and long.startswith(short)
+
+
+def _judged(pair: _Pair) -> Change | None:
+    one, other = pair.one, pair.other
+    if {"event", "unsure"} & one.marks or pair.older.kind is Kind.EXPERIENCE or "added" in other.marks:
+        return None
+    if not _is_one_subject(one, other) or (pair.of_notes and not _is_plain(pair)):
+        return None
+    shared = pair.weigh(pair.shared)
+    mine, its = pair.weigh(one.words), pair.weigh(other.words)
+    alike = 2 * shared / (mine + its) if mine + its else 0.0
+    parts = (shared / mine if mine else 0.0), (shared / its if its else 0.0)
+    for rule in (_same_but_value, _denied, *(() if pair.together else (_ended, _changed, _topic))):
+        found = rule(pair, _Likeness(shared, alike, *parts))
+        if found:
+            return _heard(found) if "unsure" in other.marks else found
+    return None
+
+
+def _is_plain(pair: _Pair) -> bool:
+    """True for two sentences of a log that each say one thing, told on two days, the older one without an exclamation."""
+    longest = max(len(pair.one.words), len(pair.other.words))
+    if not pair.older.speaker and max(len(pair.older.sentences), len(pair.newer.sentences)) > _BRIEF:
+        return False  # a diary tells a story
+    return longest <= _LONG and not pair.together and not pair.one.text.rstrip().endswith(("!", "！"))
+
+
+def _heard(found: Change) -> Change:
+    """What somebody else is said to have said, or a guess: it asks, whatever the rule."""
+    kind, verdict, _, reason, _ = found.judgement
+    return Change(found.nearness / 2, judged(kind, verdict, "replaced: hearsay", reason))
+
+
+class _Likeness(NamedTuple):
+    """Of two sentences: the weight of what both share, Dice's coefficient, the part of the older and of the newer one."""
+
+    shared: float
+    alike: float
+    covered: float
+    of_newer: float
+
+    @property
+    def near(self) -> float:
+        """The part of the shorter one."""
+        return max(self.covered, self.of_newer)
+
+
+def _is_one_subject(one: Sentence, other: Sentence) -> bool:
+    """False where the sentences are about two people of a family, or about the first and the second of several."""
+    mine, its = one.kin | one.people, other.kin | other.people
+    if not (one.kin <= its and other.kin <= mine):
+        return False
+    named = _identifiers(one.text), _identifiers(other.text)
+    if named[0] and named[1] and not (named[0] <= named[1] or named[1] <= named[0]):
+        return False
+    return one.which == other.which or not (one.which and other.which)
+
+
+def _identifiers(text: str) -> set[str]:
+    """Names with a digit in them ("NJ-02", "T1"): two of them are two things."""
+    return set(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold()))
+
+
+def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -> Change:
+    kind = "conflict" if verdict == "disagrees" else "replacement"
+    judgement = judged(kind, verdict, rule, reason)
+    return Change(nearness, judgement)
+
+
+# -- the rules --------------------------------------------------------------------------------------------------------
+
+
+def _same_but_value(pair: _Pair, like: _Likeness) -> Change | None:
+    """One sentence with another number, or another time."""
+    one, other = pair.one, pair.other
+    done = "event" in other.marks and not {"change", "new"} & other.marks
+    if done or pair.newer.kind is Kind.EXPERIENCE or like.alike < _SAME or _are_apart(one, other):
+        return None
+    verdict = "disagrees" if pair.together and not {"now", "change"} & other.marks else "replaces"
+    if len(one.numbers) == len(other.numbers) == 1:
+        mine, its = one.numbers[0], other.numbers[0]
+        if (
+            (pair.of_notes and pair.shared <= {mine.unit, its.unit})
+            or mine.value == its.value
+            or not _is_form(mine.unit or "-", its.unit or "-")
+            or _at_two_times(one, other)
+        ):
+            return None
+        if verdict == "disagrees" and not (mine.stated and its.stated):
+            return None
+        rule = "conflict: number" if verdict == "disagrees" else "replaced: number"
+        return _found(pair, verdict, rule, _against(mine.text, its.text), like.alike)
+    if one.times and other.times and not one.times & other.times and not pair.together:
+        times = (" ".join(sorted(times)) for times in (one.times, other.times))
+        return _found(pair, verdict, "replaced: time", _against(*times), like.alike)
+    return None
+
+
+def _are_apart(one: Sentence, other: Sentence) -> bool:
+    """True for what was before and after something, and for the first and the second of several."""
+    return bool(one.beside and other.beside and one.beside != other.beside)
+
+
+def _at_two_times(one: Sentence, other: Sentence) -> bool:
+    return bool(one.times and other.times and one.times != other.times)
+
+
+def _against(one: str, other: str) -> str:
+    return f"{one} against {other}"
+
+
+def _ended(pair: _Pair, like: _Likeness) -> Change | None:
+    """The newer sentence says that what the older one states is over, or that the plan is off."""
+    if "unsure" in pair.other.marks:
+        return None
+    if "ended" in pair.other.marks and "denied" not in pair.one.marks and like.covered >= _ENDED:
+        return _found(pair, "cancels", "replaced: ended", _words(pair), 0.5 + like.near / 2)
+    if "cancelled" in pair.other.marks and (like.near >= _NEAR or pair.one.topics & pair.other.topics):
+        return _found(pair, "cancels", "replaced: cancelled", _words(pair), 0.5 + like.near / 2)
+    return None
+
+
+def _words(pair: _Pair) -> str:
+    """What both share, as the older line spells it."""
+    return _spelled(pair.one, pair.shared)
+
+
+def _spelled(sentence: Sentence, stems: frozenset[str]) -> str:
+    if any(map(is_han, sentence.text)):
+        return " ".join(word for word in sentence.ordered if word in stems)
+    return " ".join(word for word in re.findall(r"[^\W_]+", sentence.text) if not stems.isdisjoint(terms(word)[:1]))
+
+
+def _denied(pair: _Pair, like: _Likeness) -> Change | None:
+    """Word for word the same, one of them denied or with an opposite in it: both cannot hold."""
+    one, other = pair.one, pair.other
+    if {"now", "change", "event", "unsure"} & other.marks or (pair.newer.kind is Kind.EXPERIENCE and not pair.together):
+        return None
+    if ("denied" in one.marks) != ("denied" in other.marks) and like.alike > 0.99 and _is_whole(pair):
+        return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
+    if "denied" in other.marks - one.marks and "plan" not in one.marks and like.of_newer > 0.99 and _is_whole(pair):
+        return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
+    against = [(mine, its) for mine in one.words for its in other.words if its in opposites().get(mine, ())]
+    if against and ("denied" in one.marks) == ("denied" in other.marks):
+        rest = one.words - {against[0][0]}, other.words - {against[0][1]}
+        if rest[0] == rest[1]:
+            sides = _spelled(one, frozenset(against[0][:1])), _spelled(other, frozenset(against[0][1:]))
+            return _found(pair, "disagrees", "conflict: opposite", _against(*sides), 1.0)
+    return None
+
+
+def _is_whole(pair: _Pair) -> bool:
+    """True for two facts; for notes, where each sentence is all that its line says, and few words."""
+    sizes = len(pair.older.sentences), len(pair.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
+    return not pair.of_notes or sizes == (1, 1, 0)
+
+
+def _changed(pair: _Pair, like: _Likeness) -> Change | None:
+    """A marker of change on the same matter. Of notes, which say more than facts, more of it must be the same."""
+    marks = pair.other.marks & {"now", "change", "new"}
+    if not marks or like.shared < _FEWEST:
+        return None
+    at_marker = pair.weigh(pair.shared & pair.other.changed) >= _AT_MARKER
+    if pair.of_notes:
+        enough = len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF
+        at_marker = at_marker and max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
+        found = ("change" in marks and (at_marker or (like.near >= _HALF and enough))) or (
+            "now" in marks
+            and like.near >= _HALF
+            and like.alike >= _ALIKE
+            and (len(pair.shared) > 1 or like.covered >= _HALF)
+        )
+    elif "change" in marks:
+        found = at_marker or like.near >= _NEAR
+    else:
+        found = like.near >= _HALF and "event" not in pair.other.marks and ("now" in marks or at_marker)
+    return _found(pair, "replaces", "replaced: change", _words(pair), like.near) if found else None
+
+
+def _topic(pair: _Pair, like: _Likeness) -> Change | None:
+    """Another value of what one has one of, or another name of one kind, where a marker of change says so."""
+    one, other = pair.one, pair.other
+    if not other.marks & {"now", "change"}:
+        return None
+    both = {name for name in one.topics & other.topics if not (pair.of_notes and name.startswith(_OF_FACTS))}
+    if both:
+        return _found(pair, "replaces", "replaced: topic", min(both), 0.3 + like.near / 2)
+    for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
+        if kind == its_kind and (kind, its) not in one.kinds and _is_one_thing(pair, like):
+            return _found(pair, "replaces", "replaced: kind", _against(mine, its), 0.3 + like.near / 2)
+    return None
+
+
+def _is_one_thing(pair: _Pair, like: _Likeness) -> bool:
+    """True where a line names whom it is about, fills a slot, or shares a word: a listed name alone may be of anything."""
+    return bool(pair.older.key or pair.older.names or like.shared)

@@ -1,0 +1,365 @@
+"""A sentence as the judge of replacements reads it: what it is about, its numbers and times, and how it is meant.
+
+The words are data (`replacement.txt` of each language). What is said is told from how: markers, numbers, times and names are
+cut out first, and what is left are the words that two sentences about one thing share.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.names import is_han
+from ..language.sentences import is_past, is_plan, split_sentences
+from ..language.words import languages, lines, pattern, words
+
+_MOST_SENTENCES = 12
+_LONGEST = 400  # characters of a sentence
+_HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
+
+
+class Amount(NamedTuple):
+    """A number, as it is written with what is counted; `stated` where a verb before it gives a thing one of that ("weighs")."""
+
+    value: float
+    unit: str
+    text: str
+    stated: bool
+
+
+class Sentence(NamedTuple):
+    """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
+
+    `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
+    are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
+    `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал».
+    """
+
+    text: str
+    words: frozenset[str]
+    numbers: tuple[Amount, ...]
+    times: frozenset[str]
+    marks: frozenset[str]
+    topics: frozenset[str]
+    kin: frozenset[str]
+    people: frozenset[str]
+    which: frozenset[str]
+    beside: frozenset[str]
+    kinds: frozenset[tuple[str, str]]
+    ordered: tuple[str, ...]
+    changed: frozenset[str]
+
+
+@lru_cache(maxsize=20_000)
+def read_sentences(text: str, names: frozenset[str]) -> tuple[Sentence, ...]:
+    """The sentences of a line, without questions and conditions; `names` are the terms of those the line is about."""
+    found = []
+    for piece in [*_pieces(_spoken(text))][:_MOST_SENTENCES]:
+        folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
+        if not _fits("no statement", folded):
+            found.append(_read(folded, names))
+    return tuple(found)
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The sentences of a text, also those that a semicolon ends, each once more up to its first comma."""
+    for sentence in split_sentences(text):
+        for piece in filter(str.strip, re.split(r"[;；]", sentence)):
+            yield piece
+            clause, comma, _ = re.sub(r"[，—]|, | – ", "\0", piece, count=1).partition("\0")
+            if comma and len(clause) > _SHORTEST:
+                yield clause
+
+
+_SHORTEST = 8  # characters of a clause that may stand alone
+_TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
+
+
+def speaker_of(text: str) -> str:
+    """The label before a line of a conversation ("**Anna**: …", "Anna: …" after a clock time), folded; empty for none."""
+    match = _label().match(text)
+    return match["who"].casefold() if match else ""
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(r"\s*(?:\d{1,2}:\d\d(?::\d\d)?\s+)?(?:\*\*(?P<who>[^*\n]{1,40}?):?\*\*:?)\s*")
+
+
+def _spoken(text: str) -> str:
+    """The text without the label of its speaker, pictures in brackets, and a clock time in front."""
+    bare = _label().sub("", text, count=1)
+    return re.sub(r"\[[a-z]+: [^\]]*\]|^\s*\d{1,2}:\d\d\s+", " ", bare).strip()
+
+
+@cache
+def section(name: str) -> re.Pattern[str]:
+    """The patterns of a section of all languages, joined."""
+    return re.compile(pattern(languages(), "replacement", name), re.IGNORECASE)
+
+
+def _fits(name: str, text: str) -> bool:
+    return bool(section(name).search(text))
+
+
+def _matched(name: str, text: str) -> frozenset[str]:
+    return frozenset(match[0].casefold() for match in section(name).finditer(text))
+
+
+_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added")
+
+
+def _read(text: str, names: frozenset[str]) -> Sentence:
+    marks = {name for name in _MARKS if _fits(name, text)}
+    if _fits("no change", text):
+        marks -= {"change", "ended", "cancelled"}
+    past = is_past(text) and not any(map(is_han, text))
+    if (past or _fits("event", text)) and not _fits("no event", text):
+        marks.add("event")
+    if is_plan(text):
+        marks.add("plan")
+    tokens = terms(text)
+    times = frozenset(" ".join(terms(match[0])) for match in section("time").finditer(text))
+    bare = section("time").sub(" ; ", text)
+    numbers = tuple(_numbers(bare))
+    bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
+    around = [
+        _around(piece, names) for piece in _PIECES.split(section("change").sub("¦", section("new").sub("¦", bare)))
+    ]
+    ordered = [word for piece, _ in around for word in piece]
+    people, kin = _people(text, tokens), _people(text[:_HAN_HEAD], tokens[:_HEAD])
+    ordered = [word for word in ordered if word not in kin] or ordered
+    return Sentence(
+        text,
+        frozenset(ordered),
+        numbers,
+        times,
+        frozenset(marks),
+        frozenset(name for name, _, said in _topics() if said.search(text)),
+        kin,
+        people,
+        _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if any(map(is_han, text)) else _SUBJECT]),
+        _matched("beside", text),
+        frozenset(
+            kind for token in {*tokens, *re.findall(r"[\w+#]+", text.casefold())} for kind in _kinds().get(token, ())
+        ),
+        tuple(dict.fromkeys(ordered)),
+        frozenset(word for _, changed in around for word in changed if word not in kin),
+    )
+
+
+_PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
+_BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
+
+
+def _around(piece: str, names: frozenset[str]) -> tuple[list[str], list[str]]:
+    """What a clause is about, and those of its words that stand at a marker of change ("¦")."""
+    parts = [_content(part, names) for part in piece.split("¦")]
+    changed = [word for before, after in pairwise(parts) for word in (*before[-_BEFORE:], *after[:_AFTER])]
+    return [word for part in parts for word in part], changed
+
+
+def _content(text: str, names: frozenset[str]) -> list[str]:
+    """The stems that say what a text is about, in their order."""
+    idle = _idle()
+    found = [
+        term
+        for term in query_terms(text)
+        if not (is_han(term[0]) or term in idle or term in names or "=" in term or term.isdigit() or len(term) < 2)
+    ]
+    return [*found, *_han_words(text, idle, names)]
+
+
+def _han_words(piece: str, idle: frozenset[str], names: frozenset[str]) -> list[str]:
+    """Pairs of characters that no function word parts, and characters that stand alone between such words."""
+    found = []
+    for run in re.findall(r"[㐀-鿿]+", piece):
+        for part in _han_cut().split(run):
+            if not part or part in opposites():
+                found += [part] if part else []
+                continue
+            pairs = [part[i : i + 2] for i in range(len(part) - 1)] or [part]
+            found += [pair for pair in pairs if pair not in idle and pair not in names]
+    return found
+
+
+@cache
+def _han_cut() -> re.Pattern[str]:
+    """Where a run of characters is cut: function words fall out, and words with an opposite stand alone."""
+    idle = "".join(sorted(word for word in _listed("idle") if len(word) == 1 and is_han(word)))
+    whole = sorted((word for word in opposites() if is_han(word[0]) and len(word) > 1), key=len, reverse=True)
+    return re.compile(f"[{idle}]|({'|'.join(whole)})")
+
+
+def _listed(name: str) -> list[str]:
+    return [word for language in languages() for word in words(language, "replacement").get(name, ())]
+
+
+@cache
+def _idle() -> frozenset[str]:
+    idle = {stem for word in _listed("idle") for stem in (word, *terms(word)[:1])}
+    numerals = {stem for word in _numerals() for stem in (word, *terms(word)[:1])}
+    return frozenset(idle | numerals | stop_terms())
+
+
+# -- numbers ----------------------------------------------------------------------------------------------------------
+
+_NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
+
+
+@cache
+def _numerals() -> dict[str, float]:
+    pairs = (word.split("=") for word in _listed("numbers"))
+    return {word: float(value) for word, value in pairs}
+
+
+def _numbers(text: str) -> list[Amount]:
+    """Every number that says how many or how much, in digits or written out; "twenty six" is one."""
+    found: list[Amount] = []
+    tens = 0.0
+    for match in re.finditer(rf"{_NUMBER.pattern}|[^\W\d_]+", text):
+        value = _value(match[0])
+        if value is None and is_han(match[0][0]):
+            found += _han_numbers(text, match)
+        elif value is not None:
+            start = match.start()
+            if tens >= 20 > 10 > value and tens % 10 == 0 and found:
+                value, start = value + tens, text.rfind(found.pop().text.split(" ")[0], 0, start)
+            amount = _amount(text, start, match.end(), value)
+            found += [amount] if amount else []
+        tens = value or 0.0
+    return found
+
+
+def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
+    """The number at a place of a text, unless it is a name ("box 3"), a version or a place in an order."""
+    if section("no amount").match(text, end):
+        return None
+    after = _UNIT.match(text, end)
+    word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
+    priced = text[start : start + 1] in "$€£¥₽"
+    said = re.search(f"(?:{section('amount').pattern})$", text[:start], re.IGNORECASE)
+    if not (word or priced or (said and any(map(is_han, text)))):
+        return None
+    unit = terms(word)[0] if word[:1].isalpha() and not is_han(word[0]) and terms(word) else word[:1]
+    written = text[start:end] + (after[0] if after and word else "")
+    return Amount(value, unit, written.strip(), bool(said))
+
+
+_UNIT = re.compile(
+    r"\s?([%°][CF]?|[个只条张位名台间岁次块部棵辆本口杯包][㐀-鿿]{0,2}|[㐀-鿿]{1,2}|[^\W\d_]{1,20}(?:/[^\W\d_]{1,6})?)"
+)
+
+
+def _value(word: str) -> float | None:
+    folded = word.casefold().lstrip("$€£¥₽")
+    if folded[:1].isdigit():
+        plain = re.sub(r"[,.:](?=\d{3}\b)", "", folded).replace(",", ".").replace(":", ".")
+        try:
+            return float(plain)
+        except ValueError:
+            return None
+    return None if is_han(folded[:1] or " ") else _numerals().get(folded)
+
+
+_HAN_NUMBER = re.compile(
+    "[零一二两三四五六七八九十百千万半]{2,}[个只条张位名台间岁次块部棵辆本口杯包]?|[零一二两三四五六七八九十半]"
+    "(?:[个只条张位名台间岁次块部棵辆本口杯包]|(?=[年天公斤克元人家层分小]))"
+)
+_PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
+
+
+def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
+    found = []
+    for match in _HAN_NUMBER.finditer(text, run.start(), run.end()):
+        bare = match[0].rstrip("个只条张位名台间岁次块部棵辆本口杯包")
+        unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
+        said = re.search(f"(?:{section('amount').pattern})$", text[: match.start()])
+        counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
+        found.append(Amount(_han_value(bare), unit, match[0] + (counted[0] if counted else ""), bool(said)))
+    return found
+
+
+def _han_value(numeral: str) -> float:
+    total, digit, last = 0.0, 0.0, 1.0
+    for char in numeral:
+        if char in _PLACES:
+            total, digit, last = total + (digit or 1) * _PLACES[char], 0, _PLACES[char]
+        else:
+            digit = _numerals().get(char, 0)
+    return total + digit * (last / 10 if last > 10 else 1)
+
+
+# -- people, topics, kinds --------------------------------------------------------------------------------------------
+
+
+@cache
+def _kin_stems() -> dict[str, str]:
+    return {stem: stem for word in _listed("kin") for stem in (word, *([] if is_han(word[0]) else terms(word)[:1]))}
+
+
+def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
+    """The people of a family that a text speaks of."""
+    stems = _kin_stems()
+    if any(map(is_han, text)):
+        return frozenset(word for word in stems if is_han(word[0]) and word in text)
+    return frozenset(stems[token] for token in tokens if token in stems)
+
+
+@cache
+def _topics() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    held = (line for language in languages() for line in lines(language, "replacement").get("topics", ()))
+    rows = (line.split(" | ", 2) for line in held)
+    return tuple((name, told_by, re.compile(said, re.IGNORECASE)) for name, told_by, said in rows)
+
+
+@cache
+def topic_terms(topic: str) -> tuple[str, ...]:
+    """Search terms that lead to lines of a topic."""
+    return tuple(
+        dict.fromkeys(_stem(word) for name, told_by, _ in _topics() if name == topic for word in told_by.split())
+    )
+
+
+@cache
+def _kinds() -> dict[str, list[tuple[str, str]]]:
+    found: dict[str, list[tuple[str, str]]] = {}
+    for language in languages():
+        for line in lines(language, "replacement").get("kinds", ()):
+            kind, _, listed = line.partition(": ")
+            for word in listed.split():
+                found.setdefault(word, []).append((kind, word))
+    return found
+
+
+@cache
+def kind_terms(kind: str) -> tuple[str, ...]:
+    """The names of a kind as search terms."""
+    return tuple(sorted({word for word, held in _kinds().items() if any(name == kind for name, _ in held)}))
+
+
+@cache
+def opposites() -> dict[str, frozenset[str]]:
+    """Stem -> the stems that say the opposite."""
+    found: dict[str, set[str]] = {}
+    for language in languages():
+        for line in lines(language, "replacement").get("opposites", ()):
+            sides = [[_stem(word) for word in side.split()] for side in line.split("|")]
+            for mine, its in (sides, sides[::-1]):
+                for stem in mine:
+                    found.setdefault(stem, set()).update(its)
+    return {stem: frozenset(its) for stem, its in found.items()}
+
+
+def _stem(word: str) -> str:
+    return word if is_han(word[0]) else terms(word)[0]
+
+
+@cache
+def marker_terms() -> tuple[str, ...]:
+    """Search terms of the words by which changes are told."""
+    return tuple(dict.fromkeys(_stem(word) for word in _listed("told by")))

@@ -413,7 +413,18 @@ HIT_KEYS = {
     "id", "kind", "timestamp", "valid", "entities", "content", "source", "path", "line", "end_line", "heading", "confidence",
     "importance", "origin", "trusted", "superseded_by", "score", "why",
 }  # fmt: skip
-MORE_KEYS = {"perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence"}
+MORE_KEYS = {
+    "perhaps_superseded_by",
+    "expired",
+    "retracted",
+    "private",
+    "also",
+    "key",
+    "history",
+    "explain",
+    "belief",
+    "evidence",
+}
 TYPES = {
     "id": str, "kind": str, "timestamp": (str, type(None)), "valid": dict, "entities": list, "content": str, "source": str, "path": str,
     "line": int, "end_line": int, "heading": str, "confidence": (float, type(None)), "importance": (float, type(None)), "origin": str,

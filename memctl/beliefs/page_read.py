@@ -175,8 +175,8 @@ def removals(
 class LastWritten(NamedTuple):
     """What reflect last wrote of a belief: the number in its head, a code for each piece of evidence by its id.
 
-    Codes are `s0.80` stated with that, `+` and `-` with 4, 2 or 1 quarters, `x` superseded, `!` taken out by hand since.
-    `head` is None for a belief that a person took out as a whole.
+    Codes are `s0.80` stated with that, `+` and `-` with 4, 2 or 1 quarters, `x` superseded, `?` questioned, `!` taken out
+    by hand since. `head` is None for a belief that a person took out as a whole.
     """
 
     head: str | None
@@ -191,18 +191,45 @@ def read_last_written(text: str) -> dict[str, LastWritten]:
     for line in body_of(lines, block) if block else ():
         words = line.split()
         if len(words) >= 2 and re.fullmatch(r"[\d.]+|-", words[1]):
-            codes = {ref: code for code, _, ref in (word.partition(":") for word in words[2:])}
-            found[words[0]] = LastWritten(None if words[1] == "-" else words[1], codes)
+            head = None if words[1] == "-" else words[1]
+            found[words[0]] = LastWritten(head, dict(_read_code(word, words[0], words[1]) for word in words[2:]))
     return found
 
 
 def last_written_body(marks: Mapping[str, LastWritten]) -> str:
-    """The body of the block: a comment, so that it does not show on a rendered page. Empty without marks."""
+    """The body of the block: a comment, so that it does not show on a rendered page. Empty without marks.
+
+    As short as edits by hand allow: what every belief has (its own statement, with the number of its head) is an `s`, and
+    plain evidence a sign and an id.
+    """
     rows = [
-        " ".join([name, mark.head or "-", *(f"{code}:{ref}" for ref, code in sorted(mark.codes.items()))])
+        " ".join(
+            [name, mark.head or "-", *(_code(code, ref, name, mark.head) for ref, code in sorted(mark.codes.items()))]
+        )
         for name, mark in sorted(marks.items())
     ]
     if not rows:
         return ""
     note = "What reflect wrote above, so that an edit by hand is seen and respected."
     return "\n".join(["<!--", note, *rows, "-->"])
+
+
+def _code(code: str, ref: str, name: str, head: str | None) -> str:
+    if ref == _stating(name) and code[0] == "s" and len(code) > 1:
+        return "s" if code[1:] == head else code
+    return f"{code[0]}{ref}" if code in ("+4", "-4") else f"{code}:{ref}"
+
+
+def _read_code(word: str, name: str, head: str) -> tuple[str, str]:
+    """(id, code) of a word of the block; older pages have a colon in each."""
+    code, colon, ref = word.partition(":")
+    if colon:
+        return ref, code
+    if word[0] == "s":
+        return _stating(name), word if word[1:] else f"s{head}"
+    return word[1:], f"{word[0]}4"
+
+
+def _stating(name: str) -> str:
+    """The id of the line that states a belief, as a rule."""
+    return f"f-{name.removeprefix('o-')}"

@@ -36,17 +36,18 @@ from memctl.index.sync import sync
 from memctl.language.names import slug
 from memctl.notes.workspace import Workspace
 from memctl.reflect import reflect as night
-from memctl.reflect.reflect import Planner, reflect
+from memctl.reflect.plan import Planner
+from memctl.reflect.reflect import reflect
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
 PARTS = (
-    (OpenMemory, "up_to_date", "sync"),
+    (OpenMemory, "sync_for_write", "sync"),
     (night, "sync", "sync"),
-    (night, "_conflicts", "count"),
+    (night, "conflicts_since", "count"),
     (Planner, "__init__", "plan"),
-    (Planner, "beliefs", "beliefs"),
-    (Planner, "entities", "entities"),
-    (Planner, "lessons", "lessons"),
+    (Planner, "_beliefs", "beliefs"),
+    (Planner, "_pages", "entities"),
+    (Planner, "_lessons", "lessons"),
 )
 DAYS = 8  # those of the window, the new one with them
 SHARED = ("opinions", "world", "experience", "lessons")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
@@ -134,16 +134,13 @@ class Memory(OpenMemory):
         self._record(hit.ref for hit in answer.hits)
         return answer
 
-    def reflect(
-        self, *, since: str | None = None, dry_run: bool = False, propose: bool = False,
-        names: Collection[str] = (), tasks: Collection[str] = (),
-    ) -> Reflected:  # fmt: skip
-        """Bring the pages of bank/ up to date with what was written down from `since` on (all of it)."""
+    def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
+        """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
         from .language.flags import first_day
         from .reflect.reflect import reflect
 
         first = first_day("--since", since, self.today)
-        return reflect(self, since=first, dry_run=dry_run, propose=propose, names=names, tasks=tasks)
+        return reflect(self, since=first, dry_run=dry_run, propose=propose)
 
     # -- looking ------------------------------------------------------------------------------------------------------
 

@@ -31,14 +31,16 @@ def register(app: typer.Typer) -> None:
 
 def reflect(
     call: Call,
-    since: str | None = option("--since", "Only what facts from then on touch: 7d, 2025-11 [default: all].", "WHEN"),
+    since: str | None = option(
+        "--since", "Read again what was told since then, and what changed: 7d, 2025-11 [default: all].", "WHEN"
+    ),
     dry_run: bool = DRY_RUN,
     apply: bool = flag("--apply", "Write the pages; this is the default."),
     propose_core: bool = flag("--propose-core", "Write proposals for memory.md to bank/proposals.md, too."),
     accept: int | None = option("--accept", "Apply proposal N to memory.md, and nothing else.", "N", min=1),
     refuse: int | None = option("--refuse", "Never propose N again.", "N", min=1),
 ) -> None:
-    """Turn facts into entity pages, beliefs with evidence, and lessons, each line cited. Quiet if nothing changed."""
+    """Turn facts into entity pages, beliefs with evidence, lessons and the week's digest. Quiet if nothing changed."""
     if dry_run and apply:
         raise Usage("--dry-run and --apply together", "choose one")
     if accept is not None or refuse is not None:
@@ -78,10 +80,8 @@ def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
         return
     for path in done.pages:
         out.line(path)
-    for moved in done.beliefs if done.pages else ():
-        before = "new" if moved.before is None else f"{moved.before:.2f}"
-        after = "taken back" if moved.after is None else f"{moved.after:.2f}"
-        out.line(f"{before} → {after}  {one_line(moved.text)}  ^{moved.ref}")
+    for told in done.digest if done.pages else ():
+        out.line(f"{told.lead}: {told.text} [{told.citation}]")
     if done.conflicts and done.pages:
         out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
 
@@ -91,6 +91,7 @@ def _reflected_json(done: "Reflected", dry_run: bool) -> dict[str, Any]:
         {"id": moved.ref, "content": moved.text, "before": moved.before, "after": moved.after} for moved in done.beliefs
     ]
     made = {"schema": 1, "applied": not dry_run, "pages": done.pages, "beliefs": beliefs, "conflicts": done.conflicts}
+    made["digest"] = [told.as_json() for told in done.digest]
     return made | {"warnings": done.notes} | ({"diff": done.diff} if dry_run else {})
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
 from ..errors import CannotWrite, MemctlError, PageChanged, PageUnreadable, Usage
 from ..facts import Citation, Kind
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import pages_of_names
 from ..index.queries.entries import by_refs
 from ..index.queries.forget import (
     copies_on,
@@ -39,7 +37,6 @@ from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, 
 from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
 _ROUNDS = 3  # for pages that somebody saves meanwhile
-_LESSONS = "bank/lessons.md"
 _ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects", "by": "by"}
 
 
@@ -87,14 +84,13 @@ class Forgetting:
 
 @dataclass(slots=True)
 class ForgetPlan:
-    """Edits in the order in which they are to be written, and the names and tasks to reflect upon afterwards."""
+    """Edits in the order in which they are to be written; `is_reflected` if reflect wrote pages, and is to write them again."""
 
     selection: Selection
     edits: list[Edit] = field(default_factory=list)
     scrubbed: list[str] = field(default_factory=list)
     beliefs: list[str] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
-    tasks: set[str] = field(default_factory=set)
+    is_reflected: bool = False
 
 
 def suggest(memory: OpenMemory, selectors: Selectors) -> Forgetting:
@@ -158,14 +154,12 @@ def _freshen(memory: OpenMemory) -> None:
 
 
 def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None:
-    names: set[str] = set()
-    tasks: set[str] = set()
+    is_reflected = False
     try:
         with writing_alone(memory.workspace, "reflect"):
             for _ in range(_ROUNDS):
                 planned = memory.run(lambda at: _plan(at, selectors))
-                names |= planned.names
-                tasks |= planned.tasks
+                is_reflected |= planned.is_reflected
                 if planned.edits:
                     memory.run(lambda at: mark_unclean(at.index))
                 changed = _write(memory.workspace, planned.edits)
@@ -174,8 +168,8 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
                     break
             else:
                 raise PageChanged(changed[0])
-        if names or tasks:
-            _reflect(memory, names, tasks, report)
+        if is_reflected:
+            _reflect(memory, report)
     finally:
         _expunge(memory, report)
 
@@ -194,12 +188,12 @@ def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
     return list(done.failed)
 
 
-def _reflect(memory: OpenMemory, names: set[str], tasks: set[str], report: Forgetting) -> None:
+def _reflect(memory: OpenMemory, report: Forgetting) -> None:
     """Let reflect write the pages again that lost a line. Trouble there is a warning: the lines are forgotten."""
     from ..reflect.reflect import reflect
 
     try:
-        done = reflect(memory, since=memory.today + timedelta(days=1), names=names, tasks=tasks)
+        done = reflect(memory, since=memory.today)
     except MemctlError as error:
         report.warnings.append(f"forgotten, but the pages are not written again: {error.what}; run `memctl reflect`")
         return
@@ -342,18 +336,13 @@ class _ForgetPlanner:
                     self._left += [f"{path}#L{number} cites ^{ref}" for ref in sorted(cited(line, path, self._gone))]
 
     def finish(self) -> ForgetPlan:
-        """The plan: copies before lines, and whose pages reflect writes again: only those that it wrote before."""
+        """The plan: copies before lines."""
         plan, redacted = self.plan, self._redacted
         edits = [page for page in self._pages.values() if page.is_change]
         plan.edits = sorted(edits, key=lambda edit: (edit.path in redacted, edit.path))
         plan.scrubbed = [edit.path for edit in plan.edits if edit.path not in redacted]
         plan.selection.left = list(dict.fromkeys(self._left))
-        chosen, blocks = plan.selection.chosen, set(copies_on(self._index))
-        names = {name for one in chosen if one.fact for name in self._facts.names_of(one.fact)}
-        paths = pages_of_names(self._index, names)
-        plan.names = {name for name in names if (paths.get(name), "summary") in blocks}
-        if (_LESSONS, "lessons") in blocks:
-            plan.tasks = {one.entry.task for one in chosen if one.entry.task is not None}
+        plan.is_reflected = bool(plan.selection.chosen) and any(True for _ in copies_on(self._index))
         return plan
 
 

@@ -5,25 +5,24 @@ The text of a fact is data: it may look like Markdown, but it never opens a bloc
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..facts import Citation, Kind, Period
 from ..language.names import entity_key, heads, is_han, stem_word
-from ..markdown.escape import heading, link, literal, quoted, relative
-from .lessons import Strategy, Task, TaskOutcome
+from ..markdown.escape import heading, link, literal, many, quoted, relative
+from .lessons import Failure, Strategy, Task, TaskOutcome
 
-_NEWEST = 3  # citations shown of what was said or done again and again
+_NEWEST = 3  # citations shown of what was done again and again
 
 
 class PageLine(NamedTuple):
     """A fact as a page shows it. `entities` are named as their pages name them, the subject first; `also` are twins.
 
-    `valid` is when it was true as far as is known today, `replaced_by` where its successor stands; of what is `over`
-    without one, the successor may not be shown.
+    `valid` is when it was true as far as is known today, `replaced_by` where its successor stands; what is `over` was
+    replaced, `before` is what this line itself replaced.
     """
 
     text: str
@@ -39,10 +38,14 @@ class PageLine(NamedTuple):
     retracted: bool = False
     also: tuple[Citation, ...] = ()
     over: bool = False
+    before: tuple[PageLine, ...] = ()
 
 
 class BeliefLine(NamedTuple):
-    """A belief as a page shows it: `trend` is rising, falling or steady, `citation` its place in bank/opinions.md."""
+    """A belief as a page shows it: `trend` is rising, falling or steady, `citation` its place in bank/opinions.md.
+
+    `holder` is named where the page is that of somebody or something else; `before` are the words of what it replaced.
+    """
 
     text: str
     confidence: float
@@ -52,74 +55,87 @@ class BeliefLine(NamedTuple):
     ref: str
     count_for: int = 0
     count_against: int = 0
+    holder: str = ""
+    before: tuple[str, ...] = ()
 
 
 class About(NamedTuple):
-    """All that an entity's page tells: (slot, current line) pairs, beliefs, plans, history, (name, page, shared facts).
+    """All that an entity's page tells, in the order in which it is told.
 
-    `pages` are the pages of other names, to link to.
+    `defined` says who or what it is, where the page itself does not. `now` are lines that hold, those of slots first;
+    `related` are names. `pages` are the pages of other names, to link to.
     """
 
     name: str
-    now: Sequence[tuple[str, PageLine]] = ()
+    defined: PageLine | None = None
+    now: Sequence[PageLine] = ()
     beliefs: Sequence[BeliefLine] = ()
     plans: Sequence[PageLine] = ()
-    timeline: Sequence[PageLine] = ()
-    related: Sequence[tuple[str, str | None, int]] = ()
-    maybe_same: Sequence[str] = ()
+    events: Sequence[PageLine] = ()
+    related: Sequence[str] = ()
     pages: Mapping[str, str] = {}
 
     @property
-    def names(self) -> set[str]:
-        """Everybody whom the lines name."""
-        lines = (*(line for _, line in self.now), *self.plans, *self.timeline)
-        return {name for line in lines for name in line.entities}
+    def lines(self) -> Iterator[PageLine]:
+        """The facts on the page."""
+        for line in (*([self.defined] if self.defined else ()), *self.now, *self.plans, *self.events):
+            yield from (line, *line.before)
+
+
+class Place(NamedTuple):
+    """Where a line will stand: the page, whose it is, the pages of others by `entity_key`, and how links are written."""
+
+    page: str
+    name: str = ""
+    pages: Mapping[str, str] = {}
+    wiki: bool = False
+
+    @classmethod
+    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: bool = False) -> Place:
+        """A place on a page, which links to the pages of some names."""
+        return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()}, wiki)
 
 
 # -- bodies -----------------------------------------------------------------------------------------------------------
 
 
-def entity_body(about: About, page: str) -> str:
-    """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts.
-
-    What is listed comes in an order of its own, not in that of the arguments; a timeline runs from old to new.
-    """
-    place = _PageContext.of(
-        page, about.name, {**about.pages, **{name: path for name, path, _ in about.related if path}}
-    )
-    now = ((entity_key(slot), slot, _age(line), _state(line, place, slot)) for slot, line in about.now)
-    related = ((*_closeness(name, shared), _related(name, shared, place)) for name, _, shared in about.related)
+def entity_body(about: About, page: str, wiki: bool = False) -> str:
+    """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts."""
+    place = Place.of(page, about.name, about.pages, wiki)
+    related = ", ".join(_entity(name, place) for name in about.related)
     sections = {
-        "Now": _listed(now),
-        "Beliefs": _listed((*_rank(held), _belief(held, place)) for held in about.beliefs),
-        "Plans": _listed((_age(line), _event(line, place)) for line in about.plans),
-        "Timeline": _listed((_age(line), _event(line, place)) for line in about.timeline),
-        "Related": _listed(related),
-        "Maybe the same": _listed((entity_key(other), _maybe(about.name, other)) for other in about.maybe_same),
+        "Facts": _listed(_state(line, place) for line in about.now),
+        "Beliefs": _listed(_belief(held, place) for held in about.beliefs),
+        "Plans": _listed(_event(line, place) for line in about.plans),
+        "What happened": _listed(_event(line, place) for line in about.events),
+        "Related": related,
     }
-    return "\n\n".join(f"## {title}\n\n{items}" for title, items in sections.items() if items)
+    told = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
+    first = [_state(about.defined, place)] if about.defined else []
+    return "\n\n".join([*first, *told])
 
 
-def world_body(lines: Sequence[PageLine], page: str, name: str = "", pages: Mapping[str, str] | None = None) -> str:
-    """The durable facts of one entity, then its slots, each from old to new; what no longer holds is struck through.
-
-    `name` is the entity whose list it is, `pages` the page of each other entity by name (to link to it).
-    """
-    place = _PageContext.of(page, name, pages)
-    return _listed(((line.slot or "").casefold(), _age(line), _state(line, place, line.slot or "")) for line in lines)
+def world_body(lines: Sequence[PageLine], place: Place) -> str:
+    """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
+    return _listed(_state(line, place) for line in lines)
 
 
-def experience_body(
-    lines: Sequence[PageLine], page: str, name: str = "", pages: Mapping[str, str] | None = None
-) -> str:
-    """What was done, oldest first, each line led by its day. The arguments are those of `world_body`."""
-    place = _PageContext.of(page, name, pages)
-    return _listed((_age(line), _event(line, place)) for line in lines)
+def experience_body(lines: Sequence[PageLine], place: Place) -> str:
+    """What was done, each line led by its day."""
+    return _listed(_event(line, place) for line in lines)
 
 
-def lessons_body(tasks: Sequence[Task], page: str) -> str:
-    """A `###` section a task with its strategies, the reliable ones first, and why each failed."""
-    return "\n\n".join(f"### {task_heading(task)}\n\n{_strategies(task, _PageContext(page))}" for task in tasks)
+def lessons_body(tasks: Sequence[Task], place: Place) -> str:
+    """A `###` section a task: how often it worked, its strategies, the reliable ones first, and why each failed."""
+    return "\n\n".join(f"### {task_heading(task)}\n\n{_lesson(task, place)}" for task in tasks)
+
+
+def failures_body(failures: Sequence[Failure]) -> str:
+    """What failed for one reason at several tasks: `lock timeout: deploy 2, migrate 1`."""
+    return _listed(
+        f"{quoted(each.reason)}: " + ", ".join(f"{literal(task)} {count}" for task, count in each.counts)
+        for each in failures
+    )
 
 
 def task_heading(task: Task) -> str:
@@ -130,38 +146,30 @@ def task_heading(task: Task) -> str:
 # -- one line ---------------------------------------------------------------------------------------------------------
 
 
-class _PageContext(NamedTuple):
-    """Where a line will stand: the page, whose it is, and the pages of others by `entity_key`."""
-
-    page: str
-    name: str = ""
-    pages: Mapping[str, str] = {}
-
-    @classmethod
-    def of(cls, page: str, name: str, pages: Mapping[str, str] | None) -> _PageContext:
-        return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()})
-
-
-def _listed(ranked: Iterable[tuple[Any, ...]]) -> str:
-    """The list of what stands last in each tuple, in the order of the tuples, each item once."""
-    return "\n".join(f"- {item}" for item in dict.fromkeys(each[-1] for each in sorted(ranked)))
+def _listed(items: Iterable[str]) -> str:
+    return "\n".join(f"- {item}" for item in dict.fromkeys(items))
 
 
 def _joined(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _state(line: PageLine, place: _PageContext, slot: str = "") -> str:
-    """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof."""
-    words = _subject(line, place) + _words(line, struck=line.retracted or line.over or line.replaced_by is not None)
-    shown = f"**{literal(slot)}**: {words}" if literal(slot) else words
-    return _joined(shown, _span(line), *_remarks(line, place), _proof(line, place))
+def _state(line: PageLine, place: Place) -> str:
+    """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof; below it what it replaced."""
+    is_struck = line.retracted or line.over
+    words = subject(line, place) + _words(line, is_struck)
+    shown = f"**{literal(line.slot)}**: {words}" if line.slot and literal(line.slot) else words
+    head = _joined(shown, _span(line), *_remarks(line, place), proof(line, place))
+    earlier = (_joined(_words(old, struck=True), _span(old), proof(old, place)) for old in line.before)
+    return "\n".join([head, *(f"  - before: {old}" for old in earlier)])
 
 
-def _event(line: PageLine, place: _PageContext) -> str:
+def _event(line: PageLine, place: Place) -> str:
     """What happened, led by when. What was true in its time is not struck through, only what never was."""
-    when, words = _when(line), _subject(line, place) + _words(line, struck=line.retracted)
-    return _joined(when, words, *_remarks(line, place), _proof(line, place, when))
+    when, cited = _when(line), proof(line, place)
+    words = subject(line, place) + _words(line, struck=line.retracted)
+    lead, *rest = (cited,) if cited.startswith(f"[{when}](") else (when, cited)
+    return _joined(lead, words, *_remarks(line, place), *rest)
 
 
 def _words(line: PageLine, struck: bool) -> str:
@@ -169,9 +177,7 @@ def _words(line: PageLine, struck: bool) -> str:
     return f"~~{words}~~" if struck and words else words  # four tildes would open a code block
 
 
-def _remarks(line: PageLine, place: _PageContext) -> Iterator[str]:
-    if line.kind is Kind.OPINION:
-        yield "opinion"
+def _remarks(line: PageLine, place: Place) -> Iterator[str]:
     others = [
         name for name in _others(line, place) if name != _subject_name(line, place) and not _names(line.text, name)
     ]
@@ -180,84 +186,61 @@ def _remarks(line: PageLine, place: _PageContext) -> Iterator[str]:
     if line.retracted and line.replaced_by is None:
         yield "never true"
     if line.replaced_by is not None:
-        yield ("never true, see " if line.retracted else "→ ") + _cite(line.replaced_by, place)
+        yield ("never true, see " if line.retracted else "→ ") + cite(line.replaced_by, place)
 
 
-def _proof(line: PageLine, place: _PageContext, said: str = "") -> str:
-    """The citation of a line, and those of the newest lines that say the same."""
+def proof(line: PageLine, place: Place) -> str:
+    """The citation of a line, and that of the newest line which says the same."""
     twins = sorted(set(line.also) - {line.citation})
-    more = f" and {len(twins) - _NEWEST} more" if len(twins) > _NEWEST else ""
-    also = ", ".join(_cite(twin, place) for twin in twins[-_NEWEST:])
-    return _cite(line.citation, place, line.ref, said) + (f", also {also}{more}" if also else "")
+    also = f", {many(len(twins) + 1, 'time')}, last {cite(twins[-1], place)}" if twins else ""
+    return cite(line.citation, place, line.ref) + also
 
 
-def _belief(held: BeliefLine, place: _PageContext) -> str:
+def _belief(held: BeliefLine, place: Place) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
-    sure = f"{held.confidence:.2f} {_TRENDS.get(held.trend, '')}".rstrip()
-    proof = link("why", f"{relative(held.citation.path, place.page)}#^{held.ref}")
-    return _joined(sure, quoted(held.text), "contested" if held.contested else "", ", ".join(counts), proof)
+    sure = f"{held.confidence:.2f}{_TRENDS.get(held.trend, '')}"
+    words = (f"{_entity(held.holder, place)}: " if held.holder else "") + quoted(held.text)
+    why = link("why", f"{relative(held.citation.path, place.page)}#^{held.ref}")
+    head = _joined(words, sure, "contested" if held.contested else "", ", ".join(counts), why)
+    return "\n".join([head, *(f"  - before: ~~{quoted(old, struck=True)}~~" for old in held.before)])
 
 
-_TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
+_TRENDS = {"rising": " ↗", "falling": " ↘"}
 
 
-def _related(name: str, shared: int, place: _PageContext) -> str:
-    return _joined(_entity(name, place), _about_as_many(shared))
+# -- lessons ----------------------------------------------------------------------------------------------------------
 
 
-def _maybe(name: str, other: str) -> str:
-    """A near name, with the command that makes the two one where it can be copied into any shell."""
-    plain = all(re.fullmatch(r"[\w .&+-]+", each) for each in (name, other))
-    return _joined(literal(other), f'`memctl entity merge "{other}" "{name}"`' if plain else "")
+def _lesson(task: Task, place: Place) -> str:
+    ok = sum(strategy.ok for strategy in task.strategies)
+    failed = sum(strategy.failed for strategy in task.strategies)
+    why = reasons([one for strategy in task.strategies for one in strategy.outcomes])[-_NEWEST:]
+    named = f" ({', '.join(_reason(one, place) for one in why)})" if why else ""
+    total = ", ".join([*([f"{ok} ok"] if ok else []), *([f"{failed} failed{named}"] if failed else [])])
+    return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
 
 
-def _strategies(task: Task, place: _PageContext) -> str:
-    return "\n".join(line for strategy in task.strategies for line in _strategy(strategy, place))
-
-
-def _strategy(strategy: Strategy, place: _PageContext) -> Iterator[str]:
+def _strategy(strategy: Strategy, place: Place) -> str:
     counts = [f"{count} {word}" for count, word in ((strategy.ok, "ok"), (strategy.failed, "failed")) if count]
-    cited = [_cite(one.citation, place, one.ref) for one in strategy.outcomes[-_NEWEST:]]
+    cited = [cite(one.citation, place, one.ref) for one in strategy.outcomes[-_NEWEST:]]
     more = len(strategy.outcomes) - len(cited)
-    proof = ", ".join(cited) + (f" and {more} more" if more else "")
-    yield f"- **{', '.join(strategy.labels)}** · " + _joined(quoted(strategy.name), ", ".join(counts), proof)
-    for one in _reasons(strategy.outcomes)[-_NEWEST:]:
-        yield "  - " + _joined(f"failed: {quoted(one.why or '')}", _cite(one.citation, place, one.ref))
+    shown = ", ".join(cited) + (f" and {more} more" if more else "")
+    return f"**{', '.join(strategy.labels)}** · " + _joined(quoted(strategy.name), ", ".join(counts), shown)
 
 
-def _reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
+def _reason(one: TaskOutcome, place: Place) -> str:
+    """Why it failed, as a link to the line that says so."""
+    lines = str(one.citation).removeprefix(f"{one.citation.path}#")
+    return link(literal(one.why or ""), f"{relative(one.citation.path, place.page)}#{lines}", one.ref)
+
+
+def reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     """The newest failure with each reason, in the order of the outcomes."""
     newest = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
     return [one for one in outcomes if one in newest.values()]
 
 
-# -- order, time, numbers ---------------------------------------------------------------------------------------------
-
-
-def _age(line: PageLine) -> tuple[str, str, Citation, str]:
-    """The order of time: when it became true, then when it was told; what has no date comes first."""
-    begun = line.valid.first or line.valid.last
-    return (str(begun) if begun else line.day or "", line.day or "", line.citation, line.ref)
-
-
-def _rank(held: BeliefLine) -> tuple[bool, str, str]:
-    """What is held comes before what is doubted; among each the words decide, so that a number moves no line."""
-    return (held.confidence < 0.5, held.text.casefold(), held.ref)
-
-
-def _closeness(name: str, shared: int) -> tuple[int, str]:
-    """By the count as shown, so that one more shared fact seldom moves a line."""
-    return (-_floored(shared), entity_key(name))
-
-
-def _floored(count: int) -> int:
-    """`count` up to 4, then the nearest of 5, 10, 20, 50, 100 … below."""
-    digit, unit = int(str(count)[0]), 10 ** (len(str(count)) - 1)
-    return count if count < 5 else unit * max(step for step in (1, 2, 5) if step <= digit)
-
-
-def _about_as_many(count: int) -> str:
-    return f"{_floored(count)}+" if count >= 5 else str(count)
+# -- time -------------------------------------------------------------------------------------------------------------
 
 
 def _when(line: PageLine) -> str:
@@ -285,7 +268,7 @@ def _start(first: date, line: PageLine) -> str:
 # -- entities and citations -------------------------------------------------------------------------------------------
 
 
-def _others(line: PageLine, place: _PageContext) -> list[str]:
+def _others(line: PageLine, place: Place) -> list[str]:
     own = entity_key(place.name) if place.name else None
     return [name for name in dict.fromkeys(line.entities) if entity_key(name) != own]
 
@@ -296,30 +279,36 @@ def _names(text: str, name: str) -> bool:
     return bool(words & heads(text)) if words else name in text
 
 
-def _subject_name(line: PageLine, place: _PageContext) -> str | None:
+def _subject_name(line: PageLine, place: Place) -> str | None:
     """Whom a line is about first, when that is not whose page this is."""
     others = _others(line, place)
     return others[0] if others and line.entities[0] == others[0] else None
 
 
-def _subject(line: PageLine, place: _PageContext) -> str:
+def subject(line: PageLine, place: Place) -> str:
+    """`Anna: ` before a line about somebody else than the page is; empty where it is about whose page this is."""
     name = _subject_name(line, place)
-    return f"{_entity(name, place)}: " if name else ""
+    return f"{_entity(name, place)}: " if name and not entity_key(line.text).startswith(entity_key(name)) else ""
 
 
-def _entity(name: str, place: _PageContext) -> str:
-    """A name with a link that works on GitHub too, and in Obsidian whatever the page is called."""
+def _entity(name: str, place: Place) -> str:
+    """A name with a link to its page, as the workspace writes links."""
     path, shown = place.pages.get(entity_key(name)), literal(name) or "?"
-    return link(shown, relative(path, place.page)) if path else shown
+    if not path:
+        return shown
+    return (
+        f"[[{name}]]"
+        if place.wiki and shown == name and not set("|#^") & set(name)
+        else link(shown, relative(path, place.page))
+    )
 
 
-def _cite(citation: Citation, place: _PageContext, ref: str = "", said: str = "") -> str:
-    """`[2025-07-04#L12](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`; without the day where the line has `said` it.
+def cite(citation: Citation, place: Place, ref: str = "") -> str:
+    """`[2025-07-04](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`, which can be followed when the line moves.
 
-    The id is the link's title: it can be followed when the line moves, and Obsidian does not take it for a second block id.
+    The id is the link's title, for Obsidian would take `^id` for a second block id.
     """
     path = PurePosixPath(citation.path)
-    name = path.stem if citation.path.startswith("memory/") else path.name
     lines = str(citation).removeprefix(f"{citation.path}#")
-    shown = lines if name == said else f"{literal(name)}#{lines}"
-    return link(shown, f"{relative(citation.path, place.page)}#{lines}", ref)
+    shown = path.stem if citation.path.startswith("memory/") else path.name
+    return link(literal(shown), f"{relative(citation.path, place.page)}#{lines}", ref)

@@ -1,4 +1,8 @@
-"""Outcomes -> lessons: what was tried at a task, how often it worked, and why it failed. Counting, no language model."""
+"""Outcomes -> lessons: what was tried at a task, how often it worked, and why it failed. Counting, no language model.
+
+What somebody merely did is no lesson: it takes two outcomes of a way, or one that its author made a lesson of, by a task
+with a reason or by its importance.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,10 @@ RELIABLE = 5
 RECURRING = 2
 """Failures from which a failure is recurring."""
 
+_RECENT = 5  # outcomes by which a strategy is judged: what worked long ago and fails now is not reliable
+_LAPSES = 1  # failures among these that a reliable strategy may have
+_WEIGHTY = 0.7  # importance by which its author says that one outcome is a lesson
+
 _GIVEN = 0.25  # weight of a shared word that the task or its entities give: it tells no strategy from another
 _IDENTIFIER = 2.0  # weight of a path, a command, an error code: it means the same in every language
 
@@ -34,6 +42,19 @@ class TaskOutcome(NamedTuple):
     day: str | None
     citation: Citation
     ref: str
+    importance: float | None = None
+
+    @property
+    def is_explicit(self) -> bool:
+        """True if its author meant it as a lesson: it names its task, and says why or that it matters."""
+        return bool(self.task.strip()) and bool(self.why or (self.importance or 0) >= _WEIGHTY)
+
+
+class Failure(NamedTuple):
+    """A reason for which several tasks failed, in the words of the newest; (task, how often) by the count."""
+
+    reason: str
+    counts: tuple[tuple[str, int], ...]
 
 
 class Strategy(NamedTuple):
@@ -60,13 +81,41 @@ def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     for outcome in sorted(outcomes, key=_age):
         groups[_group(outcome)].append(outcome)
     tasks = [_task(rank, group) for (rank, _), group in groups.items()]
-    return tuple(sorted(tasks, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
+    told = [task for task in tasks if task.strategies]
+    return tuple(sorted(told, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
 
 
-def labels(ok: int, failed: int) -> tuple[str, ...]:
-    """What the counts say of a strategy: reliable from 5 successes on, a recurring failure from 2 failures on, or both."""
-    found = [word for word, met in (("reliable", ok >= RELIABLE), ("recurring failure", failed >= RECURRING)) if met]
+def labels(outcomes: Sequence[bool]) -> tuple[str, ...]:
+    """What the outcomes of a strategy, the oldest first, say of it: reliable, a recurring failure, both, or tentative.
+
+    Reliable from 5 successes on, a recurring failure from 2 failures on, if the newest five bear it out.
+    """
+    recent = outcomes[-_RECENT:]
+    is_reliable = sum(outcomes) >= RELIABLE and recent.count(False) <= _LAPSES
+    recurs = outcomes.count(False) >= RECURRING and not all(recent)
+    found = [word for word, met in (("reliable", is_reliable), ("recurring failure", recurs)) if met]
     return tuple(found) or ("tentative",)
+
+
+def failures(counted: Iterable[tuple[str, str, int, str]]) -> tuple[Failure, ...]:
+    """What several tasks failed for, of (reason, task, how often, newest day): the commonest first."""
+    groups: dict[frozenset[str], list[tuple[str, str, int, str]]] = defaultdict(list)
+    for each in counted:
+        groups[reason_key(each[0])].append(each)
+    found = []
+    for group in groups.values():
+        by_task: Counter[str] = Counter()
+        for _, task, count, _ in group:
+            by_task[task] += count
+        if len(by_task) > 1:
+            newest = max(group, key=lambda each: (each[3], each[0]))[0]
+            found.append(Failure(newest, tuple(sorted(by_task.items(), key=lambda pair: (-pair[1], pair[0])))))
+    return tuple(sorted(found, key=lambda each: (-sum(count for _, count in each.counts), each.reason)))
+
+
+def reason_key(why: str) -> frozenset[str]:
+    """Equal for a reason in the same words, whatever their order and endings."""
+    return frozenset(query_terms(why)) or frozenset((why.casefold().strip(),))
 
 
 def first_clause(text: str) -> str:
@@ -106,7 +155,9 @@ def _task(rank: int, group: Sequence[TaskOutcome]) -> Task:
     entity = _commonest(o.entities[0] for o in group) if rank == 1 else ""
     names = {name, entity, *(entity for o in group for entity in o.entities)}
     likeness = _Likeness([_clause(o.text) for o in group], {term for each in names for term in terms(each)})
-    found = [_strategy([group[at] for at in members], likeness) for members in likeness.components()]
+    ways = ([group[at] for at in members] for members in likeness.components())
+    taught = rank == 0 and len(group) > 1  # two outcomes of one task tell which way is the better one
+    found = [_strategy(way, likeness) for way in ways if taught or len(way) > 1 or way[0].is_explicit]
     return Task(name, entity, tuple(sorted(found, key=_rank)))
 
 
@@ -119,7 +170,7 @@ def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness) -> Strategy:
     ok = sum(outcome.ok for outcome in outcomes)
     failed = len(outcomes) - ok
     typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
-    return Strategy(first_clause(typical.text), ok, failed, labels(ok, failed), tuple(outcomes))
+    return Strategy(first_clause(typical.text), ok, failed, labels([one.ok for one in outcomes]), tuple(outcomes))
 
 
 def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]:

@@ -286,15 +286,11 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
     lines = [f"{'would write' if dry_run else 'wrote'} {len(done.pages)} pages" if pages else "nothing changed"]
     lines += [f"  {printable(path)}" for path in pages]
-    lines += [f"  {_moved(belief)}" for belief in beliefs]
+    lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest if pages]
     lines += [f"{done.conflicts} conflicts; `memctl conflicts` shows them"] if done.conflicts else []
     made = {"schema": 1, "applied": not dry_run, "pages": pages, "beliefs": beliefs, "conflicts": done.conflicts}
+    made["digest"] = [told.as_json() for told in done.digest]
     return ToolAnswer(made | {"warnings": warnings}, "\n".join([*lines, *map(_note, warnings)]))
-
-
-def _moved(belief: dict[str, Any]) -> str:
-    sides = (f"{value:.2f}" if value is not None else "none" for value in (belief["before"], belief["after"]))
-    return f"{' → '.join(sides)} {printable(one_line(belief['content']))} ^{belief['id']}"
 
 
 # -- forget -----------------------------------------------------------------------------------------------------------

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import posixpath
-import random
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -28,15 +27,18 @@ from memctl.reflect.entity_pages import (
     About,
     BeliefLine,
     PageLine,
+    Place,
     entity_body,
     experience_body,
+    failures_body,
     lessons_body,
     world_body,
 )
-from memctl.reflect.lessons import TaskOutcome, lessons
+from memctl.reflect.lessons import TaskOutcome, failures, lessons
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"
+WORLD, EXPERIENCE = Place("bank/world.md"), Place("bank/experience.md")
 
 
 def on(day: str, line: int = 12) -> Citation:
@@ -68,125 +70,82 @@ SHORT = BeliefLine("Prefers a short night report.", 0.87, "rising", False, on("x
 JOKE = BeliefLine("Шутит про одиннадцать строк.", 0.4, "falling", True, on("x"), "o-c6rt4yhe", 1, 2)
 
 IRINA = About(
-    "Irina Volkova", [("city", RIGA)], [JOKE, SHORT], [REST], [NETS, TEA, RIGA, TARTU],
-    [("Alice", None, 2), ("Gull Spit", "bank/entities/Gull-Spit.md", 14)], ["Irina Volkov"],
+    "Irina Volkova", line("Is the head of the station.", "2025-07-01", 3, "f-who"),
+    [RIGA._replace(before=(TARTU,))], [SHORT, JOKE._replace(holder="Alice", before=("Молчит.",))], [REST], [NETS, TEA],
+    ["Gull Spit", "Alex Petrov"], {"Gull Spit": "bank/entities/Gull-Spit.md"},
 )  # fmt: skip
 
 EXPECTED = """\
-## Now
+Is the head of the station. · [2025-07-01](../../memory/2025-07-01.md#L3 "f-who")
 
-- **city**: Lives in Riga, in a flat with a balcony. · since 2025-06-01 · [2025-07-04#L15](../../memory/2025-07-04.md#L15 "f-053f2755")
+## Facts
+
+- **city**: Lives in Riga, in a flat with a balcony. · since 2025-06-01 · [2025-07-04](../../memory/2025-07-04.md#L15 "f-053f2755")
+  - before: ~~До переезда в Ригу жила в Тарту.~~ · 2022-09-01..2025-05-31 · [2025-11-12](../../memory/2025-11-12.md#L11 "f-e9aa3fab")
 
 ## Beliefs
 
-- 0.87 ↗ · Prefers a short night report. · 3 for · [why](../../memory/x.md#^o-5qjx2mtd)
-- 0.40 ↘ · Шутит про одиннадцать строк. · contested · 1 for, 2 against · [why](../../memory/x.md#^o-c6rt4yhe)
+- Prefers a short night report. · 0.87 ↗ · 3 for · [why](../../memory/x.md#^o-5qjx2mtd)
+- Alice: Шутит про одиннадцать строк. · 0.40 ↘ · contested · 1 for, 2 against · [why](../../memory/x.md#^o-c6rt4yhe)
+  - before: ~~Молчит.~~
 
 ## Plans
 
-- 2025-12-01..2026-06-30 · 夜鹰继续听。 · [2025-11-25#L15](../../memory/2025-11-25.md#L15 "f-77aa0011")
+- 2025-12-01..2026-06-30 · 夜鹰继续听。 · [2025-11-25](../../memory/2025-11-25.md#L15 "f-77aa0011")
 
-## Timeline
+## What happened
 
-- 2022-09-01..2025-05-31 · До переезда в Ригу жила в Тарту. · [2025-11-12#L11](../../memory/2025-11-12.md#L11 "f-e9aa3fab")
-- 2025-06-01 · Lives in Riga, in a flat with a balcony. · [2025-07-04#L15](../../memory/2025-07-04.md#L15 "f-053f2755")
-- 2025-10-20 · Впервые налила чаю. · with Alex Petrov · [L13](../../memory/2025-10-20.md#L13 "f-002194dd")
-- 2025-11-18 · [Gull Spit](Gull-Spit.md): The station has 11 nets. · [L14](../../memory/2025-11-18.md#L14 "nets-11")
+- [2025-11-18](../../memory/2025-11-18.md#L14 "nets-11") · [Gull Spit](Gull-Spit.md): The station has 11 nets.
+- [2025-10-20](../../memory/2025-10-20.md#L13 "f-002194dd") · Впервые налила чаю. · with Alex Petrov
 
 ## Related
 
-- [Gull Spit](Gull-Spit.md) · 10+
-- Alice · 2
-
-## Maybe the same
-
-- Irina Volkov · `memctl entity merge "Irina Volkov" "Irina Volkova"`"""
+[Gull Spit](Gull-Spit.md), Alex Petrov"""
 
 
 def test_an_entity_page_reads_like_this() -> None:
+    """Who it is, what holds with what that replaced, beliefs, plans, what happened; links as the workspace writes them."""
     assert entity_body(IRINA, PAGE) == EXPECTED
+    assert entity_body(IRINA, PAGE, wiki=True) == EXPECTED.replace("[Gull Spit](Gull-Spit.md)", "[[Gull Spit]]")
 
 
 def test_a_section_with_nothing_to_tell_is_left_out() -> None:
     assert entity_body(About("Irina Volkova"), PAGE) == ""
-    assert entity_body(About("Irina Volkova", timeline=[TEA]), PAGE).startswith("## Timeline\n\n- 2025-10-20 · ")
-    assert world_body([], "bank/world.md") == experience_body([], "bank/experience.md") == lessons_body([], "x") == ""
+    assert entity_body(About("Irina Volkova", events=[TEA]), PAGE).startswith("## What happened\n\n- [2025-10-20](")
+    assert (
+        world_body([], WORLD) == experience_body([], EXPERIENCE) == lessons_body([], WORLD) == failures_body([]) == ""
+    )
 
 
-def test_the_world_strikes_what_no_longer_holds_and_leads_to_what_does() -> None:
-    moved = on("2025-10-15", 11)
-    lines = [
-        line("In production on PostgreSQL 16.4.", "2025-10-15", 11, "f-b", slot="db"),
-        line("~~Keeps~~ sightings in MongoDB 7.0.", "2025-07-10", 9, "f-a", slot="db", valid=since("2025-07-10", "2025-10-14"), replaced_by=moved),
-        line("The tag weighs 5.9 g.", "2025-07-08", 20, "tag-light", retracted=True, replaced_by=on("2025-09-29", 11)),
-        line("标签是蓝色的。", "2025-07-09", 8, "f-c", retracted=True),
-    ]  # fmt: skip
-    assert world_body(lines, "bank/world.md").split("\n") == [
-        '- ~~The tag weighs 5.9 g.~~ · never true, see [2025-09-29#L11](../memory/2025-09-29.md#L11) · [2025-07-08#L20](../memory/2025-07-08.md#L20 "tag-light")',
-        '- ~~标签是蓝色的。~~ · never true · [2025-07-09#L8](../memory/2025-07-09.md#L8 "f-c")',
-        '- **db**: ~~\\~\\~Keeps\\~\\~ sightings in MongoDB 7.0.~~ · 2025-07-10..2025-10-14 · → [2025-10-15#L11](../memory/2025-10-15.md#L11) · [2025-07-10#L9](../memory/2025-07-10.md#L9 "f-a")',
-        '- **db**: In production on PostgreSQL 16.4. · [2025-10-15#L11](../memory/2025-10-15.md#L11 "f-b")',
-    ]  # fmt: skip
+CASES = [
+    (world_body, line("~~Keeps~~ sightings in MongoDB 7.0.", "2025-07-10", 9, "f-a", slot="db", valid=since("2025-07-10", "2025-10-14"), replaced_by=on("2025-10-15", 11), over=True),
+     '- **db**: ~~\\~\\~Keeps\\~\\~ sightings in MongoDB 7.0.~~ · 2025-07-10..2025-10-14 · → [2025-10-15](../memory/2025-10-15.md#L11) · [2025-07-10](../memory/2025-07-10.md#L9 "f-a")'),
+    (world_body, line("The tag weighs 5.9 g.", "2025-07-08", 20, "tag-light", retracted=True, replaced_by=on("2025-09-29", 11)),
+     '- ~~The tag weighs 5.9 g.~~ · never true, see [2025-09-29](../memory/2025-09-29.md#L11) · [2025-07-08](../memory/2025-07-08.md#L20 "tag-light")'),
+    (world_body, line("标签是蓝色的。", "2025-07-09", 8, "f-c", retracted=True), '- ~~标签是蓝色的。~~ · never true · [2025-07-09](../memory/2025-07-09.md#L8 "f-c")'),
+    (experience_body, line("Replayed the queue.", "2025-07-29", 21, "f-r", also=(on("2025-08-20", 3), on("2025-08-05", 3))),
+     '- [2025-07-29](../memory/2025-07-29.md#L21 "f-r"), 3 times, last [2025-08-20](../memory/2025-08-20.md#L3) · Replayed the queue.'),
+    (experience_body, line("Long ago.", "2025-07-02", valid=since(None, "2009-06-30"), citation=Citation("bank/world.md", 5, 6)),
+     '- until 2009-06-30 · Long ago. · [world.md](world.md#L5-L6 "f-1")'),
+    # `t=2009..` names no day; the log of a new year's day does.
+    (world_body, line("Ringing goes on.", valid=since("2009-01-01")), '- Ringing goes on. · since 2009 · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
+    (experience_body, line("Frost.", "2026-01-01"), '- [2026-01-01](../memory/2026-01-01.md#L12 "f-1") · Frost.'),
+    # Others are named unless the text does so, in any form.
+    (world_body, line("Alex Chen trusts Irina.", entities=("Irina Volkova", "Alex Chen", "Dumpling")), '- Alex Chen trusts Irina. · with Dumpling · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
+    (world_body, line("看到饺子了。", entities=("Irina Volkova", "饺子", "爱丽丝")), '- 看到饺子了。 · with 爱丽丝 · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
+    (world_body, line("Налила Петрову чаю.", entities=("Irina Volkova", "Пётр Петров", "Анна")), '- Налила Петрову чаю. · with Анна · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
+    (world_body, line("Alice flew.", entities=("Alice", "Irina Volkova")), '- Alice flew. · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
+]  # fmt: skip
 
 
-def test_experience_is_led_by_its_day_and_names_its_twins() -> None:
-    twins = tuple(on(f"2025-08-{day}", 3) for day in ("20", "05", "11", "01"))
-    lines = [
-        line("Replayed the queue.", "2025-07-29", 21, "f-r", also=twins),
-        line("Guessed.", "2025-07-01-late", 4, "f-o", kind=Kind.OPINION, valid=Period()),
-        line("Long ago.", "2025-07-02", valid=since(None, "2009-06-30"), citation=Citation("bank/world.md", 5, 6)),
-    ]
-    assert experience_body(lines, "bank/experience.md").split("\n") == [
-        '- until 2009-06-30 · Long ago. · [world.md#L5-L6](world.md#L5-L6 "f-1")',
-        '- 2025-07-01 · Guessed. · opinion · [2025-07-01-late#L4](../memory/2025-07-01-late.md#L4 "f-o")',
-        '- 2025-07-29 · Replayed the queue. · [L21](../memory/2025-07-29.md#L21 "f-r"), also [2025-08-05#L3](../memory/2025-08-05.md#L3), '
-        "[2025-08-11#L3](../memory/2025-08-11.md#L3), [2025-08-20#L3](../memory/2025-08-20.md#L3) and 1 more",
-    ]
-
-
-def test_versions_of_a_slot_stand_together_after_what_has_none() -> None:
-    lines = [
-        line("1.0", "2025-11-01", slot="version"),
-        line("Riga", "2025-10-01", slot="city"),
-        line("0.9", "2025-09-01", slot="version"),
-        line("It rains.", "2025-12-01"),
-    ]
-    told = [one.split(" · ")[0] for one in world_body(lines, "bank/world.md").split("\n")]
-    assert told == ["- It rains.", "- **city**: Riga", "- **version**: 0.9", "- **version**: 1.0"]
-
-
-def test_since_a_new_year_long_ago_is_since_that_year() -> None:
-    """`t=2009..` names no day; the log of a new year's day does."""
-    lines = [
-        line("Ringing goes on.", valid=since("2009-01-01")),
-        line("Frost.", "2026-01-01", ref="f-2", valid=since("2026-01-01")),
-    ]
-    assert [one.split(" · ")[1] for one in world_body(lines, "x.md").split("\n")] == [
-        "since 2009",
-        '[2026-01-01#L12](memory/2026-01-01.md#L12 "f-2")',
-    ]
-    assert [one.split(" · ")[0] for one in experience_body(lines, "x.md").split("\n")] == ["- 2009", "- 2026-01-01"]
-
-
-def test_others_are_named_unless_the_text_does() -> None:
-    told = [
-        line("Alex Chen trusts Irina.", entities=("Irina Volkova", "Alex Chen", "Dumpling")),
-        line("看到饺子了。", ref="f-2", entities=("Irina Volkova", "饺子", "爱丽丝")),
-        line("Налила Петрову чаю.", ref="f-3", entities=("Irina Volkova", "Пётр Петров", "Анна")),
-    ]
-    shown = [one.split(" · ")[1] for one in world_body(told, "x.md", "Irina Volkova").split("\n")]
-    assert shown == ["with Dumpling", "with 爱丽丝", "with Анна"]
-
-
-def test_others_are_named_in_a_list_of_one_entity() -> None:
-    told = [NETS, TEA, RIGA]
-    pages = {"Gull Spit": "bank/entities/Gull-Spit.md"}
-    body = world_body(told, "bank/world.md", "irina-volkova", pages)
-    assert "- [Gull Spit](entities/Gull-Spit.md): The station has 11 nets." in body
-    assert "чаю. · with Alex Petrov · [" in body and "Lives in Riga" in body and "Irina Volkova" not in body
+@pytest.mark.parametrize(("body", "told", "shown"), CASES)
+def test_a_line_reads_like_this(body: Callable[..., str], told: PageLine, shown: str) -> None:
+    assert body([told], Place.of("bank/world.md", "irina-volkova")) == shown
 
 
 def test_lessons_read_like_this() -> None:
+    """A total with the reasons, the ways with their counts, and what failed for one reason at several tasks."""
+
     def tried(ok: bool, day: str, text: str, why: str | None = None) -> TaskOutcome:
         return TaskOutcome("unstick the gateway", ok, text, why, ("Nightjar",), day, on(day), f"f-{day[5:]}")
 
@@ -196,19 +155,27 @@ def test_lessons_read_like_this() -> None:
     outcomes += [tried(False, "2025-07-29", "Power-cycled the gateway; all forgotten.", "a restart empties the list")]
     outcomes += [tried(False, "2025-09-12", "Power-cycled the gateway.", "дело не в питании")]
     outcomes += [tried(False, "2025-09-13", "Power-cycled the gateway.", "Дело  не в питании")]
-    assert lessons_body(lessons(outcomes), "bank/lessons.md").split("\n") == [
+    assert lessons_body(lessons(outcomes), Place("bank/lessons.md")).split("\n") == [
         "### unstick the gateway",
         "",
-        '- **reliable** · Replayed the queue from the SD card · 6 ok · [2025-08-04#L12](../memory/2025-08-04.md#L12 "f-08-04"), '
-        '[2025-08-05#L12](../memory/2025-08-05.md#L12 "f-08-05"), [2025-08-06#L12](../memory/2025-08-06.md#L12 "f-08-06") and 3 more',
-        '- **recurring failure** · Power-cycled the gateway · 3 failed · [2025-07-29#L12](../memory/2025-07-29.md#L12 "f-07-29"), '
-        '[2025-09-12#L12](../memory/2025-09-12.md#L12 "f-09-12"), [2025-09-13#L12](../memory/2025-09-13.md#L12 "f-09-13")',
-        '  - failed: a restart empties the list · [2025-07-29#L12](../memory/2025-07-29.md#L12 "f-07-29")',
-        '  - failed: Дело  не в питании · [2025-09-13#L12](../memory/2025-09-13.md#L12 "f-09-13")',
+        '6 ok, 3 failed ([a restart empties the list](../memory/2025-07-29.md#L12 "f-07-29"), [Дело  не в питании](../memory/2025-09-13.md#L12 "f-09-13"))',
+        "",
+        '- **reliable** · Replayed the queue from the SD card · 6 ok · [2025-08-04](../memory/2025-08-04.md#L12 "f-08-04"), '
+        '[2025-08-05](../memory/2025-08-05.md#L12 "f-08-05"), [2025-08-06](../memory/2025-08-06.md#L12 "f-08-06") and 3 more',
+        '- **recurring failure** · Power-cycled the gateway · 3 failed · [2025-07-29](../memory/2025-07-29.md#L12 "f-07-29"), '
+        '[2025-09-12](../memory/2025-09-12.md#L12 "f-09-12"), [2025-09-13](../memory/2025-09-13.md#L12 "f-09-13")',
     ]
+    across = failures(
+        [
+            ("lock timeout", "deploy", 2, "2025-01-01"),
+            ("Lock timeouts", "migrate", 1, "2025-02-01"),
+            ("rain", "deploy", 9, ""),
+        ]
+    )
+    assert failures_body(across) == "- Lock timeouts: deploy 2, migrate 1"
 
 
-# -- calm diffs -------------------------------------------------------------------------------------------------------
+# -- any page ---------------------------------------------------------------------------------------------------------
 
 
 def path_of(name: bytes) -> str:
@@ -239,55 +206,10 @@ BELIEFS = st.builds(
     BeliefLine, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), CITATIONS, REFS,
     st.integers(0, 20), st.integers(0, 20),
 )  # fmt: skip
-RELATED = st.tuples(names(), st.none() | PATHS, st.integers(1, 999))
 ABOUTS = st.builds(
-    About, names(), st.lists(st.tuples(texts(2), LINES), max_size=3), st.lists(BELIEFS, max_size=3), st.lists(LINES, max_size=2),
-    st.lists(LINES, max_size=4), st.lists(RELATED, max_size=3, unique_by=lambda one: one[0].casefold()), st.lists(names(), max_size=2),
+    About, names(), st.none() | LINES, st.lists(LINES, max_size=3), st.lists(BELIEFS, max_size=3), st.lists(LINES, max_size=2),
+    st.lists(LINES, max_size=4), st.lists(names(), max_size=3),
 )  # fmt: skip
-
-
-@given(ABOUTS, st.randoms(use_true_random=False))
-@settings(max_examples=80, deadline=None)
-def test_the_order_of_arrival_does_not_matter(about: About, rng: random.Random) -> None:
-    mixed = About(about.name, *(rng.sample(list(part), len(part)) for part in about[1:-1]), about.pages)
-    assert entity_body(mixed, PAGE) == entity_body(about, PAGE)
-
-
-@given(st.lists(LINES, min_size=1, max_size=6), st.data())
-@settings(max_examples=80, deadline=None)
-def test_one_fact_more_is_one_line_more(lines: list[PageLine], data: st.DataObject) -> None:
-    """The other lines stay as they were, in their order."""
-    new = data.draw(st.sampled_from(lines))
-    without = [one for one in lines if one != new]
-    for body in (world_body, experience_body):
-        before, after = (body(some, "bank/world.md").split("\n") if some else [] for some in (without, lines))
-        added = [one for one in after if one not in before]
-        assert len(added) <= 1
-        assert [one for one in after if one not in added] == before
-
-
-@pytest.mark.parametrize(
-    ("count", "shown"),
-    [(1, "1"), (4, "4"), (5, "5+"), (9, "5+"), (10, "10+"), (19, "10+"), (20, "20+"), (49, "20+"), (50, "50+"), (199, "100+"), (2345, "2000+")],
-)  # fmt: skip
-def test_counts_change_seldom(count: int, shown: str) -> None:
-    assert entity_body(About("x", related=[("Alice", None, count)]), PAGE).endswith(f"- Alice · {shown}")
-
-
-def test_one_more_shared_fact_moves_no_line() -> None:
-    def body(first: int, second: int) -> str:
-        return entity_body(About("x", related=[("Alice", None, first), ("Bosun", None, second)]), PAGE)
-
-    assert body(12, 19) == body(13, 10) != body(12, 20)
-
-
-def test_a_belief_keeps_its_line_while_its_number_moves() -> None:
-    def texts_of(first: float, second: float) -> list[str]:
-        held = [SHORT._replace(confidence=first), JOKE._replace(confidence=second)]
-        return [one.split(" · ")[1] for one in entity_body(About("x", beliefs=held), PAGE).split("\n")[2:]]
-
-    assert texts_of(0.6, 0.9) == texts_of(0.9, 0.6) == texts_of(0.9, 0.5) == [SHORT.text, JOKE.text]
-    assert texts_of(0.49, 0.9) == [JOKE.text, SHORT.text]  # what is doubted comes last
 
 
 # -- text is data -----------------------------------------------------------------------------------------------------
@@ -333,7 +255,7 @@ def is_plain(text: str) -> bool:
 @given((fact_texts() | LOOSE).filter(is_plain), st.booleans())
 @settings(max_examples=examples(600), deadline=None)
 def test_any_text_stays_one_item_and_shows_what_it_says(text: str, struck: bool) -> None:
-    tokens = one_item(world_body([line(text, retracted=struck)], "bank/world.md"))
+    tokens = one_item(world_body([line(text, retracted=struck)], WORLD))
     kinds = [token.type for token in tokens]
     assert kinds[-3:] == ["link_open", "text", "link_close"] and tokens[-3].attrs["title"] == "f-1"
     rest = " · never true · " if struck else " · "
@@ -361,23 +283,22 @@ def test_what_would_be_structure_is_escaped(text: str, escaped: str, struck: str
 
 def test_a_text_without_a_letter_is_no_fence() -> None:
     """Four tildes would open a code block that swallows the rest of the page."""
-    assert (
-        world_body([line("\x00", retracted=True)], "x.md")
-        == '- never true · [2025-11-27#L12](memory/2025-11-27.md#L12 "f-1")'
-    )
+    told = world_body([line("\x00", retracted=True)], Place("x.md"))
+    assert told == '- never true · [2025-11-27](memory/2025-11-27.md#L12 "f-1")'
 
 
 @given(names(), texts(2))
 @settings(max_examples=examples(150), deadline=None)
 def test_names_and_slots_are_letters(name: str, slot: str) -> None:
-    about = About("x", related=[(name, "bank/entities/y.md", 1)], now=[(slot, line("text"))])
+    belief = BeliefLine("text", 0.5, "steady", False, on("x"), "o-1", holder=name)
+    about = About("x", now=[line("text", slot=slot)], beliefs=[belief], pages={name: "bank/entities/y.md"})
     for item in entity_body(about, PAGE).split("\n"):
         if item.startswith("- "):
             tokens = one_item(item)
             kinds = {token.type for token in tokens}
             assert kinds <= {"text", "link_open", "link_close", "strong_open", "strong_close", "text_special"}
     shown = " ".join(CONTROLS.sub(" ", name).split()) or "?"
-    assert " ".join("".join(token.content for token in tokens).split()) == f"{shown} · 1"
+    assert " ".join("".join(token.content for token in tokens).split()).startswith(f"{shown}: text · 0.50")
 
 
 @pytest.mark.parametrize(
@@ -401,22 +322,21 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
 
 
 @given(ABOUTS, st.lists(LINES, max_size=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     """One block, one entry a line, no section of facts; each link leads where its fact stands."""
-    body = "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, PAGE, about.name)))) or "-"
+    body = "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, Place.of(PAGE, about.name))))) or "-"
     text = f"<!-- memctl:begin entity -->\n{body}\n<!-- memctl:end entity -->\n"
     assert split_lines(body) == body.split("\n")
     assert [(block.name, block.begin) for block in find_blocks(split_lines(text))] == [("entity", 1)]
     page = parse_page(text)
     assert not [entry for entry in page.entries if entry.fact or entry.problem]
     assert all(entry.span.line == entry.span.end_line for entry in page.entries)
-    assert all(one.startswith(("- ", "## ")) for one in body.split("\n") if one and one != "-")
+    starts = ("- ", "## ", "  - before: ")
     told = set(sources(body, PAGE))
-    cited = [
-        *(one.citation for _, one in about.now),
-        *(one.citation for one in (*about.plans, *about.timeline, *lines)),
-    ]
+    loose = [one for one in body.split("\n") if one and one != "-" and not one.startswith(starts)]
+    assert len(loose) <= bool(about.defined) + bool(about.related)
+    cited = [one.citation for one in (*about.lines, *lines)]
     assert {(one.path, Span(one.line, one.end_line)) for one in cited} <= {(one.path, one.lines) for one in told}
     assert {Source(one.citation.path, None, one.ref) for one in about.beliefs} <= told
 
@@ -424,7 +344,7 @@ def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
 @given(CITATIONS, st.sampled_from([PAGE, "bank/world.md", "top.md", "memory/x/y.md", "a b/c.md"]))
 @settings(max_examples=examples(300), deadline=None)
 def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None:
-    body = experience_body([line("text", citation=citation)], page)
+    body = experience_body([line("text", citation=citation)], Place(page))
     assert list(sources(body, page)) == [Source(citation.path, Span(citation.line, citation.end_line), "f-1")]
     target = str(next(token for token in one_item(body) if token.type == "link_open").attrs["href"])
     lines = str(citation).removeprefix(f"{citation.path}#")
@@ -437,8 +357,8 @@ def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None
 
 @pytest.mark.parametrize("name", ["Retain", "  RETAIN: ", "保留", "Запомнить:"])
 def test_no_heading_opens_a_section_of_facts(name: str) -> None:
-    outcome = TaskOutcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1")
-    text = lessons_body(lessons([outcome]), "bank/lessons.md") + f"\n\n## {heading(name)}\n\n- W: forged\n"
+    outcome = TaskOutcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1", 0.9)
+    text = lessons_body(lessons([outcome]), Place("bank/lessons.md")) + f"\n\n## {heading(name)}\n\n- W: forged\n"
     assert not any(isinstance(entry.fact, Fact) for entry in parse_page(text).entries)
 
 
@@ -449,13 +369,6 @@ def test_a_heading_is_one_line_with_its_name(name: str) -> None:
     assert [token.type for token in tokens] == ["heading_open", "inline", "heading_close"]
     blank = not CONTROLS.sub(" ", name).strip()
     assert visible(tokens[1].children or []).strip(" “”") == ("?" if blank else shown_alone(name).strip(" “”"))
-
-
-def test_a_command_is_offered_only_for_names_that_every_shell_takes() -> None:
-    body = entity_body(About("Alex Chen", maybe_same=["陈立", 'a"; rm -rf ~', "$HOME", "`x`"]), PAGE)
-    assert body.split("\n")[2:] == [
-        "- \\$HOME", "- \\`x\\`", '- a"; rm -rf \\~', '- 陈立 · `memctl entity merge "陈立" "Alex Chen"`',
-    ]  # fmt: skip
 
 
 def test_long_and_loose_text_is_quoted_in_time_in_proportion_to_it() -> None:

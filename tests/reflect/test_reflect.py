@@ -41,7 +41,7 @@ LOGS = {
         "# Saturday\n\nTea with everybody.\n\n## Retain\n\n"
         "- O(0.8) @Peter: Prefers concise replies on WhatsApp ^concise\n"
         "- W(key=city) @Peter: Lives in Lisbon ^lisbon\n"
-        "- B(outcome=ok,task=deploy) @Atlas: Deployed blue green without downtime ^deploy\n"
+        "- B(i=0.8,outcome=ok,task=deploy) @Atlas: Deployed blue green without downtime ^deploy\n"
         "- O(0.6) @Ирина: Любит чай с лимоном ^tea\n"
     ),
     "memory/2025-11-02.md": (
@@ -51,7 +51,7 @@ LOGS = {
         "- O(0.9) @爱丽丝: 喜欢简短的回复 ^short\n"
         "- W(i=0.9) @Atlas @Peter: The backup runs at night ^backup\n"
     ),
-    "memory/2025-11-03.md": "## Retain\n\n- W(for=concise) @Peter: Skipped the long mail ^mail\n- W @爱丽丝: 在里斯本工作 ^works\n",
+    "memory/2025-11-03.md": "## Retain\n\n- W(for=concise) @Peter: Skipped the long mail ^mail\n- W @爱丽丝: 在里斯本工作 ^works\n- W(i=0.9) @Bosun: Sleeps in the shed ^dog\n",
 }
 
 
@@ -108,12 +108,12 @@ def bank(root: Path) -> dict[str, bytes]:
     return {path: data for path, data in snapshot(root).items() if path.startswith("bank/")}
 
 
-def settle(root: Path) -> None:
+def settle(root: Path, later: str = "2025-12-30") -> None:
     """What was just written is what every later run would write: also without an index, also after a month."""
     before = bank(root)
     assert run(root) == Done(0, "", "")
     shutil.rmtree(root / ".memory")
-    assert run(root, "--now", "2025-12-30") == Done(0, "", "")
+    assert run(root, "--now", later) == Done(0, "", "")
     assert bank(root) == before
 
 
@@ -121,15 +121,14 @@ def settle(root: Path) -> None:
 
 
 def test_the_first_reflect(root: Path) -> None:
-    """Beliefs with dated evidence, pages for who has two facts, the world, a lesson; the pages and numbers on stdout."""
+    """Beliefs with dated evidence, pages for who has two facts, the world, a lesson; pages and the week on stdout."""
     done = run(root)
     assert done.code == 0 and done.err == ""
     assert done.out.splitlines() == [
         OPINIONS, "bank/entities/Atlas.md", PETER, "bank/entities/Ирина.md", "bank/entities/爱丽丝.md", "bank/world.md",
         "bank/lessons.md",
-        "new → 0.87  Prefers concise replies on WhatsApp  ^o-concise",
-        "new → 0.48  Любит чай с лимоном  ^o-tea",
-        "new → 0.90  喜欢简短的回复  ^o-short",
+        "bank/digest/2025-W44.md",
+        "noted: Bosun: Sleeps in the shed [memory/2025-11-03.md#L5]",
     ]  # fmt: skip
     assert read(root).startswith(
         "# Opinions\n\n- O(c=0.87) @Peter: Prefers concise replies on WhatsApp ^o-concise\n"
@@ -138,7 +137,7 @@ def test_the_first_reflect(root: Path) -> None:
         "  - 2025-11-03 · for → 0.87 · [memory/2025-11-03.md#L3](../memory/2025-11-03.md#L3) ^mail\n"
     )
     assert "**city**: Lives in Lisbon" in read(root, PETER)
-    assert "The backup runs at night" in read(root, "bank/world.md")
+    assert "Sleeps in the shed" in read(root, "bank/world.md") and "backup" not in read(root, "bank/world.md")
     assert "Deployed blue green without downtime" in read(root, "bank/lessons.md")
     settle(root)
 
@@ -170,7 +169,7 @@ def test_the_fixture_settles(tmp_path: Path) -> None:
             kept = splice(kept, block, "")
         if path != OPINIONS:
             assert kept.encode() == data, path
-    settle(root)
+    settle(root, "2025-11-30")
     check_citations(root)
 
 
@@ -329,7 +328,7 @@ def test_a_belief_taken_out_by_hand_does_not_come_back(reflected: Path) -> None:
     write(reflected, "".join(lines[: gone.span.line - 1] + lines[gone.end :]))
     run(reflected)
     assert [entry.ref for entry in read_entries(read(reflected))[0]] == ["o-tea", "o-short"]
-    assert "Prefers concise" not in read(reflected, PETER).partition("## Timeline")[0]
+    assert "Prefers concise" not in read(reflected, PETER).replace("before: ~~Prefers concise", "")
     settle(reflected)
     run(reflected, "--since", "60d")
     assert [entry.ref for entry in read_entries(read(reflected))[0]] == ["o-tea", "o-short"]
@@ -371,7 +370,7 @@ def test_a_belief_that_is_over(reflected: Path, line: str) -> None:
     run(reflected)
     assert chain(reflected, "o-concise")[-1] == "20 superseded now"
     assert belief(reflected, "o-concise").fact.confidence == 0.87
-    assert "Prefers concise" not in read(reflected, PETER).partition("## Timeline")[0]
+    assert "Prefers concise" not in read(reflected, PETER).replace("before: ~~Prefers concise", "")
     settle(reflected)
 
 
@@ -528,7 +527,7 @@ def test_a_block_that_a_person_edited_is_never_overwritten(reflected: Path, page
     assert done.code == 0 and done.out == ""
     assert page in done.err and f"`{block}` was edited" in done.err and len(done.err.splitlines()) == 1
     assert read(reflected, page) == by_hand
-    assert all("Lives in Porto" in read(reflected, other) for other in {PETER, "bank/world.md"} - {page})
+    assert page == PETER or "Lives in Porto" in read(reflected, PETER)
     own = "".join(line for line in by_hand.splitlines(keepends=True) if not line.startswith("<!-- memctl:"))
     write(reflected, own, page)
     run(reflected)
@@ -611,7 +610,7 @@ def test_a_slip_mended_in_the_log_leaves_no_ghost(root: Path) -> None:
     assert read(root).count("Preferrs tee") == 1
     log(root, "2025-11-10", "O(0.9) @Mara: Prefers tea over coffee")
     done = run(root)
-    assert "0.90 → taken back  Preferrs tee over coffee" in done.out
+    assert done.code == 0
     assert read(root).count("over coffee") == 1 and "Prefers tea over coffee" in read(root)
     settle(root)
 
@@ -714,7 +713,7 @@ def test_no_page_states_what_a_private_line_ended(root: Path) -> None:
     log(root, "2025-11-11", "W @Pat: Sings.")
     run(root)
     page = "bank/entities/Pat.md"
-    assert "## Now" in read(root, page) and "## Plans" in read(root, page)
+    assert "Rents a room" in read(root, page)
     log(
         root,
         "2025-11-25",
@@ -963,7 +962,7 @@ def test_a_page_saved_between_plan_and_write(reflected: Path, monkeypatch: pytes
 
     monkeypatch.setattr(edits, "replace", saved_meanwhile)
     done = run(reflected)
-    assert done.code == 0 and "Lives in Porto" in read(reflected, "bank/world.md")
+    assert done.code == 0 and "Likes port" in read(reflected)
     assert read(reflected, PETER).endswith("\nBy hand.\n")
     monkeypatch.undo()
     run(reflected)
@@ -1032,7 +1031,7 @@ def test_an_empty_workspace(tmp_path: Path) -> None:
 def test_the_report(root: Path) -> None:
     """The keys that a script may rely on."""
     told = json.loads(run(root, "--json").out)
-    assert set(told) == {"schema", "applied", "pages", "beliefs", "conflicts", "warnings"}
+    assert set(told) == {"schema", "applied", "pages", "beliefs", "conflicts", "warnings", "digest"}
     assert (told["schema"], told["applied"], told["warnings"]) == (1, True, [])
     assert told["pages"][0] == OPINIONS and PETER in told["pages"]
     first = {"id": "o-concise", "content": "Prefers concise replies on WhatsApp", "before": None, "after": 0.87}

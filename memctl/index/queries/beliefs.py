@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...facts import is_trusted
 from ...language.names import entity_key
@@ -180,13 +180,6 @@ def answers_until(index: Index, until: date) -> list[Row]:
     return list(by_ids(index, [i for (i,) in index.rows(sql, (str(until),))]).values())
 
 
-def named_since(index: Index, since: date | None, until: date) -> set[str]:
-    """Keys of the names on facts that count, written down in those days."""
-    sql = "SELECT DISTINCT names FROM countable WHERE day >= ? AND day <= ?"
-    rows = index.rows(sql, (str(since) if since else "", str(until)))
-    return {name for (names,) in rows for name in names.split("\n") if name}
-
-
 def names_told(index: Index, until: date) -> set[str]:
     """Keys of the names on facts that count, written down until that day: `named_since` ever, a name at a time.
 
@@ -201,10 +194,68 @@ def names_told(index: Index, until: date) -> set[str]:
     return {name for (name,) in index.rows(sql, (str(until),))}
 
 
-def replacing_between(index: Index, since: date, until: date) -> list[Row]:
-    """Facts of any kind, written down in those days, that fill a slot or say what they replace."""
-    sql = "SELECT id FROM live WHERE role = 'fact' AND day >= ? AND day <= ? AND (slot IS NOT NULL OR links <> '')"
+def page_hashes(index: Index) -> list[tuple[int, str]]:
+    """The number and the content hash of every page."""
+    return [(page, sha.hex()[:16]) for page, sha in index.rows("SELECT id, sha256 FROM page")]
+
+
+def names_of_pages(index: Index) -> dict[str, list[str]]:
+    """Of each entity's page, by path: its name, its type, and every key it goes by."""
+    sql = (
+        "SELECT page.path, entity.name, coalesce(entity.type, ''), alias.key FROM entity JOIN page ON page.id = entity.page "
+        "JOIN alias ON alias.page = entity.page ORDER BY page.path, alias.key"
+    )
+    found: dict[str, list[str]] = {}
+    for path, name, kind, key in index.rows(sql):
+        found.setdefault(path, [name, kind]).append(key)
+    return found
+
+
+def facts_on(index: Index, pages: Iterable[int]) -> list[Row]:
+    """The facts on some pages, whoever told them."""
+    return list(
+        by_ids(index, [i for (i,) in index.rows_in("SELECT id FROM told WHERE page IN ({keys})", pages)]).values()
+    )
+
+
+def facts_turning(index: Index, after: date, until: date) -> list[Row]:
+    """The facts for which something changed by the calendar alone since the day `after`: told on a day that has come, begun, over."""
+    sql = (
+        "SELECT id FROM told WHERE day > ?1 AND day <= ?2 UNION SELECT id FROM told WHERE first > ?1 AND first <= ?2 "
+        "UNION SELECT id FROM told WHERE last >= ?1 AND last < ?2"
+    )
+    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(after), str(until)))]).values())
+
+
+def facts_due(index: Index, since: date, until: date) -> list[Row]:
+    """Facts that count and were told before the one day for which they are, which is one of these."""
+    sql = "SELECT id FROM countable WHERE first >= ? AND first <= ? AND day < first AND last = first"
     return list(by_ids(index, [i for (i,) in index.rows(sql, (str(since), str(until)))]).values())
+
+
+def days_due(index: Index, until: date) -> list[str]:
+    """The days for which facts that count were told before."""
+    return [
+        day
+        for (day,) in index.rows(
+            "SELECT DISTINCT first FROM countable WHERE day < first AND last = first AND first <= ?", (str(until),)
+        )
+    ]
+
+
+def speaking(index: Index, refs: Iterable[str], until: date) -> list[Row]:
+    """Facts that count and speak for, against or in place of one of these ids."""
+    sql = "SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes') AND target IN ({keys})"
+    linked = {i for (i,) in index.rows_in(sql, refs)}
+    rows = index.rows_in("SELECT id, day FROM countable WHERE id IN ({keys})", linked)
+    return list(by_ids(index, [i for i, day in rows if day is not None and day <= str(until)]).values())
+
+
+def retractable(index: Index) -> list[Row]:
+    """Facts that a line corrects by their id, and those in a slot in which a line corrects in words."""
+    named = index.rows("SELECT entry.id FROM link JOIN live AS entry ON entry.ref = target WHERE relation = 'corrects'")
+    slots = index.rows("SELECT entry FROM slot WHERE key IN (SELECT DISTINCT key FROM slot WHERE marked)")
+    return list(by_ids(index, [i for (i,) in (*named, *slots)]).values())
 
 
 def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
@@ -221,18 +272,23 @@ def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
     return list(found.values())
 
 
-def about_names(index: Index, names: Iterable[str], until: date) -> list[Light]:
-    """Facts that count and name, as @Name or [[Name]], the entity with one of these keys; by day, then place."""
-    sql = (
-        f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)} FROM mention "
-        "JOIN countable AS entry ON entry.id = mention.entry WHERE mention.name IN ({keys})"
-    )
-    found = {row[0]: Light(*row) for row in index.rows_in(sql, names)}
-    last = str(until)
-    return sorted(
-        (light for light in found.values() if light.day is None or light.day <= last),
-        key=lambda light: (light.day or "", light.ref, light.id),
-    )
+def about_names(index: Index, names: Iterable[str]) -> list[Light]:
+    """Facts that count and name, as @Name or [[Name]], the entity with one of these keys; by day, then id."""
+    sql = f"{_LIGHT} FROM mention JOIN countable AS entry ON entry.id = mention.entry WHERE mention.name IN ({{keys}})"
+    return _by_day(index.rows_in(sql, names))
+
+
+def about_nobody(index: Index) -> list[Light]:
+    """Facts that count and name nobody, if their author called them important; by day, then id."""
+    return _by_day(index.rows(f"{_LIGHT} FROM countable AS entry WHERE names = '' AND importance > 0"))
+
+
+_LIGHT = f"SELECT DISTINCT {', '.join(f'entry.{name}' for name in Light._fields)}"
+
+
+def _by_day(rows: Iterable[tuple[Any, ...]]) -> list[Light]:
+    found = {row[0]: Light(*row) for row in rows}
+    return sorted(found.values(), key=lambda light: (light.day or "", light.ref, light.id))
 
 
 def tasks_between(index: Index, since: date | None, until: date) -> list[str]:

@@ -1,6 +1,6 @@
 """Reflect is a function of the Markdown: histories of logs that arrive in any order, day by day, edited line by line.
 
-22 histories by default; MEMCTL_TORTURE=1 runs 500, each time others.
+A few dozen histories by default; MEMCTL_TORTURE=1 runs 1,500, each time others.
 """
 
 from __future__ import annotations
@@ -8,12 +8,14 @@ from __future__ import annotations
 import difflib
 import os
 import random
+import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
 
 from face_helpers import memory_on, snapshot
 from hypothesis import Phase, given, settings
@@ -27,12 +29,13 @@ from memctl.markdown.escape import sources
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import body_of
 from memctl.markdown.page import live_blocks
+from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
 
 TORTURE = bool(os.environ.get("MEMCTL_TORTURE"))
-ORDERS, WINDOWS = (500, 500) if TORTURE else (12, 10)
+ORDERS, BUILDS = (500, 1_000) if TORTURE else (10, 30)
 FIRST, TODAY = date(2025, 11, 1), date(2025, 11, 30)
 HISTORIES = settings(
     derandomize=not TORTURE, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate, Phase.shrink]
@@ -159,21 +162,148 @@ def test_files_in_any_order_give_the_same_bytes(history: dict[str, str], data: s
         same(history, expected, bank(made))
 
 
-@given(histories(backwards=True))
-@settings(HISTORIES, max_examples=WINDOWS)
-def test_a_window_after_every_day_is_the_whole_at_the_end(history: dict[str, str]) -> None:
-    """`reflect --since` that day, on that day, when the files come in the order of their days."""
-    with workspace(history) as made:
-        reflect(memory_on(made, TODAY))
-        expected = bank(made)
+# -- 2. a build -------------------------------------------------------------------------------------------------------
+
+
+class History:
+    """One workspace and its clock; every reflect writes what a full one writes on a fresh clone of the files, that day."""
+
+    def __init__(self, made: Workspace, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self.made, self.draw, self.day, self.number, self.told = made, draw, FIRST, 0, []
+
+    def step(self) -> None:
+        """Something happens."""
+        what = self.draw(st.sampled_from(STEPS))
+        self.told.append(f"{self.day} {what}")
+        getattr(self, what)()
+
+    def pick(self, of: Sequence[Any]) -> Any:
+        return self.draw(st.sampled_from(of))
+
+    def pages(self, pattern: str) -> list[Path]:
+        return sorted(self.made.root.glob(pattern))
+
+    def tell(self) -> None:
+        """Lines for a log: mostly of today, sometimes of a day before, or of one to come."""
+        day = self.day + timedelta(self.pick([0, 0, 0, 0, -1, -9, 3]))
+        page = self.made.root / f"memory/{day}.md"
+        text = page.read_text("utf-8") if page.exists() else "## Retain\n\n"
+        for _ in range(self.draw(st.integers(1, 4))):
+            self.number += 1
+            text += self.draw(lines(self.number, self.number)) + "\n"
+        page.write_bytes(text.encode())
+
+    def edit(self) -> None:
+        if self.pages("memory/*.md"):
+            edit_a_log(self.made, random.Random(self.draw(st.integers(0, 999))), 1000 + self.number)
+
+    def date(self) -> None:
+        """What begins, ends or falls due later than it is told."""
+        self.number += 1
+        first, last = (self.day + timedelta(self.pick([-3, 2, 6, 20])) for _ in range(2))
+        span = self.pick(
+            [f"t={first}", f"t={first}..", f"until={last}", f"t={min(first, last)}..{max(first, last)}", "ttl=5d"]
+        )
+        key = self.pick(["", ",key=city", ",key=db"])
+        page = self.made.root / f"memory/{self.day}.md"
+        text = page.read_text("utf-8") if page.exists() else "## Retain\n\n"
+        page.write_bytes(
+            f"{text}- W({span}{key}) @{self.pick(sorted(SAID))}: Is elsewhere {self.number % 3}\n".encode()
+        )
+
+    def forget(self) -> None:
+        refs = sorted(
+            {
+                row.ref
+                for page in self.pages("memory/*.md")
+                for row in rows_of(f"memory/{page.name}", page.read_text("utf-8")).rows
+                if row.role == "fact"
+            }
+        )
+        if refs:
+            self.memory().forget(ids=[self.pick(refs)], apply=True)
+
+    def hand(self) -> None:
+        """A person edits a page of bank/."""
+        pages = self.pages("bank/**/*.md")
+        if not pages:
+            return
+        page = self.pick(pages)
+        text = page.read_text("utf-8").split("\n")
+        what = self.pick(["number", "line", "words", "remove", "page", "alias", "marker"])
+        if what == "number" and page.name == "opinions.md":
+            text = [re.sub(r"^- O\(c=[\d.]+\)", f"- O(c=0.{self.pick([2, 5, 9])})", line, count=1) for line in text]
+        elif what in ("line", "remove"):
+            at = self.draw(st.integers(0, len(text) - 1))
+            text[at : at + 1] = ["A word by hand."] if what == "line" and not text[at].startswith("<!--") else []
+        elif what == "page":
+            page.unlink()
+            return
+        elif what == "alias" and page.parent.name == "entities" and text[0] != "---":
+            text = ["---", f"aliases: [{self.pick(['Pete', 'Petter', 'Алиса'])}]", "type: person", "---", *text]
+        elif what == "marker":
+            text = [line for line in text if not line.startswith("<!-- memctl")]
+        else:
+            text.insert(1, "\nSomebody was here.\n")
+        page.write_bytes("\n".join(text).encode())
+
+    def later(self) -> None:
+        self.day += timedelta(self.pick([1, 1, 2, 5, 8, 30]))
+
+    def clone(self) -> None:
+        """The index and all else that is derived are gone."""
+        shutil.rmtree(self.made.memory, ignore_errors=True)
+
+    def reflect(self) -> None:
+        window = self.pick([None, 0, 1, 7, 7, 7, 30])
+        with tempfile.TemporaryDirectory() as folder:
+            fresh = Workspace(Path(folder).resolve() / "clone")
+            shutil.copytree(self.made.root, fresh.root, ignore=shutil.ignore_patterns(".memory"))
+            reflect(memory_on(fresh, self.day))
+            reflect(memory_on(self.made, self.day), since=None if window is None else self.day - timedelta(window))
+            self.told[-1] += f" {window}"
+            logs = {
+                path: data.decode() for path, data in snapshot(self.made.root).items() if path.startswith("memory/")
+            }
+            same({"history": "\n".join(self.told)} | logs, snapshot_bank(fresh), snapshot_bank(self.made))
+
+    def memory(self) -> Memory:
+        return Memory(self.made, lambda: datetime.combine(self.day, time(12)))
+
+
+STEPS = [
+    "tell",
+    "tell",
+    "tell",
+    "tell",
+    "edit",
+    "date",
+    "later",
+    "later",
+    "reflect",
+    "reflect",
+    "reflect",
+    "forget",
+    "hand",
+    "clone",
+]
+
+
+def snapshot_bank(made: Workspace) -> dict[str, bytes]:
+    """Every page of bank/ as it is."""
+    return {path: data for path, data in snapshot(made.root).items() if path.startswith("bank/")}
+
+
+@given(st.data())
+@settings(HISTORIES, max_examples=BUILDS)
+def test_after_any_history_the_bank_is_what_a_fresh_clone_makes_of_the_files(data: st.DataObject) -> None:
+    """Edits, edits by hand, lines forgotten, gaps of weeks, dates that come, and windows of any length."""
     with workspace() as made:
-        for day in sorted({path[7:17] for path in history}):
-            for path in (path for path in history if path[7:17] == day):
-                put(made, path, history[path])
-            reflect(memory_on(made, date.fromisoformat(day)), since=date.fromisoformat(day))
-            shutil.rmtree(made.memory)
-        same(history, expected, bank(made))
-        assert not reflect(memory_on(made, TODAY)).changed
+        history = History(made, data.draw)
+        for _ in range(data.draw(st.integers(4, 18))):
+            history.step()
+        history.told.append(f"{history.day} reflect")
+        history.reflect()
 
 
 def check_numbers(made: Workspace) -> None:

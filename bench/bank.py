@@ -1,0 +1,110 @@
+"""What bank/ looks like after three months of somebody's conversations: `python bench/bank.py ../shared/bench/locomo/conv-26`.
+
+The conversation is ingested session by session and reflected upon once a week, as an owner's cron job does. Printed are
+the bytes of bank/ over those of the logs, and how many lines the diff of a week has in which nothing was told. With `--out` the
+workspace stays there, to be read and labelled line by line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import io
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+
+import memctl
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "conversations", nargs="+", type=Path, help="folders with memory/YYYY-MM-DD.md, one turn a line"
+    )
+    parser.add_argument("--days", type=int, default=92)
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    print(f"{'conversation':<14}{'facts':>7}{'logs':>9}{'bank':>9}{'share':>7}{'lines':>7}{'quiet':>7}")
+    for folder in given.conversations:
+        root = (given.out / folder.name) if given.out else Path(tempfile.mkdtemp(prefix="memctl-bank-"))
+        shutil.rmtree(root, ignore_errors=True)
+        last, diffs = live(folder, root, given.days)
+        quiet = last + timedelta(days=7)
+        diffs.append(reflected(root, quiet))
+        logs, pages = size(root / "memory"), size(root / "bank")
+        facts = sum(line.startswith("- ") for page in (root / "memory").glob("*.md") for line in page.open())
+        lines = len(list(sentences(root)))
+        print(
+            f"{folder.name:<14}{facts:>7}{logs:>9}{pages:>9}{pages / max(logs, 1):>7.2f}{lines:>7}{diffs[-1]:>7}",
+            flush=True,
+        )
+        if not given.out:
+            shutil.rmtree(root)
+
+
+def live(folder: Path, root: Path, days: int) -> tuple[date, list[int]]:
+    """Ingest the sessions of the first so many days, with a reflect after each week; returns the last day."""
+    (root / "memory").mkdir(parents=True)
+    sessions = sorted((folder / "memory").glob("*.md"))
+    first = date.fromisoformat(sessions[0].stem[:10])
+    due, diffs, day = first + timedelta(days=7), [], first
+    for session in sessions:
+        day = date.fromisoformat(session.stem[:10])
+        if (day - first).days > days:
+            break
+        while due <= day:
+            diffs.append(reflected(root, due))
+            due += timedelta(days=7)
+        for owner, said in transcripts(session):
+            at(root, day).ingest(io.BytesIO(said.encode()), apply=True, day=str(day), owner=owner, form="markdown")
+    diffs.append(reflected(root, due))
+    return due, diffs
+
+
+def transcripts(session: Path) -> Iterator[tuple[str | None, str]]:
+    """The turns of a day as a chat in Markdown, with who says I in it: of two people each in turn."""
+    turns = re.findall(r"(?m)^- (?:\d\d:\d\d )?\*\*(.+?)\*\*: (.*)$", session.read_text("utf-8"))
+    people = [name for name in dict.fromkeys(name for name, _ in turns) if name not in ("user", "assistant")]
+    for owner in people or [None]:
+        roles = {"user": "User", "assistant": "Assistant"} | dict.fromkeys(people, "Assistant") | {owner or "": "User"}
+        yield owner, "\n\n".join(f"{roles[name]}: {text}" for name, text in turns) + "\n"
+
+
+def at(root: Path, day: date) -> memctl.Memory:
+    """The workspace as it is opened on a day."""
+    return memctl.open(root, now=datetime.combine(day, time(23)))
+
+
+def reflected(root: Path, day: date) -> int:
+    """How many lines the diff of a week's reflect has: those that came and those that went."""
+    before = texts(root)
+    at(root, day).reflect(since="7d")
+    after = texts(root)
+    return sum(
+        line[0] in "+-" and line[:3] not in ("+++", "---")
+        for path in {*before, *after}
+        for line in difflib.unified_diff(before.get(path, []), after.get(path, []), n=0)
+    )
+
+
+def texts(root: Path) -> dict[str, list[str]]:
+    """The lines of every page of bank/."""
+    return {str(path): path.read_text("utf-8").splitlines() for path in (root / "bank").rglob("*.md")}
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*.md"))
+
+
+def sentences(root: Path) -> Iterator[str]:
+    """What bank/ says, line by line: list items of its pages, without evidence below beliefs."""
+    for path, lines in sorted(texts(root).items()):
+        yield from (f"{Path(path).name}: {line}" for line in lines if line.lstrip().startswith("- "))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""The week in five to ten sentences, each cited: what changed, what was decided, what failed, what waits, what mattered.
+
+Told as of the week's last day, so that a week that is over is not told anew.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from ..beliefs.belief import Belief
+from ..facts import Citation, is_trusted
+from ..hits import Hit
+from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import facts_between, facts_due
+from ..index.queries.names import page_of
+from ..index.row import Row
+from ..language.names import entity_key
+from ..language.words import languages, pattern
+from ..markdown.escape import one_line, quoted
+from ..truth.judge import Validities, judge
+from .entity_pages import Place, cite
+from .fact_source import IMPORTANT, FactSource
+
+ENOUGH = 8  # facts of a week from which it has a page: fewer are as quickly read in the logs
+_FEWEST, _MOST = 5, 10  # sentences
+_SHARE = 3  # facts for each sentence
+_OF_ONE_KIND = 4
+_STEP = 0.1  # of confidence: a smaller move is no news
+
+
+class Sentence(NamedTuple):
+    """One thing about a week; `lead` is changed, decided, failed, waits or happened."""
+
+    lead: str
+    text: str
+    citation: Citation
+    ref: str
+
+    def as_json(self) -> dict[str, str]:
+        """The sentence as plain values."""
+        return {"what": self.lead, "text": self.text, "source": str(self.citation), "id": self.ref}
+
+
+class Week(NamedTuple):
+    """What a week has to tell, and the pages that were read for it; `facts` is how many were told in it."""
+
+    sentences: tuple[Sentence, ...] = ()
+    facts: int = 0
+    pages: frozenset[int] = frozenset()
+
+
+def digest_page(week: str) -> str:
+    """The path of the page of a week such as `2025-W48`."""
+    return f"bank/digest/{week}.md"
+
+
+def title_of(week: str) -> str:
+    """The heading of that page."""
+    first = _monday(week)
+    return f"# Week {int(week[6:])} of {week[:4]}, {first} to {first + timedelta(days=6)}\n"
+
+
+def digest_body(week: Week, page: str) -> str:
+    """The body of its block; empty for a week in which little was told."""
+    if week.facts < ENOUGH:
+        return ""
+    place = Place(page)
+    return "\n".join(
+        f"- {each.lead.capitalize()}: {quoted(each.text)} · {cite(each.citation, place, each.ref)}"
+        for each in week.sentences
+    )
+
+
+def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief], week: str) -> Week:
+    """What a week has to tell."""
+    first = _monday(week)
+    last = min(first + timedelta(days=6), memory.today)
+    if last < first:
+        return Week()
+    rows = facts_between(memory.index, first, last)
+    due = facts_due(memory.index, first, last)
+    verdict = judge(memory.index, [*rows, *due], last, as_of=last)
+    told = _Told(source, verdict, last)
+    kinds = (
+        [*told.changed(rows), *_moved(beliefs, first, last)],
+        told.matching(rows, "decided"),
+        told.failed(rows),
+        told.waiting(due),
+        told.important(rows),
+    )
+    pages = frozenset(page_of(number) for number in (*(row.id for row in rows), *verdict.entries))
+    return Week(_chosen(kinds, min(_MOST, max(_FEWEST, len(rows) // _SHARE))), len(rows), pages)
+
+
+def _monday(week: str) -> date:
+    return date.fromisocalendar(int(week[:4]), int(week[6:]), 1)
+
+
+def _chosen(kinds: Iterable[Iterable[Sentence]], most: int) -> tuple[Sentence, ...]:
+    """A few of each kind, each line once, in the order of the kinds."""
+    found: dict[str, Sentence] = {}
+    for kind in kinds:
+        fresh = [each for each in kind if each.ref not in found][:_OF_ONE_KIND]
+        found |= {each.ref: each for each in fresh[: max(0, most - len(found))]}
+    return tuple(found.values())
+
+
+class _Told:
+    """The lines of a week as sentences, the important before the newest."""
+
+    def __init__(self, source: FactSource, verdict: Validities, last: date) -> None:
+        self._source, self._verdict, self._last = source, verdict, last
+
+    def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
+        ordered = sorted(
+            rows, key=lambda row: (-(row.importance or 0), -int((row.day or "0").replace("-", "")), row.ref)
+        )
+        hits = {hit.ref: hit for hit in self._source.hits(ordered)}
+        return ((row, hits[row.ref]) for row in ordered if row.ref in hits)
+
+    def changed(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+        """What replaced an older line."""
+        older: dict[int, Row] = {}
+        for number, standing in self._verdict.validity.items():
+            entry = self._verdict.entries.get(number)
+            if standing.replaced_by is not None and entry and is_trusted(entry.origin) and not entry.private:
+                older[standing.replaced_by] = max(
+                    entry, older.get(standing.replaced_by, entry), key=lambda e: e.day or ""
+                )
+        for row, hit in self._hits(row for row in rows if row.id in older):
+            was = self._source.hits([older[row.id]])
+            before = f" (before: {one_line(was[0].content).rstrip('.')})" if was and row.kind != "observation" else ""
+            yield _sentence("changed", hit, f"{hit.content}{before}")
+
+    def matching(self, rows: Sequence[Row], what: str) -> Iterator[Sentence]:
+        """What the words say was decided."""
+        for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
+            if _pattern(what).search(hit.content) and self._stands(row):
+                yield _sentence(what, hit, hit.content)
+
+    def failed(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+        """Attempts that failed, with the reason."""
+        for _, hit in self._hits(row for row in rows if row.task is not None):
+            if hit.fact and hit.fact.outcome == "fail":
+                why = f" ({hit.fact.why})" if hit.fact.why else ""
+                yield _sentence("failed", hit, f"{hit.content}{why}")
+
+    def waiting(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+        """What was to be in this week; whether it was, nobody said."""
+        for row, hit in self._hits(rows):
+            if self._stands(row):
+                yield _sentence("waits for an answer", hit, f"{hit.content} ({row.first})")
+
+    def important(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+        """Everything else that mattered."""
+        for row, hit in self._hits(
+            row for row in rows if (row.importance or 0) >= IMPORTANT or row.kind == "experience"
+        ):
+            if self._stands(row):
+                yield _sentence("happened" if row.kind == "experience" else "noted", hit, hit.content)
+
+    def _stands(self, row: Row) -> bool:
+        standing = self._verdict.validity[row.id]
+        return standing.replaced_by is None and not standing.retracted
+
+
+def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[Sentence]:
+    """Beliefs that ended in these days, or whose confidence moved far."""
+    for belief in beliefs:
+        ended = next(
+            (b for b in belief.items if b.verdict == "superseded" and b.citation and first <= b.day <= last), None
+        )
+        numbers = [(b.day, b.after if b.after is not None else b.number) for b in belief.items if not b.gone]
+        before = [n for day, n in numbers if day < first and n is not None]
+        after = [(day, n) for day, n in numbers if first <= day <= last and n is not None]
+        newest = next(
+            (b for b in reversed(belief.items) if b.citation and first <= b.day <= last and b.verdict != "stated"), None
+        )
+        if ended and ended.citation:
+            yield Sentence("no longer believed", belief.fact.text, ended.citation, ended.ref or "")
+        elif newest and newest.citation and before and after and abs(after[-1][1] - before[-1]) >= _STEP:
+            text = f"{belief.fact.text} ({before[-1]:.2f} → {after[-1][1]:.2f})"
+            yield Sentence("changed", text, newest.citation, newest.ref or "")
+
+
+def _sentence(lead: str, hit: Hit, text: str) -> Sentence:
+    """A line as a sentence that names whom it is about."""
+    who = hit.entities[0] if hit.entities else ""
+    names = not who or entity_key(who) in entity_key(text)
+    return Sentence(lead, one_line(text if names else f"{who}: {text}"), hit.source, hit.ref)
+
+
+@cache
+def _pattern(section: str) -> re.Pattern[str]:
+    return re.compile(f"(?i){pattern(languages(), 'pages', section)}")

@@ -1,0 +1,205 @@
+"""What each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
+
+Kept in `.memory/`, by hashes and ids and without a word of any line; derived, so that without it everything is made again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..ids import page_id
+from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import (
+    about_names,
+    answers_until,
+    facts_between,
+    facts_on,
+    facts_turning,
+    names_of_pages,
+    naming,
+    page_hashes,
+    retractable,
+)
+from ..index.queries.entries import by_refs
+from ..index.row import Row
+from ..markdown.evidence_line import OPINIONS
+from ..notes.files import prepare_memory
+from ..notes.workspace import Workspace
+from ..truth.judge import judge
+from ..truth.replaced import replaced_since
+
+_FILE = "reflected.json"
+_PROGRAM = Path(__file__).parent.parent
+_ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "markdown", "index")
+
+
+@dataclass(slots=True)
+class Made:
+    """What bank/ was made from on a day.
+
+    `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
+    each entity's page; `retracted` the day of each line that was never true, by id; `answers` the ids of the answers of
+    `memctl review`; `parts` the pages that were read for
+    each part (`@name`, `#task`, `2025-W48`), its own among them; `failed` the failures of each task, by the id of the newest.
+    """
+
+    day: str
+    program: str
+    pages: dict[int, tuple[str, str]] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    retracted: dict[str, str] = field(default_factory=dict)
+    answers: list[str] = field(default_factory=list)
+    parts: dict[str, list[int]] = field(default_factory=dict)
+    failed: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def note(self, path: str, text: bytes) -> None:
+        """A page holds this text now, which reflect wrote."""
+        self.pages[page_id(path)] = (_sha(text), self.pages.get(page_id(path), ("", ""))[1])
+
+
+class Changes(NamedTuple):
+    """What has to be made again. `first` is the day from which facts may speak otherwise to beliefs; None for no fact.
+
+    With `whole`, everything.
+    """
+
+    whole: bool
+    names: set[str]
+    tasks: set[str]
+    weeks: set[str]
+    first: date | None
+    rows: tuple[Row, ...] = ()
+
+
+def read_made(workspace: Workspace) -> Made | None:
+    """What was made last; None where that is not known."""
+    try:
+        read: dict[str, Any] = json.loads((workspace.memory / _FILE).read_text("utf-8"))
+        made = Made(**read)
+        made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
+        date.fromisoformat(made.day)
+    except (OSError, ValueError, TypeError, AttributeError):
+        return None
+    return made
+
+
+def write_made(workspace: Workspace, made: Made | None) -> None:
+    """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
+    path = prepare_memory(workspace) / _FILE
+    try:
+        path.unlink(missing_ok=True)
+        if made is not None:
+            beside = path.with_suffix(".part")
+            beside.write_text(json.dumps(asdict(made)), "utf-8")
+            os.replace(beside, path)
+    except OSError:
+        return
+
+
+def begin(memory: OpenMemory, last: Made | None) -> Made:
+    """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
+    index = memory.index
+    found = Made(str(memory.today), program_of(memory.workspace), names=names_of_pages(index))
+    before = last.pages if last else {}
+    hashes = dict(page_hashes(index))
+    fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
+    days: dict[int, str] = {}
+    for row in facts_on(index, fresh):
+        days[row.page] = min(days.get(row.page, "9"), row.day or "9")
+    for number, sha in hashes.items():
+        found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
+    corrected = retractable(index)
+    standing = judge(index, corrected, memory.today, whole=False).validity
+    found.retracted = {row.ref: row.day or "" for row in corrected if standing[row.id].retracted}
+    found.answers = sorted(row.ref for row in answers_until(index, memory.today))
+    if last is not None:
+        found.parts, found.failed = dict(last.parts), dict(last.failed)
+    return found
+
+
+def changes(memory: OpenMemory, last: Made | None, now: Made, since: date | None) -> Changes:
+    """What has to be made again: what a change of pages, of names or of the day may reach, and what was told from `since` on.
+
+    All of it where nothing is known, where somebody turned back the clock, and where `since` is None.
+    """
+    index, today = memory.index, memory.today
+    if last is None or since is None or last.program != now.program or last.day > now.day:
+        return Changes(True, set(), set(), set(), date.min, tuple(facts_between(index, None, today)))
+    then = date.fromisoformat(last.day)
+    pages = {number for number in {*last.pages, *now.pages} if _hash(last, number) != _hash(now, number)}
+    rows = {row.id: row for row in (*facts_on(index, pages), *facts_turning(index, then, today))}
+    rows |= {row.id: row for row in facts_between(index, since, today)}
+    days = {row.day for row in rows.values() if row.day} | {
+        made.pages[n][1] for made in (last, now) for n in pages if n in made.pages
+    }
+    flipped = last.retracted.items() ^ now.retracted.items()
+    days |= {day for _, day in flipped}
+    parts = {part for part, sources in last.parts.items() if not pages.isdisjoint(sources)}
+    reached = _reached(memory, [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})])
+    renamed = _renamed(last, now)
+    beside = {name for fact in about_names(index, renamed) for name in fact.names.split("\n")}
+    days |= {row.day for row in naming(index, renamed, today) if row.day}
+    if page_id(OPINIONS) in pages or last.answers != now.answers:
+        days.add(str(date.min))
+    first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
+    weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
+    return Changes(
+        False,
+        {part[1:] for part in parts if part[0] == "@"}
+        | {name for row in reached for name in row.names.split("\n")}
+        | renamed
+        | beside,
+        {part[1:] for part in parts if part[0] == "#"} | {row.task for row in reached if row.task},
+        {part for part in parts if part[0] not in "@#"} | weeks | {week_of(last.day), week_of(now.day)},
+        first,
+        tuple(facts_between(index, first, today)) if first else (),
+    )
+
+
+def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:
+    """These facts, with those that they replace and that replace them."""
+    found = judge(memory.index, rows, memory.today, whole=False).entries
+    days = [row.day for row in rows if row.day]
+    pairs = replaced_since(memory, date.fromisoformat(min(days))) if days else ()
+    return [*found.values(), *(pair.older for pair in pairs if pair.judgement.is_certain)]
+
+
+def week_of(day: str) -> str:
+    """`2025-W48`."""
+    year, week, _ = date.fromisoformat(day).isocalendar()
+    return f"{year:04d}-W{week:02d}"
+
+
+def _hash(made: Made, number: int) -> str:
+    return made.pages.get(number, ("", ""))[0]
+
+
+def _renamed(last: Made, now: Made) -> set[str]:
+    """The keys of every name that a page got or lost."""
+    return {
+        key
+        for path in {*last.names, *now.names}
+        if last.names.get(path) != now.names.get(path)
+        for made in (last, now)
+        for key in made.names.get(path, ())[2:]
+    }
+
+
+def program_of(workspace: Workspace) -> str:
+    """Changes with the program, its words, and the settings."""
+    files = sorted(
+        path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in (".py", ".txt", ".toml")
+    )
+    return _sha(b"\0".join([repr(workspace.settings).encode(), *(path.read_bytes() for path in files)]))
+
+
+def _sha(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()[:16]

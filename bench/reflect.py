@@ -45,9 +45,9 @@ PARTS = (
     (night, "sync", "sync"),
     (night, "conflicts_since", "count"),
     (Planner, "__init__", "plan"),
-    (Planner, "_beliefs", "beliefs"),
-    (Planner, "_pages", "entities"),
-    (Planner, "_lessons", "lessons"),
+    (Planner, "beliefs", "beliefs"),
+    (Planner, "pages", "entities"),
+    (Planner, "lessons", "lessons"),
 )
 DAYS = 8  # those of the window, the new one with them
 SHARED = ("opinions", "world", "experience", "lessons")

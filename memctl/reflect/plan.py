@@ -98,12 +98,12 @@ class Planner:
 
     def plan(self, propose: bool) -> None:
         """Plan every page."""
-        replay = self._beliefs()
-        self._pages(replay)
-        self._lessons()
+        replay = self.beliefs()
+        self.pages(replay)
+        self.lessons()
         self._digests(replay)
         if propose:
-            self._proposals(replay)
+            self.proposals(replay)
 
     # -- pages --------------------------------------------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Planner:
 
     # -- beliefs ------------------------------------------------------------------------------------------------------
 
-    def _beliefs(self) -> Replayed:
+    def beliefs(self) -> Replayed:
         """Plan bank/opinions.md."""
         page = self._read(OPINIONS)
         if page is None:
@@ -214,7 +214,7 @@ class Planner:
 
     # -- entities, world, experience ----------------------------------------------------------------------------------
 
-    def _pages(self, replay: Replayed) -> None:
+    def pages(self, replay: Replayed) -> None:
         """Plan the pages of entities, and what world.md and experience.md tell of names without one."""
         held = self._held(replay)
         names = self._touched(replay)
@@ -332,7 +332,7 @@ class Planner:
 
     # -- lessons ------------------------------------------------------------------------------------------------------
 
-    def _lessons(self) -> None:
+    def lessons(self) -> None:
         """Plan bank/lessons.md: the tasks whose outcomes changed, each from all of them, and what failed across tasks."""
         whole = self._changes.whole
         tasks = set(tasks_between(self._index, None, self._today)) if whole else self._changes.tasks
@@ -391,7 +391,7 @@ class Planner:
 
     # -- proposals ----------------------------------------------------------------------------------------------------
 
-    def _proposals(self, replay: Replayed) -> None:
+    def proposals(self, replay: Replayed) -> None:
         """Plan bank/proposals.md, from the whole workspace whatever changed."""
         tasks = lessons(self._facts.outcomes(tasks_between(self._index, None, self._today)))
         due = candidates(self._index, self._facts, replay.beliefs, tasks, self._today)

@@ -16,8 +16,8 @@ from ..index.queries.names import all_entities
 from ..index.queries.review import from_outside, past_plans
 from ..language.names import entity_key
 from ..notes.edits import Edit, read_for_edit
+from ..reflect.plan import Planner
 from ..reflect.proposals import PAGE, CoreProposal, read_proposals
-from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt
@@ -60,7 +60,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _held(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
-    planner = Planner(memory, None, set())
+    planner = Planner(memory, None)
     replay = planner.beliefs()
     for pair in replay.asked:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
@@ -72,14 +72,14 @@ def _held(memory: OpenMemory) -> Iterator[Doubt]:
 
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
     """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
-    planner = Planner(memory, None, set())
+    planner = Planner(memory, None)
     planner.proposals(planner.beliefs())
     page = _planned_page(memory, planner)
     return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)
 
 
 def _planned_page(memory: OpenMemory, planner: Planner) -> Edit:
-    planned = next((edit for edit in planner.plan.edits if edit.path == PAGE), None)
+    planned = next((edit for edit in planner.edits if edit.path == PAGE), None)
     return planned or read_for_edit(memory.workspace, PAGE)
 
 

@@ -29,7 +29,7 @@ from memctl.judgement import RULES
 from memctl.maintenance.init import init
 from memctl.markdown.grammar import parse
 from memctl.notes.workspace import Workspace
-from memctl.stance import judging
+from memctl.stance import stance as judging
 
 SETS = ("held", "more-en", "more-ru", "more-zh", "evidence-held", "evidence-more")
 _DATA = Path(__file__).parents[1] / "tests" / "data" / "stance"

@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 RULES: dict[str, Measured] = {
-    # evidence and reversal (stance/judging.py): pairs that no rule was written for, `python bench/stance.py`
+    # evidence and reversal (stance/stance.py): pairs that no rule was written for, `python bench/stance.py`
     "no longer": Measured(34, 35),
     "another instead": Measured(22, 22),
     "opposite attitude": Measured(23, 23),

@@ -14,7 +14,7 @@ from ..facts import Fact
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..notes.workspace import Workspace
-from ..stance.judging import stance
+from ..stance.stance import stance
 from .replay import Judge
 
 _SURE = 0.9  # probability from which the answer of a model counts

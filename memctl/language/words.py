@@ -15,7 +15,7 @@ gives it whole (a pattern, a phrase, `key = value`). A `.toml` file (`toml`) is 
     words("en", "stopwords")["function"] -> ("a", "about", ...)
     lines("en", "modality")["plan"]      -> ("is planned", ...)
     pattern(("en", "ru"), "modality", "plan")  -> "is planned|...|собирается|..."
-    toml("en", "stance")["not"]          -> "..."
+    toml("en", "extract")                 -> {...}
 
 A language without a topic has no sections for it ({}), so code asks every language and never names one:
 

@@ -16,7 +16,7 @@ from memctl.judgement import Judgement
 from memctl.language.words import lines, words
 from memctl.markdown.grammar import parse
 from memctl.stance import reading
-from memctl.stance.judging import stance
+from memctl.stance.stance import stance
 
 DATA = Path(__file__).parents[1] / "data" / "stance"
 SETS = ("evidence-dev", "evidence-held", "evidence-more")

@@ -108,7 +108,7 @@ class _Reader:
     def _question(self, doubt: Doubt) -> Question | None:
         if doubt.kind == "same":
             return self._same(doubt)
-        sides = [self._side(doubt.kind, ref) for ref in doubt.about]
+        sides = [self._candidate(doubt.id)] if doubt.kind == "keep" else [self._hits.get(ref) for ref in doubt.about]
         if not all(side and _speaks(doubt.kind, side) for side in sides):
             return None
         read = tuple(side for side in sides if side)
@@ -116,9 +116,7 @@ class _Reader:
         shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
         return Question(doubt.kind, doubt.about, read, shared or tuple(dict.fromkeys(names))[:2], doubt.reason)
 
-    def _side(self, kind: str, ref: str) -> Hit | None:
-        if kind != "keep":
-            return self._hits.get(ref)
+    def _candidate(self, ref: str) -> Hit | None:
         return _candidate_hit(self._keep[ref]) if ref in self._keep else None
 
     def _same(self, doubt: Doubt) -> Question:

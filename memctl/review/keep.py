@@ -40,10 +40,14 @@ class Uncertain(NamedTuple):
     reason: str = ""
 
     @property
+    def about(self) -> tuple[str, str]:
+        """What its question is about: the day and the words."""
+        return str(self.day), " ".join([self.fact.kind.letter, *self.fact.entities, ":", self.fact.text])
+
+    @property
     def id(self) -> str:
         """The id of its question: the same for the same words of the same day."""
-        fact = self.fact
-        return question_id("keep", str(self.day), " ".join([fact.kind.letter, *fact.entities, ":", fact.text]))
+        return question_id("keep", *self.about)
 
 
 class KeptForReview(NamedTuple):

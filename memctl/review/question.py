@@ -173,7 +173,7 @@ def _pair(line: Fact, question: Question, key: str, today: date) -> Fact:
 
 
 def _belief(line: Fact, question: Question, key: str, today: date) -> Fact:
-    (ref, fact), (belief, said) = question.about, map(_quote, question.sides)
+    (ref, fact), (belief, said) = (side.ref for side in question.sides), map(_quote, question.sides)
     if key == "f":
         return replace(line, text=f"{said} speaks for {belief}", supports=(ref,), by=fact)
     if key == "a":

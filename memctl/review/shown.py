@@ -94,7 +94,7 @@ def waiting(memory: OpenMemory, *, public: bool = False) -> int:
     asked = {ref: one.doubt for ref, one in shown(memory.workspace).items() if one.is_public or not public}
     for kept in keep.read(memory.workspace):
         if not (public and kept.candidate.fact.private):
-            asked[kept.candidate.id] = Doubt("keep", (kept.candidate.id,))
+            asked[kept.candidate.id] = Doubt("keep", kept.candidate.about)
     asked = dict(list(asked.items())[:_MOST])
     return memory.run(lambda at: _waiting(at, asked)) if asked else 0
 

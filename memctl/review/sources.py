@@ -101,7 +101,7 @@ def _trust(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _keep(memory: OpenMemory) -> Iterator[Doubt]:
     for kept in keep.read(memory.workspace):
-        yield Doubt("keep", (kept.candidate.id,), kept.candidate.reason)
+        yield Doubt("keep", kept.candidate.about, kept.candidate.reason)
 
 
 _SOURCES: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _held, _trust, _keep)

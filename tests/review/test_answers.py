@@ -1,0 +1,221 @@
+"""Every kind of question: asked, answered by each option, settled as long as the line of the answer stands, taken back."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+from face_helpers import fixture_copy
+from review_helpers import NOW, PAGES, SAID, asked, memory_with, texts
+
+from memctl.errors import MemctlError, NothingFound, Refused, Usage
+from memctl.memory import Memory, open_memory
+from memctl.review.question import KINDS
+
+LOG = "memory/2025-11-30.md"
+EVERY = [(kind, option.key) for kind in PAGES for option in KINDS[kind].options]
+
+
+@pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)
+def test_an_answer_settles_until_its_line_is_deleted(tmp_path: Path, kind: str, key: str) -> None:
+    """By one line that the grammar reads, whoever asks again, in a new process too."""
+    memory = memory_with(tmp_path, kind)
+    question = asked(memory, kind)
+    assert asked(memory, kind).id == question.id
+    before = texts(memory)
+    done = memory.answer(question.id, key)
+    assert not [each for each in memory.review() if each.id == question.id]
+    assert not [finding for finding in memory.check() if finding.rule in ("grammar", "id")]
+    with pytest.raises(Refused, match="settled"):
+        memory.answer(question.id, key)
+    page, line = memory.workspace.root / done.citation.path, f"- {done.line}\n"
+    assert page.read_text("utf-8").count(line) == 1 and f"settles={question.id}" in line
+    page.write_text(page.read_text("utf-8").replace(line, ""), "utf-8")
+    again = [each.id for each in Memory(memory.workspace, lambda: NOW).review()]
+    if (kind, key) in (("same", "y"), ("keep", "y"), ("keep", "n")):
+        assert question.id not in again  # the page of the entity, or the block of candidates, says it too
+    else:
+        assert question.id in again
+    assert before.keys() - {str(page.relative_to(memory.workspace.root))} <= texts(memory).keys()
+
+
+@pytest.mark.parametrize(("kind", "key"), EVERY, ids=" ".join)
+def test_an_answer_can_be_taken_back(tmp_path: Path, kind: str, key: str) -> None:
+    """Every page then says what it said before."""
+    memory = memory_with(tmp_path, kind, pages={LOG: "# 2025-11-30\n\n## Retain\n\n- W: Rain\n"})
+    before, question = texts(memory), asked(memory, kind)
+    planned = memory.answer(question.id, key, dry_run=True)
+    assert texts(memory) == before and "+" in planned.diff
+    done = memory.answer(question.id, key)
+    assert done.line == planned.line and texts(memory) != before
+    memory.take_back(done)
+    after = {path: text for path, text in texts(memory).items() if path in before or b"- " in text}
+    assert {path: after[path] for path in before if kind != "same"} == {
+        p: t for p, t in before.items() if kind != "same"
+    }
+    assert asked(memory, kind).id == question.id
+
+
+def test_what_replaces_stands_first(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "replaced")
+    question = asked(memory, "replaced")
+    memory.answer(question.id, "y")
+    first, second = memory.recall("сколько сетей на станции").hits[:2]
+    assert first.ref == question.sides[1].ref and second.superseded_by == first.ref
+    assert len(memory.fact("nets", "Сети")) == 1
+
+
+def test_what_was_wrong_is_corrected_and_what_holds_stays(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "replaced")
+    question = asked(memory, "replaced")
+    memory.answer(question.id, "o")
+    (current,) = memory.fact("nets", "Сети")
+    assert current.ref == question.sides[0].ref
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("f", "for"), ("a", "against"), ("n", None)])
+def test_evidence_speaks_as_it_was_answered(tmp_path: Path, key: str, verdict: str | None) -> None:
+    """By its own line, in the belief's chain."""
+    memory = memory_with(tmp_path, "belief")
+    question = asked(memory, "belief")
+    memory.answer(question.id, key)
+    memory.reflect()
+    (belief,) = memory.beliefs(about="Anna")
+    found = [bullet.verdict for bullet in belief.evidence if bullet.ref == question.sides[1].ref]
+    assert found == ([verdict] if verdict else [])
+
+
+def test_a_plan_that_did_not_happen_is_over(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "due")
+    memory.answer(asked(memory, "due").id, "n")
+    hit = next(hit for hit in memory.recall("德累斯顿").hits if hit.content == "搬到德累斯顿")
+    assert hit.superseded_by
+
+
+def test_two_names_become_one(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "same")
+    memory.answer(asked(memory, "same").id, "y")
+    assert memory.entity("Irina").line.path == memory.entity("Ирина").line.path
+
+
+def test_what_came_from_outside_is_confirmed_with_its_source(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "trust")
+    memory.answer(asked(memory, "trust").id, "y")
+    (current,) = memory.fact("db", "Atlas")
+    assert current.origin == "user:web:wiki" and current.source.path == LOG
+
+
+def test_a_candidate_is_kept_on_the_day_on_which_it_was_said(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "keep")
+    done = memory.answer(asked(memory, "keep").id, "y")
+    assert done.citation.path == "memory/2025-11-21.md" and SAID.fact.text in done.line
+    assert "Порту" not in (memory.workspace.root / "bank/review.md").read_text("utf-8")
+
+
+def test_other_words_are_kept_as_they_are_written(tmp_path: Path) -> None:
+    """Of a candidate they are the line; of a line that stands they replace it and what it replaces."""
+    memory = memory_with(tmp_path, "keep", "replaced")
+    done = memory.answer(asked(memory, "keep").id, "y", text="Переехал в Порту\nв ноябре")
+    assert done.line.endswith(": Переехал в Порту в ноябре")
+    question = asked(memory, "replaced")
+    memory.answer(question.id, "y", text="Сетей стало двенадцать")
+    (current,) = memory.fact("nets", "Сети")
+    assert current.content == "Сетей стало двенадцать"
+
+
+def test_a_line_for_the_core_page(tmp_path: Path) -> None:
+    """It is written there, or never proposed again; either can be taken back."""
+    memory = open_memory(fixture_copy(tmp_path), now=NOW, resident=False)
+    question = asked(memory, "core")
+    core = (memory.workspace.root / "memory.md").read_text("utf-8")
+    for key, page in (("n", "bank/proposals.md"), ("y", "memory.md")):
+        done = memory.answer(question.id, key)
+        assert done.added and {path for path, _ in done.added} == {page}
+        assert not [each for each in memory.review() if each.kind == "core"]
+        memory.take_back(done)
+        assert asked(memory, "core").id == question.id
+    assert (memory.workspace.root / "memory.md").read_text("utf-8") == core
+
+
+# -- what cannot be answered --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("reference", "key", "given", "error"),
+    [
+        ("q-zzzzzzzz", "y", {}, NothingFound), ("", "y", {}, NothingFound), ("replaced", "x", {}, Usage), ("replaced", "", {}, Usage),
+        ("replaced", "b", {"text": "x"}, Usage), ("same", "y", {"text": "x"}, Usage), ("trust", "y", {"said_by": "agent"}, Refused),
+        ("keep", "y", {"text": "password: hunter2hunter2 AKIAIOSFODNN7EXAMPLE"}, Refused),
+    ],
+)  # fmt: skip
+def test_a_bad_answer_writes_nothing(tmp_path: Path, reference: str, key: str, given: dict, error: type) -> None:
+    memory = memory_with(tmp_path, "replaced", "same", "trust", "keep")
+    ids = {question.kind: question.id for question in memory.review()}
+    before = texts(memory)
+    with pytest.raises(error) as caught:
+        memory.answer(ids.get(reference, reference), key, **given)
+    assert isinstance(caught.value, MemctlError) and "\n" not in caught.value.what + caught.value.cure
+    assert texts(memory) == before
+
+
+@pytest.mark.parametrize("change", ["gone", "reworded under its id", "settled by hand"])
+def test_a_question_whose_lines_changed_is_not_answered(tmp_path: Path, change: str) -> None:
+    pages = {"memory/2025-11-20-x.md": "- W(t=2025-11-25) @Anna: Moves to Dresden ^plan\n"}
+    memory = memory_with(tmp_path, pages=pages)
+    question = asked(memory, "due")
+    page = memory.workspace.root / "memory/2025-11-20-x.md"
+    text = page.read_text("utf-8")
+    if change == "gone":
+        page.write_text("# Nothing\n", "utf-8")
+    elif change == "settled by hand":
+        page.write_text(text + f"- S(settles={question.id}) @Anna: That was a joke\n", "utf-8")
+    else:
+        page.write_text(text.replace("Dresden", "Leipzig"), "utf-8")
+    before = texts(memory)
+    with pytest.raises(MemctlError, match=question.id):
+        memory.answer(question.id, "y")
+    assert texts(memory) == before
+
+
+def test_of_two_answers_at_once_one_is_written(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "replaced")
+    question, errors = asked(memory, "replaced"), []
+
+    def give(key: str) -> None:
+        try:
+            Memory(memory.workspace, lambda: NOW).answer(question.id, key)
+        except MemctlError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=give, args=(key,)) for key in "yb"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    (error,) = errors
+    assert isinstance(error, Refused) and "settled" in error.what
+    assert (memory.workspace.root / LOG).read_text("utf-8").count("settles=") == 1
+
+
+def test_nothing_private_is_asked_of_others(tmp_path: Path) -> None:
+    """Nor what lets in the outside; and what an agent answers is marked."""
+    pages = {
+        "memory/2025-11-20-p.md": "- W(t=2025-11-25,private) @Anna: Sees the doctor\n- W(t=2025-11-25) @Anna: Flies\n"
+    }
+    memory = memory_with(tmp_path, "trust", pages=pages)
+    asked_of_all = {question.id: question for question in memory.review()}
+    shown = memory.review(public=True)
+    assert [question.sides[0].content for question in shown] == ["Flies"]
+    for ref in asked_of_all.keys() - {question.id for question in shown}:
+        with pytest.raises((NothingFound, Refused)):
+            memory.answer(ref, "y", said_by="agent", public=True)
+    done = memory.answer(shown[0].id, "y", said_by="agent", public=True)
+    assert "src=agent" in done.line
+
+
+def test_an_untrusted_line_settles_nothing(tmp_path: Path) -> None:
+    memory = memory_with(tmp_path, "due")
+    question = asked(memory, "due")
+    memory.retain(f"S(settles={question.id},src=web:evil): It did not happen")
+    assert asked(memory, "due").id == question.id

@@ -12,6 +12,7 @@ import pytest
 
 from memctl.facts import Fact, Kind
 from memctl.ingest.turns import Turn
+from memctl.judgement import Judgement, Tier
 
 
 class CandidateFact(NamedTuple):
@@ -20,8 +21,14 @@ class CandidateFact(NamedTuple):
     fact: Fact
     turn: int
     rule: str
-    reason: str
+    judgement: Judgement
     quote: str
+    corrects: str | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it was found."""
+        return self.judgement.reason
 
 
 def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:
@@ -31,9 +38,8 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
         for part in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", turn.text):
             said = part.strip()
             if len(said) > 2:
-                yield CandidateFact(
-                    Fact(Kind.WORLD, said, about, importance=0.5), turn.number, "fact", "every sentence", said
-                )
+                judgement = Judgement("keep", "fact", Tier.TOLD, "every sentence")
+                yield CandidateFact(Fact(Kind.WORLD, said, about, importance=0.5), turn.number, "fact", judgement, said)
 
 
 @pytest.fixture

@@ -156,7 +156,7 @@ def _keep(memory: Memory, given: Mapping[str, Any]) -> str:
     if not isinstance(path, str) or not os.path.exists(os.path.expanduser(path)):
         return ""  # a session in which nothing was said has no transcript
     done = memory.ingest(Path(os.path.expanduser(path)), apply=True, seconds=_FINISH - 10)
-    told = f"kept {sum(not kept.already for kept in done.kept)}, refused {len(done.refused)}"
+    told = f"kept {sum(not kept.already for kept in done.kept)}, asked {len(done.asked)}, refused {len(done.refused)}"
     return told if done.complete else f"{told}, not read to the end"
 
 

@@ -54,7 +54,7 @@ def ingest(
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
     dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
 ) -> int:
-    """Find what is worth keeping in a conversation: decisions, preferences, corrections, outcomes. Writes with --apply."""
+    """Find what is worth keeping in a conversation. With --apply the certain is written, the rest waits for `review`."""
     if apply and review and not dry_run:
         raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
     writing = apply and not dry_run
@@ -65,7 +65,7 @@ def ingest(
             but=frozenset(_numbers("--except", but or "")),
         )  # fmt: skip
     _print_ingested(call, file, done, review or dry_run, writing)
-    return 0 if done.candidates else 1
+    return 0 if done.candidates or done.asked else 1
 
 
 def _stdin() -> BinaryIO:
@@ -94,19 +94,24 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
     elif review:
         _print_review(call, done)
     else:
-        for each in done.candidates:
+        for each in (*done.candidates, *done.asked):
             _print_candidate(call, each)
     for warning in done.warnings:
         call.out.note(f"warning: {warning}")
     call.out.note(_summary(done, writing))
-    if done.candidates and not writing:
-        call.out.note("nothing was written; --apply keeps them, with --only 1,3-5 or --except 2 some of them")
+    if writing and done.asked:
+        call.out.note(f"{_count(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
+    if (done.candidates or done.asked) and not writing:
+        numbered = "; --only 1,3-5 or --except 2 for some of them" if done.candidates else ""
+        asked = ", and asks about those marked ? in `memctl review`" if done.asked else ""
+        call.out.note(f"nothing was written; --apply keeps what is numbered{asked}{numbered}")
 
 
 def _print_candidate(call: Call, each: "Proposed") -> None:
     out = call.out
     line = out.style(each.shown)  # without what stands below it anyway
-    out.emit(f"{out.style(f'{each.number:3}', FAINT)}  {out.style(str(each.day), FAINT)}  {line}")
+    number = f"{each.number:3}" if each.certain else "  ?"
+    out.emit(f"{out.style(number, FAINT)}  {out.style(str(each.day), FAINT)}  {line}")
     out.emit(out.style(f"     {each.rule}: {each.reason} · {each.anchor or each.role}", FAINT))
     if each.quote.strip() not in each.text:
         out.emit(out.style(f"     “{' '.join(each.quote.split())}”", FAINT))
@@ -123,6 +128,9 @@ def _print_review(call: Call, done: "Ingested") -> None:
         for line in diffs.get(day, "").removesuffix("\n").split("\n"):
             call.out.line(line)
         call.out.line()
+    for each in done.asked:
+        call.out.line(f"# to be asked, {each.rule}: {each.reason} ({each.anchor or each.role})")
+        call.out.line(f"#   {each.shown}")
     for gone in done.refused:
         said = f": “{' '.join(gone.content.split())}”" if gone.content else ""
         call.out.line(f"# refused, {gone.code}, line {gone.line}: {gone.reason}{said}")
@@ -130,11 +138,16 @@ def _print_review(call: Call, done: "Ingested") -> None:
 
 def _summary(done: "Ingested", writing: bool) -> str:
     found = len(done.kept) if writing else len(done.candidates)
-    what = f"{found} {'kept' if writing else 'candidate' + ('' if found == 1 else 's')}"
-    read = f"{done.turns} message{'' if done.turns == 1 else 's'} ({done.form}, {done.encoding})"
+    what = f"{found} kept" if writing else _count(found, "candidate")
+    what += f" and {_count(len(done.asked), 'question')}" if done.asked else ""
+    read = f"{_count(done.turns, 'message')} ({done.form}, {done.encoding})"
     counts = sorted(done.counts.items(), key=lambda item: (-item[1], item[0]))
     refused = ", ".join(f"{count} {code}" for code, count in counts)
     return f"{what} from {read}" + (f"; refused: {refused}" if refused else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, object]:
@@ -147,6 +160,7 @@ def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, obje
         "messages": done.turns,
         "complete": done.complete,
         "candidates": [_candidate_json(each) for each in done.candidates],
+        "asked": [_candidate_json(each) for each in done.asked],
         "refused": [gone._asdict() for gone in done.refused],
         "refused_counts": done.counts,
         "kept": [{"source": str(kept.citation), "id": kept.ref, "already": kept.already} for kept in done.kept],

@@ -7,15 +7,18 @@ from datetime import date
 
 from ..facts import Fact, Kind, is_trusted
 from ..ids import fact_id, value_key
-from ..index.index import Index
+from ..index.open_memory import OpenMemory
 from ..index.queries.entries import holding, in_slots, own_and_entry, saying
 from ..index.queries.forget import tombstones
 from ..index.queries.names import keys_of
+from ..index.reread import reread
 from ..index.row import Row
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of
+from ..recall.entry_hits import text_of
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
+from .patterns import vocabulary
 
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
@@ -28,10 +31,10 @@ class Duplicates:
     `transcript` is the path of the transcript, which may be a page of the workspace: what it says itself is not known by that.
     """
 
-    def __init__(self, index: Index, facts: Iterable[Fact], transcript: str) -> None:
-        self._index = index
+    def __init__(self, memory: OpenMemory, facts: Iterable[Fact], transcript: str) -> None:
+        self._memory, self._index = memory, memory.index
         self._transcript = transcript
-        self._said = saying(index, {key_of(fact) for fact in facts})
+        self._said = saying(self._index, {key_of(fact) for fact in facts})
 
     def refusal(self, fact: Fact, day: date, spoken_by: str) -> Refusal | None:
         """Why a fact said on `day` is nothing new: forgotten on purpose, known, or a known line said by a model."""
@@ -45,8 +48,35 @@ class Duplicates:
             if spoken_by != "user" and known.origin != fact.source:
                 return Refusal("recalled", f"recalled from {where}")
             return Refusal("duplicate", f"known already: {where}")
-        echo = self._echo(fact) if spoken_by != "user" else None
-        return Refusal("recalled", f"recalled from {echo.path}#L{echo.line} in other words") if echo else None
+        if spoken_by != "user":
+            echo = self._echo(fact)
+            return Refusal("recalled", f"recalled from {echo.path}#L{echo.line} in other words") if echo else None
+        alike = self.line_that_says(fact.text, fact) if slot_key(fact) is None else None
+        return Refusal("duplicate", f"known already: {alike.path}#L{alike.line}") if alike else None
+
+    def line_that_says(self, text: str, fact: Fact, more: int = 0) -> Row | None:
+        """A trusted fact of the same entities in whose words `text` is told, little words aside; it comes from elsewhere.
+
+        "not" is no little word; what a line adds ("on Mondays") makes it another one, but for `more` words.
+        """
+        said, content = set(terms(text)), list(dict.fromkeys(query_terms(text)))
+        if len(content) < min(_FEWEST, 3 - more):
+            return None
+        wanted = self._keys(fact)
+        names = {term for name in names_of(fact) for term in terms(name)}
+        lines = [line for _, line in own_and_entry(self._index, content[:24])]
+        lines = [
+            line for line in lines if line.role == "fact" and is_trusted(line.origin) and line.path != self._transcript
+        ]
+        seen = reread(self._memory.workspace, lines, self._index)
+        for line in (each for each in lines if each.id in seen):
+            own = set(terms(text_of(line, seen[line.id]).content))
+            other = (said ^ own) - names
+            loses, adds = query_terms(" ".join(other & said)), query_terms(" ".join(other & own))
+            same = all(keys & line_keys(line) for keys in wanted) and (bool(wanted) or not line_keys(line) or more > 0)
+            if same and not loses and len(adds) <= more and not other & vocabulary("negation"):
+                return line
+        return None
 
     def _known(self, fact: Fact, day: date) -> Row | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""
@@ -69,10 +99,14 @@ class Duplicates:
         phrase = terms(fact.text)
         lines = list(self._said.get(key_of(fact), ()))
         if len(phrase) >= 2:
-            keys = [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]
+            keys = self._keys(fact)
             lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
         trusted = is_trusted(fact.source)
         return [line for line in lines if line.path != self._transcript and (is_trusted(line.origin) or not trusted)]
+
+    def _keys(self, fact: Fact) -> list[frozenset[str]]:
+        """For each name of a fact all keys that its entity has."""
+        return [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]
 
     def _echo(self, fact: Fact) -> Row | None:
         """The line that holds nearly all words of what a model says, and every number and name of it.
@@ -93,12 +127,17 @@ class Duplicates:
         return None
 
 
+def line_keys(line: Row) -> set[str]:
+    """The keys of the entities that a line names."""
+    return set(line.names.split("\n")) - {""}
+
+
 def _is_about(line: Row, phrase: Sequence[str], keys: Sequence[frozenset[str]]) -> bool:
     """True when a line that holds a statement says it of the same: of all it names, or at such length that it is clear.
 
     `keys` are, for each name of the statement, all keys that its entity has.
     """
-    named = set(line.names.split("\n")) - {""}
+    named = line_keys(line)
     if keys:
         return all(own & named for own in keys)
     return len(phrase) > _FEWEST or (not named and len(phrase) == line.length)

@@ -1,7 +1,8 @@
 """Ingest: a conversation that took place becomes lines in the logs of the days on which things were said.
 
 The order of work: the transcript is streamed, what nobody said in it is blanked out, candidates are found and judged
-(filter.py), what the workspace knows is left out (dedup.py), and the rest is shown or retained, by day.
+(filter.py), what the workspace knows is left out (dedup.py), what was told or is certain is shown or retained, by day, and
+the rest waits in bank/review.md until `memctl review` is answered.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ..errors import Usage
+from ..errors import MemctlError, Usage
 from ..facts import Fact
+from ..ids import fact_id, question_id
 from ..index.open_memory import OpenMemory
 from ..index.public import private_entries
+from ..index.queries.review import settled
 from ..index.sync import sync
 from ..markdown.grammar import render
 from ..retain.retain import Kept, retain
+from ..review.keep import PAGE, Uncertain, add
 from .decode import known_encoding
 from .dedup import Duplicates
-from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked
+from .filter import STARTED_WITH, CandidateFilter, Refusal, blanked, names_of
 from .formats import FORMS, read_transcript
 from .source import TranscriptSource, open_transcript, pieces_of
 from .turns import Notes, Turn, numbered
@@ -74,7 +78,8 @@ def read_options(
 class Proposed(NamedTuple):
     """A line that may be kept: for which day, by which rule and why, and the sentence as it was said.
 
-    `role` said it, in turn `turn`, on line `line` of the transcript. `number` counts from 1 what is proposed.
+    `role` said it, in turn `turn`, on line `line` of the transcript. `number` counts from 1 what is proposed. `corrects` is
+    the text of the line whose place it takes; one that is not `certain` is only asked about.
     """
 
     fact: Fact
@@ -85,6 +90,8 @@ class Proposed(NamedTuple):
     role: str
     turn: int
     line: int
+    certain: bool = True
+    corrects: str | None = None
     number: int = 0
 
     @property
@@ -115,9 +122,13 @@ class RefusedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What there is to keep, what was refused and why, and what was kept. `complete` is False where time or room ran out."""
+    """What there is to keep, what is asked about, what was refused and why, what was kept.
+
+    `complete` is False where time or room ran out.
+    """
 
     candidates: tuple[Proposed, ...]
+    asked: tuple[Proposed, ...]
     refused: tuple[RefusedText, ...]
     counts: dict[str, int]
     kept: tuple[Kept, ...]
@@ -198,7 +209,8 @@ def without_private(memory: OpenMemory, done: Ingested) -> Ingested:
         for each in done.refused
     )
     public = tuple(each for each in done.candidates if not each.fact.private)
-    return replace(done, candidates=public, refused=tuple(refused))
+    asked = tuple(each for each in done.asked if not each.fact.private)
+    return replace(done, candidates=public, asked=asked, refused=tuple(refused))
 
 
 class _IngestRun:
@@ -281,18 +293,26 @@ class _IngestRun:
         if isinstance(judged, Refusal):
             self._refuse(line, judged, candidate.rule, candidate.quote)
             return
-        rule, reason, quote = candidate.rule, candidate.reason, candidate.quote
-        self._found.append(Proposed(judged, self._day(turn), rule, reason, quote, turn.role, turn.number, line))
+        self._found.append(
+            Proposed(
+                judged, self._day(turn), candidate.rule, candidate.reason, candidate.quote, turn.role, turn.number, line,
+                candidate.judgement.is_certain, candidate.corrects,
+            )
+        )  # fmt: skip
 
     def _take_from_model(self) -> None:
-        """What a local model finds beside the rules. It adds and never removes; if it fails, that is one warning."""
+        """What a local model finds beside the rules, and its cues for what they found. If it fails, that is one warning."""
         from .llm_candidates import llm_candidates
 
         self._recent = {turn.number: turn for turn in self._for_model}
-        taken = {(each.turn, each.quote) for each in self._found}
-        found, warning = llm_candidates(self.memory.workspace.settings, list(self._for_model), taken, self.seconds)
+        found, warning = llm_candidates(self.memory.workspace.settings, list(self._for_model), self.seconds)
         for candidate in found:
-            self._take(candidate)
+            same = [at for at, each in enumerate(self._found) if _is_of(candidate, each)]
+            for at in same:
+                fact = self._found[at].fact
+                self._found[at] = self._found[at]._replace(fact=replace(fact, cues=(*fact.cues, *candidate.fact.cues)))
+            if not same:
+                self._take(candidate)
         if warning:
             self.warnings.append(warning)
 
@@ -327,28 +347,60 @@ class _IngestRun:
 
     def finish(self, found: Sequence[Proposed], apply: bool) -> Ingested:
         """Leave out what the workspace knows, number the rest, and show or keep what was chosen."""
-        refusals = self.memory.run(lambda memory: self._known(memory, found)) if found else []
+        looked_up = self.memory.run(lambda memory: self._known(memory, found)) if found else []
         new: list[Proposed] = []
-        for each, refusal in zip(found, refusals, strict=True):
-            if refusal is None:
-                new.append(each._replace(number=len(new) + 1))
+        asked: list[Proposed] = []
+        for each, known in zip(found, looked_up, strict=True):
+            if isinstance(known, Refusal):
+                self._refuse(each.line, known, each.rule, each.quote)
+            elif each.certain:
+                new.append(each._replace(fact=known, number=len(new) + 1))
             else:
-                self._refuse(each.line, refusal, each.rule, each.quote)
+                asked.append(each._replace(fact=known))
         chosen = self._chosen(new)
         kept, diffs = self._write(chosen, apply)
+        if apply and asked:
+            self._ask(asked)
         told = [str(notice) for notice in self.notes.all()]
         return Ingested(
-            tuple(chosen), tuple(sorted(self._refused, key=lambda each: each.line)), dict(self._counts), kept, diffs,
+            tuple(chosen), tuple(asked), tuple(sorted(self._refused, key=lambda each: each.line)), dict(self._counts), kept, diffs,
             (*told, *self.warnings), self.notes.form, self.notes.encoding, self._turns, self.complete,
         )  # fmt: skip
 
-    def _known(self, memory: OpenMemory, found: Sequence[Proposed]) -> list[Refusal | None]:
+    def _known(self, memory: OpenMemory, found: Sequence[Proposed]) -> list[Fact | Refusal]:
+        """Each fact with the line that it corrects, or why it is nothing new."""
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
         report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds)
         if report.stale:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
-        duplicates = Duplicates(memory.index, [each.fact for each in found], self.source.name)
-        return [duplicates.refusal(each.fact, each.day, each.role) for each in found]
+        duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
+        questions = {each: question_id("keep", _question(each).id) for each in found if not each.certain}
+        answered = settled(memory.index, questions.values())
+        looked_up: list[Fact | Refusal] = []
+        for each in found:
+            refusal = duplicates.refusal(each.fact, each.day, each.role)
+            line = answered.get(questions.get(each, ""))
+            if refusal is None and line is not None:
+                refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
+            looked_up.append(refusal or self._correcting(each, duplicates))
+        return looked_up
+
+    def _correcting(self, each: Proposed, duplicates: Duplicates) -> Fact:
+        """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""
+        if not each.corrects:
+            return each.fact
+        line = duplicates.line_that_says(each.corrects, each.fact, more=2)
+        said = [one for one in self._found if one.turn < each.turn and one.fact.text == each.corrects]
+        ref = fact_id(said[-1].fact.kind, names_of(said[-1].fact), said[-1].fact.text, said[-1].day) if said else None
+        ref = line.ref if line is not None else ref
+        return replace(each.fact, corrects=(ref,)) if ref else each.fact
+
+    def _ask(self, asked: Sequence[Proposed]) -> None:
+        """Put what is not certain where `memctl review` asks; trouble there loses nothing that was kept."""
+        try:
+            add(self.memory.workspace, map(_question, asked))
+        except MemctlError as error:
+            self.warnings.append(f"{len(asked)} uncertain candidates were not put into {PAGE}: {error}")
 
     def _chosen(self, new: Sequence[Proposed]) -> list[Proposed]:
         only, but = self.options.only, self.options.but
@@ -370,6 +422,16 @@ class _IngestRun:
                 diffs.append((day, done.diff))
             self.warnings += [warning for warning in done.warnings if warning not in self.warnings]
         return tuple(kept), tuple(diffs)
+
+
+def _is_of(candidate: CandidateFact, found: Proposed) -> bool:
+    """True where a candidate quotes the sentence of what was found, or a part of it."""
+    alike = candidate.quote in found.quote or found.quote in candidate.quote
+    return candidate.turn == found.turn and alike
+
+
+def _question(each: Proposed) -> Uncertain:
+    return Uncertain(each.fact, each.day, f"{each.rule}: {each.reason}")
 
 
 def _lines_before(text: str, quote: str) -> int:

@@ -1,26 +1,40 @@
-"""One sentence of a person -> what it states that should be kept, if anything, and why. The rules that need no earlier turn.
+"""One sentence of a person -> what it states that should be kept, if anything, and why. No earlier turn is needed here.
 
-Precision first: what may be a question, a wish, a request about the reply, somebody else's words or a passing mood is left
-out before any rule looks at it. A standing rule ("always …") and "remember …" are looked for earlier, since they are
-spoken as requests.
+A sentence is looked at clause by clause: what asks, requests, wishes or doubts is cut off, and what is left must say
+something by itself, about the one who speaks, somebody or something by name. Whether it is written or asked about is
+for `judgement.RULES` to say: each rule stands there twice, for what is exact and, with ", thin", for what is not.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import date
+from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Kind
+from ..language.analyzer import query_terms
+from ..language.dates import find_times
+from .patterns import any_language
 from .sentences import Sentence
 
-_CLAUSE = {"zh": 5}  # characters that a clause of a longer sentence needs; 9 in other languages
-_MINIMUM = {"en": 8, "ru": 7, "zh": 4}  # characters that a statement needs
+_MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
+_FEWEST = 2  # terms that it needs
+_AIM = 3  # ways in which what somebody is at must be exact
+_DECIDED = 5  # terms that a decision needs to say what was decided
+_ROOMY = 6  # terms from which a statement counts as exact in one more way
+_CLOSED = re.compile(
+    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`"
+)  # nothing ends in there
+_ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
 class FoundStatement(NamedTuple):
     """A statement to keep: `said` is the part of the sentence that states it, `rule` and `reason` by what it was found.
 
     `outcome` and `task` are of an attempt. `told` is told instead of `said` where only earlier turns say what is meant.
+    `corrects` is the text that it takes the place of, where that is known.
     """
 
     rule: str
@@ -32,167 +46,167 @@ class FoundStatement(NamedTuple):
     outcome: str | None = None
     task: str | None = None
     told: str | None = None
+    corrects: str | None = None
+
+
+class _Kept(NamedTuple):
+    """How statements found by one pattern are kept."""
+
+    kind: Kind
+    importance: float
+    reason: str
+    confidence: float | None = None
+
+
+_RULES = {
+    "decision": _Kept(Kind.EXPERIENCE, 0.75, "a decision"),
+    "preference": _Kept(Kind.OPINION, 0.65, "a preference", 0.8),
+    "person": _Kept(Kind.WORLD, 0.6, "about a person"),
+    "named_person": _Kept(Kind.WORLD, 0.6, "about a person"),
+    "plan": _Kept(Kind.WORLD, 0.55, "a plan"),
+    "state": _Kept(Kind.WORLD, 0.55, "what is so"),
+    "did": _Kept(Kind.EXPERIENCE, 0.45, "what somebody did"),
+    "mine": _Kept(Kind.WORLD, 0.5, "what is so"),
+    "thing": _Kept(Kind.WORLD, 0.5, "what is so"),
+    "goal": _Kept(Kind.WORLD, 0.4, "what somebody is at"),
+}
+"""The rules in the order in which they are tried; each is a pattern of the same name."""
+_LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0}
+"""How exact a statement must be by a rule to be worth a question; 1 for other rules."""
 
 
 def own_part(sentence: Sentence) -> Sentence:
-    """The sentence without what leads into it ("ok, by the way, …") and without a question or request behind it."""
-    part = sentence.without_leads("filler_start")
-    tail = next((m for m in part.all("clause_end") if m.start() >= _MINIMUM[part.language]), None)
-    return part.cut(0, tail.start()) if tail else part
+    """The sentence without what leads into it: "ok, by the way, …"."""
+    return sentence.without_leads("lead")
+
+
+def standing_rule(whole: Sentence) -> FoundStatement | None:
+    """A rule for all times, spoken to the assistant: "always …", "from now on …"."""
+    part = own_part(whole)
+    sign = None if part.is_question or part.has("standing_not") else part.opens("standing")
+    if not sign or len(query_terms(part.plain)) < 2:
+        return None
+    return FoundStatement("standing", Kind.OPINION, part.said, f"a standing rule: {sign[0].strip()!r}", 0.8, 0.9)
+
+
+def remembered(whole: Sentence) -> FoundStatement | None:
+    """What follows "remember that", or stands before ", please remember"."""
+    part = whole
+    while not part.opens("remember") and (rest := part.without_leads("lead", most=1)) is not part:
+        part = rest
+    lead, tail = part.opens("remember"), part.has("remember_end")
+    if part.has("remember_not") or part.has("remember_bare"):
+        return None
+    if lead:
+        rest_of, mark = part.said[lead.end() :], lead[0]
+    elif tail:
+        rest_of, mark = part.said[: tail.start()], tail[0]
+    else:
+        return None
+    rest_of = rest_of.strip(" ,:：，—–-")
+    if len(rest_of) < 4 or part.is_question:
+        return None
+    return FoundStatement("remember", Kind.WORLD, rest_of, f"said to be remembered: {mark.strip(' ,，')!r}", 0.9)
 
 
 def statement(whole: Sentence) -> FoundStatement | None:
-    """What a sentence of the user states by itself, or None."""
-    kept = _remembered(whole)
-    if kept:
-        return kept
+    """What a sentence states by itself, by the first rule that its clauses fit; said with a doubt it is an opinion."""
     part = own_part(whole)
-    if len(part.plain.strip()) < _MINIMUM[part.language] or part.has("remember_bare"):
+    doubt = part.opens("hedge")
+    if not doubt:
+        return _stated(part)
+    found = _stated(part.cut(doubt.end()))
+    if not found:
         return None
-    rule = None if part.has("question") else _standing_rule(part)
-    if rule or part.opens("hypothetical_start"):
-        return rule
-    return _stated(part) or _in_clause(part)
+    reason = f"said with a doubt, {found.reason}"
+    return found._replace(rule="doubted", kind=Kind.OPINION, said=part.said, reason=reason, confidence=0.5)
 
 
-def _stated(part: Sentence, strict: bool = False) -> FoundStatement | None:
-    """What a statement states; `strict` for a clause of a sentence that is none, where only a sure sign counts."""
-    if part.has("question"):
+def _stated(sentence: Sentence) -> FoundStatement | None:
+    parts = list(stated_parts(sentence))
+    for part in parts:
+        exact = exactness(part)
+        for rule, kept in _RULES.items():
+            sign = part.has(rule) if exact >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
+            if sign:
+                sure = exact >= 2 and (rule != "decision" or len(set(query_terms(part.plain))) >= _DECIDED)
+                name = rule if sure else f"{rule}, thin"
+                importance = kept.importance if sure else round(kept.importance - 0.15, 2)
+                reason = f"{kept.reason}: {sign[0].strip()[:60]!r}"
+                return FoundStatement(name, kept.kind, part.said.strip(), reason, importance, kept.confidence)
+    exact_one = next((part for part in parts if exactness(part) >= 2 and not part.has("praise")), None)
+    if exact_one is None:
         return None
-    rule = _standing_rule(part)
-    if rule:
-        return rule
-    if part.has("hypothetical") or _is_reported(part):
-        return None
-    if part.has("local"):
-        return None
-    if part.opens("request_start"):
-        return _decision(part)
-    return _decision(part) or _preference(part) or _fact(part, strict)
+    return FoundStatement("exact", Kind.WORLD, exact_one.said.strip(), "an exact statement", 0.35)
 
 
-def _in_clause(part: Sentence) -> FoundStatement | None:
-    """The first clause of a question or a request that states something: "I'm allergic to nuts, can I eat this?"."""
-    gated = part.has("question") or part.has("hypothetical") or part.opens("request_start")
-    if not gated or _is_reported(part):
-        return None
+def stated_parts(whole: Sentence) -> Iterator[Sentence]:
+    """The runs of clauses that state something and can be read alone, without a question or a doubt around them."""
+    part = own_part(whole)
+    if part.opens("condition"):
+        return
+    for good, run in groupby(_clauses(part), key=_is_statement):
+        clauses = list(run) if good else []
+        while clauses and _says_nothing(clauses[0], len(clauses)):
+            del clauses[0]
+        while clauses and not exactness(clauses[-1][0]) and _says_nothing(clauses[-1], len(clauses)):
+            del clauses[-1]
+        if clauses:
+            found = part.cut(clauses[0][1], clauses[-1][2]).without_leads("lead")
+            if _stands_alone(found, clauses[0][0]):
+                yield found
+
+
+_Clause = tuple[Sentence, int, int]
+
+
+def _clauses(part: Sentence) -> Iterator[_Clause]:
+    """The clauses of a sentence, with where they begin and end."""
     begin = 0
-    ends = [*((m.start(), m.end()) for m in part.all("clause")), (len(part.plain), len(part.plain))]
-    for end, after in ends[:12]:
-        clause = part.cut(begin, end)
-        begin = after
-        depends = clause.opens("depends_start") or clause.opens("hypothetical_start")
-        if len(clause.plain) >= _CLAUSE.get(part.language, 9) and not depends:
-            found = _stated(clause, strict=True)
-            if found:
-                return found
-    return None
+    closed = [found.span() for found in _CLOSED.finditer(part.plain)]
+    for mark in part.all("bridge"):
+        if mark.start() > begin and not any(first < mark.start() < last for first, last in closed):
+            yield part.cut(begin, mark.start()), begin, mark.start()
+            begin = mark.end()
+    yield part.cut(begin), begin, len(part.plain)
 
 
-def _is_mood(part: Sentence) -> bool:
-    """Small talk or how somebody feels now: at the beginning, or as half of what is said."""
-    match = part.has("mood")
-    return match is not None and (match.start() < 3 or len(part.plain) - match.start() > 0.5 * len(part.plain))
+def _is_statement(clause: _Clause) -> bool:
+    said = clause[0]
+    if said.is_question or any(map(said.has, ("unsure", "you", "reported"))):
+        return False
+    return bool(said.has("decision")) or not said.opens("ask")
 
 
-def _is_reported(part: Sentence) -> bool:
-    """Somebody else's words. What a doctor or a landlord says is kept, with the speaker's name in it."""
-    return bool(part.has("reported")) and not part.has("authority")
+def _says_nothing(clause: _Clause, beside: int) -> bool:
+    """True at the ends of a run for what passes, and, beside something else, for what somebody is only at."""
+    return bool(clause[0].has("passing") or (beside > 1 and clause[0].has("goal") and exactness(clause[0]) < _AIM))
 
 
-def _remembered(whole: Sentence) -> FoundStatement | None:
-    """What follows "remember that", or stands before ", please remember"."""
-    part = whole.without_leads("filler_start", most=4, unless="remember_start")
-    if part.has("remember_not") or part.has("remember_bare"):
-        return None
-    lead, tail = part.opens("remember_start"), part.has("remember_end")
-    if lead:
-        rest, mark = part.said[lead.end() :], part.plain[: lead.end()].strip()
-    elif tail:
-        rest, mark = part.said[: tail.start()], part.plain[tail.start() :].strip(" ,，")
-    else:
-        return None
-    rest = rest.strip(" ,:：，—–-")
-    if len(rest) < _MINIMUM[part.language] or (lead and part.is_question and not lead[0].strip()):
-        return None
-    return FoundStatement("remember", Kind.WORLD, rest, f"said to be remembered: {mark!r}", 0.9)
+def _stands_alone(part: Sentence, first: Sentence) -> bool:
+    """False for what is too short to say something, and for what points at something outside of itself."""
+    if len(part.plain.strip()) < _MINIMUM.get(part.language, 9) or len(query_terms(part.plain)) < _FEWEST:
+        return False
+    return not (part.has("dangling_start") or part.has("dangling") or _opening(own_part(first)).has("dangling_it"))
 
 
-def _decision(part: Sentence) -> FoundStatement | None:
-    match = part.has("decision")
-    if not match or part.has("decision_not") or _is_mood(part):
-        return None
-    return FoundStatement("decision", Kind.EXPERIENCE, part.said, f"a decision: {match[0]!r}", 0.7)
+def _opening(clause: Sentence) -> Sentence:
+    """A clause up to where something was named that a pronoun may stand for."""
+    least = _MINIMUM.get(clause.language, 9)
+    mark = next((found for found in clause.all("joint") if found.start() >= least), None)
+    return clause.cut(0, mark.start()) if mark else clause
 
 
-def _standing_rule(part: Sentence) -> FoundStatement | None:
-    """A rule for all times: "always …", "from now on …", "don't ever …"; spoken to the assistant."""
-    sign = part.opens("rule_start")
-    if not sign and (part.opens("request_start") or part.opens("rule_need")):
-        sign = part.has("rule_mark")
-    if not sign or not part.has("rule_need") or part.has("rule_not"):
-        return None
-    return FoundStatement("preference", Kind.OPINION, part.said, f"a standing rule: {sign[0].strip()!r}", 0.8, 0.9)
-
-
-def _preference(part: Sentence) -> FoundStatement | None:
-    match = part.has("preference")
-    if not match or part.has("preference_not") or part.has("anaphor_object"):
-        return None
-    sure = 0.5 if part.has("hedge") else 0.8
-    return FoundStatement("preference", Kind.OPINION, part.said, f"a preference: {match[0]!r}", 0.6, sure)
-
-
-# -- facts ------------------------------------------------------------------------------------------------------------
-
-_FACTS = ("person", "name_start", "fact_self", "fact_mine", "fact_the", "fact_any")
-_ABOUT = {"person": "a person", "project": "a project", "fact": "what lasts"}
-
-
-def _fact(whole: Sentence, strict: bool) -> FoundStatement | None:
-    """A fact about a person, a project or what lasts; said with a doubt it is an opinion."""
-    part = whole.without_leads("hedge_start", most=1)  # "I think that"
-    name, sign = _fact_sign(part)
-    if not sign or part.has("mine_not") or _is_mood(part):
-        return None
-    sure = name == "person" or bool(part.has("fact_sure"))
-    hedged = bool(whole.has("hedge"))
-    doubtful = not sure and (strict or (hedged and name == "fact_any" and whole is part))
-    if doubtful or not _is_worth_keeping(part, name, sure):
-        return None
-    rule = "person" if name == "person" else "project" if part.has("project") else "fact"
-    reason = f"{'said with a doubt' if hedged else 'stated'} about {_ABOUT[rule]}: {sign[0].strip()[:60]!r}"
-    if hedged:
-        return FoundStatement(rule, Kind.OPINION, whole.said, reason, 0.5, 0.5)
-    return FoundStatement(rule, Kind.EXPERIENCE if part.has("event") else Kind.WORLD, whole.said, reason, 0.6)
-
-
-def _fact_sign(part: Sentence) -> tuple[str, re.Match[str] | None]:
-    """The first pattern of a fact that a sentence holds, by name."""
-    signs = ((name, part.opens(name) if name == "name_start" else part.has(name)) for name in _FACTS)
-    return next(((name, sign) for name, sign in signs if sign), ("", None))
-
-
-def _is_worth_keeping(part: Sentence, name: str, sure: bool) -> bool:
-    """True for what is sure or specific, and neither a trouble of the moment nor a thing of today."""
-    specific = _is_specific(part)
-    if part.has("trouble"):
-        return sure and specific and not _passes(part, name)
-    return (sure or specific) and not _passes(part, name)
-
-
-def _passes(part: Sentence, name: str) -> bool:
-    """True for what holds today only. What somebody did stays, unless it is of nobody in particular."""
-    lasts = name in ("person", "name_start", "fact_the") or (name != "fact_any" and part.has("event"))
-    return not lasts and bool(part.has("passing"))
-
-
-def _is_specific(part: Sentence) -> bool:
-    """A number, a name, or a word that says more than "it" and "thing"."""
-    body = part.plain.strip()
-    if any(map(str.isdigit, body)) or part.has("specific_word"):
-        return True
-    inner = re.sub(r"^\W*\w+", "", body)
-    if part.language == "zh":
-        return bool(re.search(r"[A-Za-z]{2,}|[“「《]", body))
-    return bool(re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w*|[«\"“`]|\w[/_]\w", inner))
+def exactness(part: Sentence) -> int:
+    """In how many ways a statement is exact: a time, a number, a name, a relative, length."""
+    plain = part.plain.strip()
+    inner = re.sub(r"^\W*\w+", "", plain)
+    ways = (
+        bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
+        any(map(str.isdigit, plain)),
+        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner),
+        part.has("kin"),
+        part.has("lasting"),
+        len(query_terms(plain)) >= _ROOMY,
+    )
+    return sum(map(bool, ways))

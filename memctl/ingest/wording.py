@@ -20,12 +20,28 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
     of the words as they were said: «Мира: мне больше нравится чай».
     """
     text = text.strip()
+    quoted: list[str] = []
+
+    def kept(match: re.Match[str]) -> str:
+        quoted.append(match[0])
+        return f"\ue000{len(quoted) - 1}\ue001"
+
+    told = _told_by(_QUOTED.sub(kept, text), language, owner, role)
+    return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
+
+
+_QUOTED = re.compile(
+    r"“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`|(?<!\w)'[^'\n]{2,}'(?!\w)"
+)
+
+
+def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
     forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
     if language == "en":
         text = _english_verbs(text, forms[0])
     elif language == "ru":
-        return _with_capital(_told_in_russian(text, forms))
-    return _with_capital(_told_as(text, language, forms))
+        return _told_in_russian(text, forms)
+    return _told_as(text, language, forms)
 
 
 def _told_as(text: str, language: str, forms: list[str]) -> str:
@@ -57,6 +73,8 @@ def _english_verbs(text: str, who: str) -> str:
 
 
 def _with_verb(who: str, match: re.Match[str]) -> str:
+    if (match["verb"] or "").casefold() in ("and", "or") and not match["short"]:
+        return match[0]  # a number: "Book I and II"
     short = (match["short"] or "").replace("’", "'").casefold()
     verb = (match["verb"] or "").replace("’", "'")
     helper = " had" if short == "'d" and verb in vocabulary("after_had") else _SHORT[short]
@@ -136,7 +154,7 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, Period | Non
             continue
         period = mention.period
         text = before + _as_date(said, period, before, language) + after
-    return text, period if len(mentions) == 1 else None
+    return _with_capital(text), period if len(mentions) == 1 else None
 
 
 def _as_date(said: str, period: Period, before: str, language: str) -> str:

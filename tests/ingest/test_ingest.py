@@ -89,6 +89,33 @@ def test_a_week_in_three_languages(workspace: Workspace) -> None:
     assert "周五" in contents(ask(workspace, "发布时间"))[0]
 
 
+def test_what_is_not_certain_waits_for_review(workspace: Workspace) -> None:
+    """It is a question with its line, in no log; asked once; answered, it is not asked again; what was kept is corrected."""
+    said = ("user", "My sister Vera keeps the spare key in Leeds.", "2025-11-24T09:00:00")
+    path = chat(workspace.root, said, ("user", "Remember that the deposit is 3,450 euros.", "2025-11-24T09:01:00"))
+    before = snapshot(workspace.root)
+    assert [each.rule for each in look(workspace, path).asked] and snapshot(workspace.root) == before
+    look(workspace, path, apply=True)
+    page = (workspace.root / "bank" / "review.md").read_text("utf-8")
+    assert page.count("Vera keeps the spare key") == 1 and "Vera" not in logs(workspace)
+    look(workspace, path, apply=True)
+    assert (workspace.root / "bank" / "review.md").read_text("utf-8") == page
+    memory = Memory(workspace, lambda: NOW)
+    (question,) = memory.review()
+    memory.answer(question.id, "n")
+    assert codes(look(workspace, path, apply=True)) == ["answered", "duplicate"]
+    later = chat(
+        workspace.root, ("user", "The deposit is 3,540, not 3,450.", "2025-11-25T09:00:00"), name="later.jsonl"
+    )
+    (corrected,) = look(workspace, later).asked
+    assert corrected.fact.corrects == (hits_of_deposit(workspace),)
+
+
+def hits_of_deposit(workspace: Workspace) -> str:
+    """The id of the line about the deposit."""
+    return ask(workspace, "deposit").hits[0].ref
+
+
 def test_once_is_enough(workspace: Workspace) -> None:
     """The same file adds nothing, under another name neither; a grown one what is new; the Markdown alone remembers."""
     look(workspace, chat(workspace.root, *WEEK[:3]), apply=True)

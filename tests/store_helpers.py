@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
+from processes import run_memctl
+
 from memctl.index.heal import open_scratch, with_index
 from memctl.index.queries.entries import dump
 from memctl.index.sync import SyncReport, sync
@@ -73,10 +75,12 @@ def memctl(
 ) -> subprocess.CompletedProcess[str]:
     """Run the command line in a process of its own, as a user does; `before` is put in front of it (`strace …`)."""
     given = stdin.encode() if isinstance(stdin, str) else stdin
-    done = subprocess.run(
-        [*before, sys.executable, "-m", "memctl", *words], cwd=cwd, input=given, capture_output=True, timeout=seconds,
-        env=environment(),
-    )  # fmt: skip
+    plain = [word for word in words if isinstance(word, str)]
+    if not before and len(plain) == len(words):
+        done = run_memctl(plain, given, environment(), cwd, seconds)
+    else:
+        command = [*before, sys.executable, "-m", "memctl", *words]
+        done = subprocess.run(command, cwd=cwd, input=given, capture_output=True, timeout=seconds, env=environment())
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
     )

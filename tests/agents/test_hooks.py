@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from face_helpers import call, fixture_copy, write_pages
+from processes import run_memctl
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
@@ -32,9 +33,17 @@ def hook(event: str, given: Any, workspace: Path, *, cwd: Path | None = None, be
     data = given if isinstance(given, bytes) else json.dumps(given).encode()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     given_env = kept | {"MEMCTL_NOW": "2025-11-30T09:00", "MEMCTL_VECTORS": "none", "PYTHONPATH": str(ROOT)} | env
-    words = [sys.executable, "-m", "memctl", "hook", event, "-w", str(workspace)]
+    words = ["hook", event, "-w", str(workspace)]
+    if before is None:
+        return run_memctl(words, data, given_env, cwd or ROOT, 60)
     return subprocess.run(
-        words, input=data, capture_output=True, timeout=60, cwd=cwd or ROOT, env=given_env, preexec_fn=before
+        [sys.executable, "-m", "memctl", *words],
+        input=data,
+        capture_output=True,
+        timeout=60,
+        cwd=cwd or ROOT,
+        env=given_env,
+        preexec_fn=before,
     )
 
 

@@ -369,7 +369,7 @@ def test_status_counts(root: Path) -> None:
     assert told["beliefs"] == 3
     assert (told["first_day"], told["last_day"]) == ("2025-07-01", "2025-11-30")
     facts = sum(count for kind, count in told["kinds"].items() if kind != "note")
-    hits = json.loads(call(["recall", "-k", "1000", "kind:W,B,O,S", "--json"], root).out)["hits"]
+    hits = json.loads(call(["recall", "-k", "1000", "kind:W,B,O,S", "--history", "--json"], root).out)["hits"]
     assert facts == sum(1 + len(hit.get("also", ())) for hit in hits)
 
 

@@ -114,7 +114,7 @@ def test_a_line_break_in_a_file_name_forges_no_line(hostile: Path) -> None:
 
 def test_payloads_as_arguments(hostile: Path) -> None:
     """As a question, a reference, a name, a slot, a filter, a flag or a fact: answered or refused, and written out."""
-    for number, payload in enumerate([*PAYLOADS, "\ud800", "\udcff"]):
+    for number, payload in enumerate([*PAYLOADS[:: 1 if os.environ.get("MEMCTL_TORTURE") else 4], "\ud800", "\udcff"]):
         commands: Sequence[list[str]] = (
             ["recall", f"zzz{payload}zzz"], ["show", f"x{payload}"], ["entity", "show", f"Ent{number} {payload}"], ["fact", "get", f"k{number}{payload}"],
             ["recall", "marker", "--since", payload], ["show", f"memory/{payload}.md#L1"], ["retain", "--dry-run", f"marker {payload}"],

@@ -1,0 +1,58 @@
+"""`memctl` as a process of its own, forked from one that has its modules loaded: a tenth of the time of a new interpreter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from multiprocessing import get_context
+from pathlib import Path
+
+_MODULES = [
+    "memctl.cli.app",
+    "memctl.cli.facts",
+    "memctl.cli.agents",
+    "memctl.memory",
+    "memctl.recall.recall",
+    "memctl.index.sync",
+]
+
+
+def run_memctl(
+    words: Sequence[str], data: bytes, environ: Mapping[str, str], cwd: Path | str | None, seconds: float
+) -> subprocess.CompletedProcess[bytes]:
+    """What `memctl WORDS…` answers: a process with its own files, environment and end, as a shell would start it."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(_MODULES)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("in", "out", "err")]
+        Path(paths[0]).write_bytes(data)
+        process = context.Process(target=_begin, args=(list(words), dict(environ), str(cwd or os.getcwd()), paths))
+        process.start()
+        process.join(seconds)
+        if process.exitcode is None:
+            process.kill()
+            process.join()
+            raise subprocess.TimeoutExpired(list(words), seconds)
+        out, err = (Path(path).read_bytes() for path in paths[1:])
+    return subprocess.CompletedProcess(list(words), process.exitcode, out, err)
+
+
+def _begin(words: list[str], environ: dict[str, str], cwd: str, paths: list[str]) -> None:
+    """In the new process: what the interpreter does at its start, then the program."""
+    os.environ.clear()
+    os.environ.update(environ)
+    os.chdir(cwd)
+    for number, path in enumerate(paths):
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY)
+        os.dup2(fd, number)
+        os.close(fd)
+    sys.stdin = open(0, encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115 - for the whole run
+    sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    sys.argv = ["memctl", *words]
+    from memctl.__main__ import main
+
+    sys.exit(main())

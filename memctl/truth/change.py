@@ -140,7 +140,8 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> Change | None:
     one, other = pair.one, pair.other
-    if {"event", "unsure"} & one.marks or pair.older.kind is Kind.EXPERIENCE or "added" in other.marks:
+    done = pair.older.kind is Kind.EXPERIENCE or ("event" in one.marks and "cancelled" not in other.marks)
+    if done or "unsure" in one.marks or "added" in other.marks:
         return None
     if not _is_one_subject(one, other) or (pair.of_notes and not _is_plain(pair)):
         return None

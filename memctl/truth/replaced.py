@@ -311,9 +311,16 @@ def _standing(memory: OpenMemory, found: Sequence[_Candidate]) -> list[_Candidat
     if not entries:
         return []
     verdict = judge(index, entries.values(), today, whole=False)
-    found = [pair for pair in found if all(verdict.validity[row.id].holds(today) for row in (pair.older, pair.newer))]
+    found = [pair for pair in found if _hold(pair, verdict, today)]
     kept = {pair[:2] for pair in unsettled(index, [Replaced(*pair[:2], pair.change.judgement) for pair in found])}
     return [pair for pair in found if pair[:2] in kept]
+
+
+def _hold(pair: _Candidate, verdict: Validities, today: date) -> bool:
+    """True where both hold today; what replaces another may speak of a day to come, and has been told."""
+    older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
+    told = not newer.is_over(today) if pair.change.judgement.kind == "replacement" else newer.holds(today)
+    return older.holds(today) and told
 
 
 def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:

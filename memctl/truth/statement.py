@@ -127,9 +127,7 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
     bare = section("time").sub(" ; ", text)
     numbers = tuple(_numbers(bare))
     bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
-    around = [
-        _around(piece, names) for piece in _PIECES.split(section("change").sub("¦", section("new").sub("¦", bare)))
-    ]
+    around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
     ordered = [word for piece, _ in around for word in piece]
     people, kin = _people(text, tokens), _people(text[:_HAN_HEAD], tokens[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
@@ -150,6 +148,13 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
         tuple(dict.fromkeys(ordered)),
         frozenset(word for _, changed in around for word in changed if word not in kin),
     )
+
+
+def _marked(text: str) -> str:
+    """The text with "¦" in the place of what tells of a change."""
+    for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
+        text = section(name).sub(sign, text)
+    return text
 
 
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
@@ -346,12 +351,13 @@ def kind_terms(kind: str) -> tuple[str, ...]:
 def opposites() -> dict[str, frozenset[str]]:
     """Stem -> the stems that say the opposite."""
     found: dict[str, set[str]] = {}
-    for language in languages():
-        for line in lines(language, "replacement").get("opposites", ()):
-            sides = [[_stem(word) for word in side.split()] for side in line.split("|")]
-            for mine, its in (sides, sides[::-1]):
-                for stem in mine:
-                    found.setdefault(stem, set()).update(its)
+    scales = (line for name in languages() for line in lines(name, "stance").get("scales", ()))
+    own = (line for name in languages() for line in lines(name, "replacement").get("opposites", ()))
+    for line in (*scales, *own):
+        sides = [[_stem(word) for word in re.split(r"[,\s]+", side.strip())] for side in line.split("|")]
+        for mine, its in (sides, sides[::-1]):
+            for stem in mine:
+                found.setdefault(stem, set()).update(its)
     return {stem: frozenset(its) for stem, its in found.items()}
 
 

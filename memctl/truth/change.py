@@ -19,7 +19,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import is_han
 from ..language.relations import relation
-from .statement import Sentence, opposites, read_sentences, section, speaker_of
+from .statement import Sentence, opposites, read_sentences, section, speaker_of, spoken_in
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -91,7 +91,8 @@ def _two_values(older: Statement, newer: Statement) -> Change | None:
 
 def stated_by(line: Statement) -> dict[str, str]:
     """The relations that a line or one of its clauses states, with their values."""
-    pieces = [line.text, *re.split(rf"[:;,：；，]\s*|{section('reported').pattern}", line.text)]
+    reported = section("reported", spoken_in(line.text), r"[:;,：；，]\s*|{}")
+    pieces = [line.text, *reported.split(line.text)]
     found = (relation(piece.strip(), line.spelled) for piece in pieces)
     return {stated.key: stated.value for stated in found if stated}
 
@@ -279,12 +280,13 @@ def _denied(pair: _Pair, like: _Likeness) -> Change | None:
         return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
     if "denied" in other.marks - one.marks and "plan" not in one.marks and like.of_newer > 0.99 and _is_whole(pair):
         return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
-    against = [(mine, its) for mine in one.words for its in other.words if its in opposites().get(mine, ())]
+    apart = one.words - other.words, other.words - one.words
+    if len(apart[0]) != 1 or len(apart[1]) != 1:
+        return None
+    against = [(mine, its) for mine in apart[0] for its in apart[1] if its in opposites().get(mine, ())]
     if against and ("denied" in one.marks) == ("denied" in other.marks):
-        rest = one.words - {against[0][0]}, other.words - {against[0][1]}
-        if rest[0] == rest[1]:
-            sides = _spelled(one, frozenset(against[0][:1])), _spelled(other, frozenset(against[0][1:]))
-            return _found(pair, "disagrees", "conflict: opposite", _against(*sides), 1.0)
+        sides = _spelled(one, apart[0]), _spelled(other, apart[1])
+        return _found(pair, "disagrees", "conflict: opposite", _against(*sides), 1.0)
     return None
 
 

@@ -24,7 +24,7 @@ from ..index.queries.entries import (
     frequencies,
     lines_like,
     lines_telling,
-    own_terms,
+    read_lines,
     settled_questions,
     told_between,
 )
@@ -32,12 +32,21 @@ from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
-from ..language.analyzer import terms
+from ..language.analyzer import stop_terms, terms
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from .change import Change, Statement, Weight, judge_change, stated_by
 from .judge import Validities, judge
-from .statement import Sentence, kind_terms, marker_terms, opposites, topic_terms
+from .statement import (
+    Sentence,
+    is_numeral,
+    kind_terms,
+    kinds_of,
+    marker_terms,
+    opposites,
+    topic_terms,
+    topics_led_by,
+)
 from .validity import Validity
 
 ASKED_AS = "replaced"
@@ -96,12 +105,8 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     `beside` are entries that were found with them, among which a newer line may be.
     """
     finder = _Finder(memory)
-    wanted = [entry for entry in entries if _speaks(entry)]
-    finder.read(wanted)
-    wanted = [entry for entry in wanted if finder.states(entry)]
-    if not wanted:
-        return {}
-    newer = finder.telling(wanted, beside)
+    wanted = [entry for entry in entries if _speaks(entry) and entry.kind != Kind.EXPERIENCE.value]
+    newer = finder.telling(wanted, beside) if wanted else []
     found: list[_Candidate] = []
     for entry in newer[:_NEWER]:
         found += finder.older(entry)
@@ -193,11 +198,6 @@ class _Finder:
                 self._keys[name] = keys_of(self._index, name)
         return tuple(dict.fromkeys(key for name in filter(None, entry.names.split("\n")) for key in self._keys[name]))
 
-    def states(self, entry: Row) -> bool:
-        """True where a line says something that a later one may replace."""
-        statement = self._statements.get(entry.id)
-        return bool(statement and entry.kind != Kind.EXPERIENCE.value and statement.sentences)
-
     def older(self, entry: Row) -> list[_Candidate]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
@@ -251,19 +251,23 @@ class _Finder:
         return statement.sentences if statement else ()
 
     def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
-        """Lines told after some entries that may say of one of them that it changed, the likest first."""
-        wanted: dict[str, None] = {}
-        for entry in entries:
-            wanted |= dict.fromkeys(_leading_from(self._said(entry)))
+        """Lines told after some entries that may say of one of them that it changed, the likest first.
+
+        Search terms tell which lines are worth reading; mostly none is.
+        """
+        held = read_lines(self._index, {*(entry.id for entry in entries), *beside})
+        wanted = {term for entry in entries for term in _leading_terms(held[entry.id][0] if entry.id in held else "")}
         chosen = select_terms(frequencies(self._index, wanted), _POSTINGS)
         first = min(entry.day or "" for entry in entries)
         until = str(self._memory.today)
         ids = lines_telling(self._index, chosen, marker_terms(), first, until) if chosen else []
-        ids = list(dict.fromkeys((*ids, *beside)))
-        held, telling = own_terms(self._index, ids), set(wanted)
-        likely = [i for i in ids if telling.intersection(held.get(i, "").split())]
-        rows = [row for row in by_ids(self._index, likely).values() if _speaks(row) and (row.day or "") >= first]
-        self.read(rows)
+        held = {**held, **read_lines(self._index, ids)}
+        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], wanted)]
+        rows = [row for row in by_ids(self._index, ids).values() if _speaks(row) and first <= (row.day or "") <= until]
+        rows = [row for row in rows if any(_place(entry) < _place(row) for entry in entries)]
+        if not rows:
+            return []
+        self.read([*entries, *rows])
         weight = self._weights([*entries, *rows])
         return [row for row in rows if any(self._may_replace(entry, row, weight) for entry in entries)]
 
@@ -289,6 +293,19 @@ def _leading(statement: Statement) -> list[str]:
     if not told and statement.kind is not Kind.NOTE and stated_by(statement):
         told = list(statement.sentences)
     return _leading_from(told)
+
+
+def _leading_terms(own: str) -> set[str]:
+    """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
+    found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
+    led = {other for term in found for other in topics_led_by().get(term, ())}
+    return found | led | {other for term in found for kind in kinds_of(term) for other in kind_terms(kind)}
+
+
+def _may_tell(own: str, wanted: Collection[str]) -> bool:
+    """True for a line that shares a search term, and has a word by which changes are told, or a number."""
+    held = set(own.split())
+    return not held.isdisjoint(wanted) and (not held.isdisjoint(marker_terms()) or any(map(is_numeral, held)))
 
 
 def _leading_from(told: Iterable[Sentence]) -> list[str]:

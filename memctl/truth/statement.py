@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.detect import languages_of
 from ..language.names import is_han
 from ..language.sentences import is_past, is_plan, split_sentences
 from ..language.words import languages, lines, pattern, words
@@ -97,17 +98,28 @@ def _spoken(text: str) -> str:
 
 
 @cache
-def section(name: str) -> re.Pattern[str]:
-    """The patterns of a section of all languages, joined."""
-    return re.compile(pattern(languages(), "replacement", name), re.IGNORECASE)
+def section(name: str, chosen: tuple[str, ...], form: str = "{}") -> re.Pattern[str]:
+    """The patterns of a section of some languages, joined, where `{}` stands in the form; compiled when first needed."""
+    return re.compile(form.replace("{}", f"(?:{pattern(chosen, 'replacement', name)})"), re.IGNORECASE)
+
+
+_LETTERS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
+
+
+@lru_cache(maxsize=4096)
+def spoken_in(text: str) -> tuple[str, ...]:
+    """The languages whose letters stand in a text: the words of the others need not be read."""
+    chosen = languages_of(text)
+    script = {name: " ".join(lines(name, "language").get("script", ())) for name in chosen}
+    return tuple(name for name in chosen if script[name] not in _LETTERS or _LETTERS[script[name]].search(text))
 
 
 def _fits(name: str, text: str) -> bool:
-    return bool(section(name).search(text))
+    return bool(section(name, spoken_in(text)).search(text))
 
 
 def _matched(name: str, text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in section(name).finditer(text))
+    return frozenset(match[0].casefold() for match in section(name, spoken_in(text)).finditer(text))
 
 
 _MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added")
@@ -123,8 +135,8 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
     if is_plan(text):
         marks.add("plan")
     tokens = terms(text)
-    times = frozenset(" ".join(terms(match[0])) for match in section("time").finditer(text))
-    bare = section("time").sub(" ; ", text)
+    times = frozenset(" ".join(terms(match[0])) for match in section("time", spoken_in(text)).finditer(text))
+    bare = section("time", spoken_in(text)).sub(" ; ", text)
     numbers = tuple(_numbers(bare))
     bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
@@ -137,7 +149,7 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
         numbers,
         times,
         frozenset(marks),
-        frozenset(name for name, _, said in _topics() if said.search(text)),
+        _topics_of(text),
         kin,
         people,
         _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if any(map(is_han, text)) else _SUBJECT]),
@@ -153,7 +165,7 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
 def _marked(text: str) -> str:
     """The text with "¦" in the place of what tells of a change."""
     for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
-        text = section(name).sub(sign, text)
+        text = section(name, spoken_in(text)).sub(sign, text)
     return text
 
 
@@ -206,9 +218,7 @@ def _listed(name: str) -> list[str]:
 
 @cache
 def _idle() -> frozenset[str]:
-    idle = {stem for word in _listed("idle") for stem in (word, *terms(word)[:1])}
-    numerals = {stem for word in _numerals() for stem in (word, *terms(word)[:1])}
-    return frozenset(idle | numerals | stop_terms())
+    return frozenset((*_listed("idle"), *stop_terms()))
 
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -242,12 +252,12 @@ def _numbers(text: str) -> list[Amount]:
 
 def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     """The number at a place of a text, unless it is a name ("box 3"), a version or a place in an order."""
-    if section("no amount").match(text, end):
+    if section("no amount", spoken_in(text)).match(text, end):
         return None
     after = _UNIT.match(text, end)
     word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
     priced = text[start : start + 1] in "$€£¥₽"
-    said = re.search(f"(?:{section('amount').pattern})$", text[:start], re.IGNORECASE)
+    said = section("amount", spoken_in(text), "{}$").search(text[:start])
     if not (word or priced or (said and any(map(is_han, text)))):
         return None
     unit = terms(word)[0] if word[:1].isalpha() and not is_han(word[0]) and terms(word) else word[:1]
@@ -271,6 +281,11 @@ def _value(word: str) -> float | None:
     return None if is_han(folded[:1] or " ") else _numerals().get(folded)
 
 
+def is_numeral(term: str) -> bool:
+    """True for a search term that is a number, in digits or written out."""
+    return term[:1].isdigit() or term in _numerals()
+
+
 _HAN_NUMBER = re.compile(
     "[零一二两三四五六七八九十百千万半]{2,}[个只条张位名台间岁次块部棵辆本口杯包]?|[零一二两三四五六七八九十半]"
     "(?:[个只条张位名台间岁次块部棵辆本口杯包]|(?=[年天公斤克元人家层分小]))"
@@ -283,7 +298,7 @@ def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     for match in _HAN_NUMBER.finditer(text, run.start(), run.end()):
         bare = match[0].rstrip("个只条张位名台间岁次块部棵辆本口杯包")
         unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
-        said = re.search(f"(?:{section('amount').pattern})$", text[: match.start()])
+        said = section("amount", spoken_in(text), "{}$").search(text[: match.start()])
         counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
         found.append(Amount(_han_value(bare), unit, match[0] + (counted[0] if counted else ""), bool(said)))
     return found
@@ -303,31 +318,54 @@ def _han_value(numeral: str) -> float:
 
 
 @cache
-def _kin_stems() -> dict[str, str]:
-    return {stem: stem for word in _listed("kin") for stem in (word, *([] if is_han(word[0]) else terms(word)[:1]))}
+def _kin() -> frozenset[str]:
+    return frozenset(_listed("kin"))
 
 
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
     """The people of a family that a text speaks of."""
-    stems = _kin_stems()
     if any(map(is_han, text)):
-        return frozenset(word for word in stems if is_han(word[0]) and word in text)
-    return frozenset(stems[token] for token in tokens if token in stems)
+        return frozenset(word for word in _kin() if is_han(word[0]) and word in text)
+    return _kin().intersection(tokens)
 
 
 @cache
-def _topics() -> tuple[tuple[str, str, re.Pattern[str]], ...]:
-    held = (line for language in languages() for line in lines(language, "replacement").get("topics", ()))
-    rows = (line.split(" | ", 2) for line in held)
-    return tuple((name, told_by, re.compile(said, re.IGNORECASE)) for name, told_by, said in rows)
+def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
+    """(name, search terms that lead to it, pattern) of every topic."""
+    rows = (line.split(" | ", 2) for line in lines(language, "replacement").get("topics", ()))
+    return tuple((name, led_by, said) for name, led_by, said in rows)
+
+
+@lru_cache(maxsize=256)
+def _compiled(said: str) -> re.Pattern[str]:
+    return re.compile(said, re.IGNORECASE)
+
+
+def _topics_of(text: str) -> frozenset[str]:
+    rows = (row for language in spoken_in(text) for row in _topics(language))
+    return frozenset(name for name, _, said in rows if _compiled(said).search(text))
 
 
 @cache
 def topic_terms(topic: str) -> tuple[str, ...]:
-    """Search terms that lead to lines of a topic."""
-    return tuple(
-        dict.fromkeys(_stem(word) for name, told_by, _ in _topics() if name == topic for word in told_by.split())
-    )
+    """Search terms that lead to lines of a topic, in every language."""
+    return tuple(dict.fromkeys(term for name, led_by in _led_by() if name == topic for term in led_by))
+
+
+@cache
+def topics_led_by() -> dict[str, tuple[str, ...]]:
+    """Search term -> the search terms of the topics that it leads to."""
+    found: dict[str, dict[str, None]] = {}
+    for topic, led_by in _led_by():
+        for term in led_by:
+            found.setdefault(term, {}).update(dict.fromkeys(topic_terms(topic)))
+    return {term: tuple(others) for term, others in found.items()}
+
+
+@cache
+def _led_by() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    rows = (row for language in languages() for row in _topics(language))
+    return tuple((name, tuple(led_by.split())) for name, led_by, _ in rows)
 
 
 @cache
@@ -339,6 +377,11 @@ def _kinds() -> dict[str, list[tuple[str, str]]]:
             for word in listed.split():
                 found.setdefault(word, []).append((kind, word))
     return found
+
+
+def kinds_of(word: str) -> tuple[str, ...]:
+    """The kinds of things that a word is a name of."""
+    return tuple(kind for kind, _ in _kinds().get(word, ()))
 
 
 @cache
@@ -368,4 +411,4 @@ def _stem(word: str) -> str:
 @cache
 def marker_terms() -> tuple[str, ...]:
     """Search terms of the words by which changes are told."""
-    return tuple(dict.fromkeys(_stem(word) for word in _listed("told by")))
+    return tuple(dict.fromkeys(_listed("told by")))

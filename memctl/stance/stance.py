@@ -20,7 +20,7 @@ _SILENT = frozenset(("aside", "hearsay"))
 _UNSURE = frozenset(("aside", "hearsay", "hedge", "past"))
 _TURNING = frozenset(("now", "turn"))
 _ALIKE = 1 / 3  # of what a view is about, for a question
-_AGAIN = 2  # things that a plain statement must be about, to be said again
+_SEVERAL = 2  # things that two plain statements must share, for a question
 
 
 class ViewPair(NamedTuple):
@@ -79,21 +79,12 @@ def opposite_attitude(pair: ViewPair) -> Found:
     return ("evidence", "against") if felt and not pair.agree and pair.held.things == pair.said.things else None
 
 
-def same_attitude(pair: ViewPair) -> Found:
-    """The same is liked, wanted or disliked again."""
-    felt = pair.held.felt and pair.held.felt == pair.said.felt
-    return ("evidence", "for") if felt and pair.is_again and pair.is_same else None
-
-
-def said_again(pair: ViewPair) -> Found:
-    """All that the belief is about is said again, and nothing of it is denied."""
-    whole = pair.held.things == pair.belief.things and pair.held.things <= pair.said.things
-    enough = len(pair.held.things) >= _AGAIN or pair.said.things == pair.held.things
-    return (
-        ("evidence", "for")
-        if whole and enough and pair.is_again and bool(pair.held.felt) == bool(pair.said.felt)
-        else None
-    )
+def the_same_again(pair: ViewPair) -> Found:
+    """The same is liked, wanted or disliked again; or a plain line is about the very same as the belief, and nothing else."""
+    if pair.held.felt != pair.said.felt or not pair.is_again:
+        return None
+    same = pair.is_same if pair.held.felt else pair.belief.things == pair.fact.things == pair.shared
+    return ("evidence", "for") if same else None
 
 
 def denied(pair: ViewPair) -> Found:
@@ -106,8 +97,7 @@ RULES: tuple[Callable[[ViewPair], Found], ...] = (
     no_longer,
     another_instead,
     opposite_attitude,
-    same_attitude,
-    said_again,
+    the_same_again,
     denied,
 )
 
@@ -187,4 +177,4 @@ def _is_alike(pair: ViewPair) -> bool:
     if pair.held.felt and pair.said.felt:
         about = min(about, len(pair.said.things | pair.said.before))
     felt = any(view.felt for view in pair.belief.views)
-    return len(shared) >= _ALIKE * about and len(shared) >= (1 if felt else _AGAIN)
+    return len(shared) >= _ALIKE * about and len(shared) >= (1 if felt else _SEVERAL)

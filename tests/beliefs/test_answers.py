@@ -28,7 +28,7 @@ def told(root: Path, **logs: str) -> Workspace:
 
 def asked(workspace: Workspace) -> list[AskedPair]:
     """What is left to be asked."""
-    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, None, set()).beliefs().asked))
+    return list(memory_on(workspace, TODAY).run(lambda at: Planner(at, None).beliefs().asked))
 
 
 def view(workspace: Workspace, ref: str) -> BeliefView:

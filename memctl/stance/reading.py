@@ -7,6 +7,7 @@ of its clause or to the next attitude; one with nothing to its right is about wh
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -58,19 +59,30 @@ class Reading(NamedTuple):
         return frozenset(thing for view in self.views for thing in view.things | view.before)
 
 
+class _Grammar(NamedTuple):
+    """The patterns of some languages: what turns, ends or colours a view, what marks it, and where clauses end."""
+
+    operators: re.Pattern[str]
+    marks: dict[str, re.Pattern[str]]
+    clause_ends: re.Pattern[str]
+
+
 @lru_cache(maxsize=4096)
 def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
     """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
+    grammar = _grammar(frozenset(map(_script, own)))
+    grammar = grammar._replace(marks={name: mark for name, mark in grammar.marks.items() if mark.search(own)})
     found: list[View] = []
     for sentence in _sentence_ends().split(own):
         heard: frozenset[str] = frozenset()
-        for clause in _clause_ends().split(sentence):
-            found += _views(clause, heard, found[-1] if found else None)
-            heard |= {"hearsay"} if _marked()["hearsay"].search(clause) else frozenset()
-    denials = sum(match.lastgroup in _DENYING for match in _operators().finditer(own))
-    marks = {name for name, mark in _marked().items() if mark.search(own)} | ({"hearsay"} if others else set())
-    return Reading(tuple(found), frozenset(marks), denials, dict(reversed(_keys(own))))
+        for clause in grammar.clause_ends.split(sentence):
+            marks = frozenset(name for name, mark in grammar.marks.items() if mark.search(clause))
+            found += _views(clause, grammar.operators, marks | heard, found[-1] if found else None)
+            heard |= marks & {"hearsay"}
+    denials = sum(match.lastgroup in _DENYING for match in grammar.operators.finditer(own))
+    marks = frozenset(grammar.marks) | ({"hearsay"} if others else set())
+    return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))))
 
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
@@ -89,20 +101,24 @@ def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | Non
 
 
 @cache
-def _operators() -> re.Pattern[str]:
-    """The patterns of all languages that turn, end or colour a view."""
-    return re.compile("|".join(f"(?P<{name}>{pattern(languages(), 'stance', name)})" for name in _TURNS), re.IGNORECASE)
+def _script(char: str) -> str:
+    """The script of a letter, as `language.txt` names it; empty for what is no letter."""
+    if not char.isalpha():
+        return ""
+    return "han" if is_han(char) else unicodedata.name(char, "").partition(" ")[0].casefold()
 
 
 @cache
-def _marked() -> dict[str, re.Pattern[str]]:
-    return {name: re.compile(pattern(languages(), "stance", name), re.IGNORECASE) for name in _MARKS}
-
-
-@cache
-def _clause_ends() -> re.Pattern[str]:
+def _grammar(scripts: frozenset[str]) -> _Grammar:
+    """The patterns of the languages that are written in these scripts."""
+    chosen = tuple(name for name in languages() if scripts & set(lines(name, "language").get("script", ())))
+    told = {name: pattern(chosen, "stance", name) for name in {*_TURNS, *_MARKS, "clause"}}
     signs = r"[,，、:：()（）](?!\d)|\s[—–-]\s"
-    return re.compile(f"{signs}|{pattern(languages(), 'stance', 'clause')}", re.IGNORECASE)
+    return _Grammar(
+        re.compile("|".join(f"(?P<{name}>{told[name]})" for name in _TURNS), re.IGNORECASE),
+        {name: re.compile(told[name], re.IGNORECASE) for name in _MARKS},
+        re.compile(f"{signs}|{told['clause']}", re.IGNORECASE),
+    )
 
 
 @cache
@@ -220,13 +236,12 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
     return fold(kept + text[at:]), others
 
 
-def _views(clause: str, heard: frozenset[str], last: View | None) -> Iterator[View]:
-    """The views of a clause; `heard` are marks of what stands before it in its sentence, `last` the view before."""
-    marks = heard | {name for name, mark in _marked().items() if mark.search(clause)}
+def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last: View | None) -> Iterator[View]:
+    """The views of a clause with these marks; `last` is the view before it."""
     view, at = View(frozenset(), "", frozenset(), 1, "", False, False, marks), 0
     made: list[View] = []
     prefers, first = False, ""
-    for match in _operators().finditer(clause):
+    for match in operators.finditer(clause):
         view = _about(view, clause[at : match.start()])
         at = match.end()
         kind = match.lastgroup or ""

@@ -44,9 +44,22 @@ class Before:
         self.proposal: tuple[int, Sentence, str] | None = None
         self.attempt: tuple[int, str] | None = None
         self.last_said: tuple[int, Sentence] | None = None
+        self._people: set[str] = set()
+        self._assistant = False
         self.fiction = 0  # further turns of a game; -1 until it is ended
         self._recalled: deque[frozenset[str]] = deque(maxlen=_RECALLED)
         self._told: deque[frozenset[str]] = deque(maxlen=_TOLD)
+
+    def meet(self, role: str, name: str | None) -> None:
+        """Note who speaks."""
+        self._assistant = self._assistant or role == "assistant"
+        if role == "user" and name and len(self._people) < _NAMES:
+            self._people.add(name)
+
+    @property
+    def between_people(self) -> bool:
+        """True where persons talk with each other: what one asks for is no order to an agent."""
+        return not self._assistant and len(self._people) > 1
 
     def name(self, turn: int, names: tuple[str, ...]) -> None:
         """Keep names for later mentions, the newest ones, and the person of whom "she" may be said: one, or nobody."""

@@ -54,6 +54,7 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
     """
     before = Before()
     for turn in turns:
+        before.meet(turn.role, turn.name)
         if turn.role in ("user", "assistant"):
             before.hear(turn.text)
             found = _of_person(turn, before) if turn.role == "user" else _of_assistant(turn, before)
@@ -93,13 +94,13 @@ def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[F
 def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> FoundStatement | None:
     """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
     number = turn.number
-    if not turn.name:  # spoken to an assistant
+    if not before.between_people:
         told = remembered(sentence) or standing_rule(sentence)
         if told:
             return told
         if own_part(sentence).has("remember_bare"):
             return _pointed_back(number, before)
-    if first and not turn.name and (found := agreed(number, sentence, before)):
+    if first and not before.between_people and (found := agreed(number, sentence, before)):
         return found
     if first and (found := answered(number, sentence, before)):
         return found

@@ -30,7 +30,9 @@ _MAX_FACT = 600  # characters of a statement; what is longer was not said to be 
 class Refusal(NamedTuple):
     """A word for the reason, stable for programs, and the reason in a sentence."""
 
-    code: str  # recalled | boot | code | secret | long | forged | duplicate | forgotten | unimportant | thought
+    code: (
+        str  # recalled | boot | code | pasted | secret | long | forged | duplicate | forgotten | unimportant | thought
+    )
     reason: str
 
 
@@ -47,6 +49,7 @@ class Blanked(NamedTuple):
 _RECALLED = Refusal("recalled", "memory that was recalled into the conversation")
 STARTED_WITH = Refusal("boot", "text that the agent is started with, not something said")
 _CODE = Refusal("code", "pasted code or output")
+_PASTED = Refusal("pasted", "what was looked up and put into the message, not something said")
 
 _TAGS = {
     **dict.fromkeys(("memory", "memories", "recalled", "recalled_memory", "memctl", "memctl-memory", "relevant-memories"), _RECALLED),
@@ -66,7 +69,7 @@ _Region = tuple[int, int, Refusal]
 
 def blanked(text: str) -> tuple[str, list[Blanked]]:
     """A message with what nobody said in it blanked out, line for line, and what that was."""
-    found = sorted([*_marked(text), *_boot(text), *_code(text)])
+    found = sorted([*_marked(text), *_boot(text), *_code(text), *_looked_up(text)])
     kept: list[str] = []
     told: list[Blanked] = []
     end = line = counted = 0
@@ -136,6 +139,14 @@ def _boot(text: str) -> Iterator[_Region]:
         if titled and "\n" in below and not rest.rstrip().endswith((".", "?", "!")):
             yield start, len(text), STARTED_WITH
             return
+
+
+def _looked_up(text: str) -> Iterator[_Region]:
+    """From a heading such as "Context from web search results:" on, to the end of the message or where the question stands."""
+    heading = any_language("looked_up").search(text)
+    if heading:
+        asked = any_language("asked_below").search(text, heading.end())
+        yield heading.start(), asked.start() if asked else len(text), _PASTED
 
 
 # -- code -------------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 from .decode import decoded
 from .json_stream import JsonItem, Text, json_items, starts_with_json
 from .markdown_chat import markdown_turns
-from .turns import Notes, Turn, moment, numbered, role_of
+from .turns import ROLES, Notes, Turn, moment, numbered, role_of
 
 FORMS = ("openai", "claude-code", "codex", "chatgpt", "markdown")
 _MAX_LINE = 1 << 20
@@ -102,9 +102,10 @@ def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -
     if word is None:
         notes.count(line, "an object without a role; left out")
         return
-    role = role_of(word, line, notes)
+    person = _person(value)
+    role = "user" if person else role_of(word, line, notes)
     when = next((found for key in _TIMES if (found := moment(value.get(key)))), when)
-    named = value.get("name")
+    named = person or value.get("name")
     name = named[:80] if isinstance(named, str) else None
     for key in _THOUGHTS:
         if isinstance(value.get(key), str):
@@ -112,6 +113,12 @@ def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -
     content = next((value[key] for key in _CONTENTS if key in value), None)
     for kind, text in _parts(content, role, line, notes):
         yield Turn(kind, text, line, end_line, when, name)
+
+
+def _person(value: dict[str, Any]) -> str | None:
+    """The name of a person who speaks: a `speaker` or an `author` who is no role. A `role` that nobody knows is no person."""
+    said_by = next((value[key] for key in ("speaker", "author") if isinstance(value.get(key), str)), "").strip()
+    return said_by if said_by and "role" not in value and said_by.casefold() not in ROLES else None
 
 
 def _parts(content: Any, role: str, line: int, notes: Notes) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, Usage
 from ..facts import Fact
-from ..ids import fact_id, question_id
+from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.public import private_entries
 from ..index.queries.review import settled
@@ -374,7 +374,7 @@ class _IngestRun:
         if report.stale:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
-        questions = {each: question_id("keep", _question(each).id) for each in found if not each.certain}
+        questions = {each: _question(each).id for each in found if not each.certain}
         answered = settled(memory.index, questions.values())
         looked_up: list[Fact | Refusal] = []
         for each in found:

@@ -1,29 +1,39 @@
-"""A dialogue written down in Markdown: `**User:**`, `User:`, `## User`, «Я:», "用户：", or questions after `> `."""
+"""A dialogue written down in Markdown: `**User:**`, `User:`, `## User`, «Я:», "用户：", names of people, or questions after `> `.
+
+Who speaks is found out from its beginning: the first speaker's mark is the mark of all, with its level, bullet, clock and
+blank line, and another one inside of a text begins no turn. So an answer cannot put words into the user's mouth.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ..language.words import languages
 from .patterns import pairs
 from .turns import MAX_TEXT, Notes, Turn, moment
 
-_STAMP = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
-_WHO = r"(?P<who>[^\W\d_][\w .-]{0,30}?)"
-_BEFORE = rf"(?:[\[(](?P<before>{_STAMP})[\])]\s{{0,3}})?"
+_STAMP = r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(?::\d\d)?)"
+_WHO = r"(?P<who>[^\W\d_][\w .'’-]{0,30}?)"
+_BEFORE = rf"(?P<bullet>[-*+]\s{{1,3}})?(?:[\[(]?(?P<before>{_STAMP})[\])]?\s{{1,3}})?"
 _AFTER = rf"(?:\s{{0,3}}(?:[\[(]|[-–—,]\s?|)(?P<after>{_STAMP})[\])]?)?"
 _STYLES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("bold", re.compile(rf"{_BEFORE}(?:\*\*|__){_WHO}{_AFTER}\s?(?:[:：]\s?(?:\*\*|__)|(?:\*\*|__){_AFTER.replace('after', 'later')}\s?[:：]|(?:\*\*|__)\s*$)\s*")),
-    ("heading", re.compile(rf"\#{{1,6}}\s{{1,3}}(?:\*\*)?{_BEFORE}{_WHO}{_AFTER}\s?[:：]?(?:\*\*)?\s*$")),
+    ("heading", re.compile(rf"(?P<level>\#{{1,6}})\s{{1,3}}(?:\*\*)?{_BEFORE}{_WHO}{_AFTER}\s?[:：]?(?:\*\*)?\s*$")),
     ("plain", re.compile(rf"{_BEFORE}[«\"“]?{_WHO}{_AFTER}[»\"”]?\s?[:：](?!//)\s*")),
 )  # fmt: skip
 _DAY = re.compile(r"\#{0,6}\s{0,3}\**(\d{4}-\d\d-\d\d)\**\s*$")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _OPEN_FENCE = 2000  # lines after which a fence that nothing closes was none
+_AHEAD = 400  # lines by which it is judged who speaks
+_MOST_PEOPLE = 4
+_MOST_LINES = 100_000  # of a page without speakers
+_MOSTLY = 0.7  # the share of a dialogue's paragraphs that begin with a speaker
 
 
 @cache
@@ -34,108 +44,159 @@ def _speakers() -> dict[str, str]:
 
 
 class Label(NamedTuple):
-    """Who begins to speak on a line, how that was marked, when, and what stands on the line behind it."""
+    """A name that may be a speaker's at the beginning of a line, how it is marked, when, and what stands behind it."""
 
-    role: str
-    style: str
     name: str
-    when: datetime | None
+    style: tuple[str, ...]
+    stamp: str
     rest: str
 
 
-def label_of(line: str, owner: str | None = None) -> Label | None:
-    """The speaker that a line names; `owner` is a name that the user goes by."""
+def label_of(line: str) -> Label | None:
+    """The name that a line begins with, if it is marked as a speaker's may be."""
     if line[:1] in (" ", "\t") or not line.strip():
         return None
     for style, pattern in _STYLES:
-        match = pattern.match(line[:200])
-        if match:
-            name = " ".join(match["who"].split())
-            role = "user" if owner and name.casefold() == owner.casefold() else _speakers().get(name.casefold())
-            stamps = match.groupdict()
-            when = moment(stamps.get("before") or stamps.get("after") or stamps.get("later"))
-            return Label(role, style, name, when, line[match.end() :]) if role else None
+        if match := pattern.match(line[:200]):
+            groups = match.groupdict()
+            stamp = groups.get("before") or groups.get("after") or groups.get("later") or ""
+            marks = (style, groups.get("level") or "", "bullet" if groups["bullet"] else "")
+            return Label(" ".join(match["who"].split()), marks, stamp, line[match.end() :])
     return None
 
 
-class _TurnReader:
-    """The turn that is being read, and what marks the next one."""
+class _Cast(NamedTuple):
+    """Who speaks in a dialogue, by the names folded, and what marks a turn."""
+
+    roles: dict[str, str]
+    style: tuple[str, ...]
+    stamped: bool
+    spaced: bool
+
+    def role(self, label: Label, after_blank: bool, before: str) -> str | None:
+        """The role of a label that begins a turn here; `before` is the line above of an answer, which may lead to an example."""
+        role = self.roles.get(label.name.casefold())
+        marked = label.style == self.style and bool(label.stamp) >= self.stamped and after_blank >= self.spaced
+        leads_here = role == "user" and before.rstrip("*_ ").endswith((":", "："))
+        return role if marked and not leads_here else None
+
+
+def _cast(lines: list[str], owner: str | None) -> _Cast | None:
+    """Who speaks: those whose role is known; else people, where nearly every paragraph begins with one of a few names."""
+    fence, labels, blocks = _Fence(), list[tuple[Label, bool]](), 0
+    for above, line in zip(["", *lines], lines, strict=False):
+        if fence.holds(line) or not line.strip():
+            continue
+        label, starts = label_of(line), not above.strip()
+        if label is None and line.startswith("#"):
+            continue
+        blocks += starts or label is not None
+        if label:
+            labels.append((label, starts))
+    known = dict(_speakers()) | ({owner.casefold(): "user"} if owner else {})
+    first = next((label for label, _ in labels if label.name.casefold() in known), None)
+    has_agent = any(known.get(label.name.casefold()) == "assistant" for label, _ in labels)
+    if first is None or (not has_agent and first.name.casefold() not in _speakers()):
+        first = labels[0][0] if labels else None
+        alike = [(label, starts) for label, starts in labels if first and label.style == first.style]
+        people = Counter(label.name.casefold() for label, _ in alike)
+        if first is None or not 2 <= len(people) <= _MOST_PEOPLE or len(alike) < _MOSTLY * blocks:
+            return (
+                _Cast(known, first.style, False, False) if owner and first and first.name.casefold() in known else None
+            )
+        known = dict.fromkeys(people, "user")
+    alike = [
+        (label, starts) for label, starts in labels if label.style == first.style and label.name.casefold() in known
+    ]
+    if "user" not in {known[label.name.casefold()] for label, _ in alike}:  # a name in place of "User"
+        others = Counter(label.name.casefold() for label, _ in labels if label.style == first.style) - Counter(
+            dict.fromkeys(known, len(labels))
+        )
+        known |= {name: "user" for name, count in others.most_common(1) if count > 1}
+    return _Cast(known, first.style, bool(first.stamp), len(alike) > 1 and alike[1][1])
+
+
+class _Fence:
+    """The code block, if any, that a line is in: there nobody is named."""
 
     def __init__(self) -> None:
-        self.style: str | None = None
-        self.role: str | None = None
-        self.name: str | None = None
-        self.when: datetime | None = None
-        self.day: datetime | None = None
-        self.first = self.last = 0
-        self.size = 0
-        self.lines: list[str] = []
-        self.fence = ""
-        self.fenced = 0
+        self._mark, self._lines = "", 0
 
-    def begin(self, label: Label, number: int) -> None:
-        self.style = self.style or label.style
-        self.role, self.name = label.role, label.name
-        self.when = label.when or self.day
-        self.first = self.last = number
-        self.lines, self.size = [label.rest], len(label.rest)
-        self.fence = ""
-
-    def add(self, line: str, number: int) -> None:
-        if self.size <= MAX_TEXT:
-            self.lines.append(line)
-            self.size += len(line) + 1
-        if line.strip():
-            self.last = number
-
-    def turn(self) -> Turn | None:
-        if self.role is None:
-            return None
-        named = self.name if self.name and self.name.casefold() not in _speakers() else None
-        return Turn(self.role, "\n".join(self.lines).rstrip(), self.first, self.last, self.when, named)
-
-    def in_fence(self, line: str) -> bool:
-        """True on a line of a code block, its fences too: there nobody is named."""
+    def holds(self, line: str) -> bool:
+        """True on a line of a code block, its fences too."""
         mark = _FENCE.match(line)
-        if self.fence:
-            self.fenced += 1
-            closes = mark and mark[1].startswith(self.fence) and not line.strip().strip(self.fence[0])
-            if closes or self.fenced > _OPEN_FENCE:
-                self.fence = ""
+        if self._mark:
+            self._lines += 1
+            closes = mark and mark[1].startswith(self._mark) and not line.strip().strip(self._mark[0])
+            if closes or self._lines > _OPEN_FENCE:
+                self._mark = ""
             return True
         if mark:
-            self.fence, self.fenced = mark[1], 0
+            self._mark, self._lines = mark[1], 0
         return bool(mark)
 
 
+class _Spoken:
+    """The turn that is being read."""
+
+    def __init__(self, role: str, name: str | None, when: datetime | None, number: int, text: str) -> None:
+        self.role, self.name, self.when = role, name, when
+        self.first = self.last = number
+        self._lines, self._size = [text], len(text)
+        self.above = text if text.strip() else ""
+
+    def add(self, line: str, number: int) -> None:
+        """One more line; of a very long text only the beginning is kept."""
+        if self._size <= MAX_TEXT:
+            self._lines.append(line)
+            self._size += len(line) + 1
+        if line.strip():
+            self.last, self.above = number, line
+
+    def turn(self) -> Turn:
+        """The turn as it was read."""
+        return Turn(self.role, "\n".join(self._lines).rstrip(), self.first, self.last, self.when, self.name)
+
+
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
-    """The turns of a dialogue. The first speaker's mark is the mark of all: another kind inside is part of a text."""
-    reader = _TurnReader()
-    quoted: list[str] = []
-    for number, raw, _ in lines:
-        line = raw.removeprefix("\ufeff") if number == 1 else raw
-        label = None if not line or reader.in_fence(line) else label_of(line, owner)
-        if label and reader.style in (None, label.style):
-            quoted = []
-            if turn := reader.turn():
-                yield turn
-            reader.begin(label, number)
-        elif line and (day := _DAY.match(line)):
-            reader.day = moment(day[1])
-        elif reader.role is not None:
-            reader.add(line, number)
-        elif len(quoted) < 100_000:
-            quoted.append(line)
-    if turn := reader.turn():
-        yield turn
-    elif quoted:
-        yield from _quoted_turns(quoted, notes)
+    """The turns of a dialogue."""
+    numbered = ((number, line.removeprefix("\ufeff") if number == 1 else line) for number, line, _ in lines)
+    ahead = list(islice(numbered, _AHEAD))
+    cast = _cast([line for _, line in ahead], owner)
+    if cast is None:
+        yield from _quoted_turns([line for _, line in chain(ahead, islice(numbered, _MOST_LINES))], notes)
+        return
+    spoken: _Spoken | None = None
+    day, fence, above = "", _Fence(), ""
+    for number, line in chain(ahead, numbered):
+        label = None if fence.holds(line) else label_of(line)
+        before = spoken.above if spoken and spoken.role == "assistant" else ""
+        role = cast.role(label, not above.strip(), before) if label else None
+        above = line
+        if label and role:
+            if spoken:
+                yield spoken.turn()
+            named = None if label.name.casefold() in _speakers() else label.name
+            spoken, fence = _Spoken(role, named, _when(label.stamp, day), number, label.rest), _Fence()
+        elif line and (heading := _DAY.match(line)):
+            day = heading[1]
+        elif spoken:
+            spoken.add(line, number)
+    if spoken:
+        yield spoken.turn()
+
+
+def _when(stamp: str, day: str) -> datetime | None:
+    """The time of a stamp, which may be a clock on the day of the heading above."""
+    if stamp and "-" not in stamp:
+        return moment(f"{day}T{stamp}") if day else None
+    return moment(stamp or day)
 
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:
     """A page without speakers where the user's words stand after `> ` and the answers do not."""
     if {line.startswith(">") for line in lines if line.strip()} != {True, False}:
-        notes.say(0, "no speaker is marked: begin turns with `User:` and `Assistant:`")
+        notes.say(0, "no speaker is marked: begin turns with `User:` and `Assistant:`, or with two names")
         return
     start, quoted = 0, False
     for number, line in enumerate([*lines, ""]):

@@ -70,45 +70,25 @@ class Reply(NamedTuple):
     ignored: int = 0
 
 
-@cache
-def _opener() -> re.Pattern[str]:
-    names = "SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
-    return re.compile(
-        rf"(?<!\\)[{_OPENING}]\s{{0,8}}(?P<name>{names})(?![\w-])\s{{0,64}}(?:[:：(（{{]\s{{0,64}})?", re.IGNORECASE
-    )
+_QUOTES = "".join(map(re.escape, sorted({*"".join(_CLOSERS.values())})))
+_COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
+_OPENER = rf"(?<!\\)[{_OPENING}]\s{{0,8}}(?P<name>{_COMMAND})(?![\w-])\s{{0,64}}(?:[:：(（{{]\s{{0,64}})?"
+_ATTRIBUTE = rf"{_EDGE}(?P<name>[A-Za-z]\w{{0,23}}){_EDGE}{_IS}"  # its name and the sign after it
+_GAP = r"\s{0,64}[,;，；、]?\s{0,64}"
+_KNOWN = rf"{_GAP}{_EDGE}(?P<name>{_NAMES}){_EDGE}{_IS}"
+# What may stand between the last value and the end of the command.
+_ENDING = rf"\s{{0,64}}[,;]?\s{{0,8}}(?:[)）}}/]\s{{0,8}})?[{_CLOSING}]"
+# What matters within a value that is not quoted as it should be.
+_TOKENS = (
+    rf"(?P<escaped>\\[\s\S])|(?<!\w)(?P<attribute>(?P<name>{_NAMES}){_IS})|(?P<open>[{_OPENING}])|(?P<close>[{_CLOSING}])"
+    rf"|(?P<quote>[{_QUOTES}])|(?P<blank>\n[ \t]{{0,64}}\n)"
+)
 
 
 @cache
-def _attribute() -> re.Pattern[str]:
-    """An attribute's name and the sign after it."""
-    return re.compile(rf"{_EDGE}(?P<name>[A-Za-z]\w{{0,23}}){_EDGE}{_IS}", re.IGNORECASE)
-
-
-@cache
-def _known() -> re.Pattern[str]:
-    return re.compile(rf"\s{{0,64}}[,;，；、]?\s{{0,64}}{_EDGE}(?P<name>{_NAMES}){_EDGE}{_IS}", re.IGNORECASE)
-
-
-@cache
-def _gap() -> re.Pattern[str]:
-    return re.compile(r"\s{0,64}[,;，；、]?\s{0,64}")
-
-
-@cache
-def _ending() -> re.Pattern[str]:
-    """What may stand between the last value and the end of the command."""
-    return re.compile(rf"\s{{0,64}}[,;]?\s{{0,8}}(?:[)）}}/]\s{{0,8}})?[{_CLOSING}]")
-
-
-@cache
-def _tokens() -> re.Pattern[str]:
-    """What matters within a value that is not quoted as it should be."""
-    quotes = "".join(map(re.escape, sorted({*"".join(_CLOSERS.values())})))
-    return re.compile(
-        rf"(?P<escaped>\\[\s\S])|(?<!\w)(?P<attribute>(?P<name>{_NAMES}){_IS})|(?P<open>[{_OPENING}])|(?P<close>[{_CLOSING}])"
-        rf"|(?P<quote>[{quotes}])|(?P<blank>\n[ \t]{{0,64}}\n)",
-        re.IGNORECASE,
-    )
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern when it is first needed."""
+    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
 def read_reply(text: str) -> Reply:
@@ -153,7 +133,7 @@ class _ReplyReader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._openers = list(_opener().finditer(text))
+        self._openers = list(_compiled(_OPENER).finditer(text))
         self._starts = [match.start() for match in self._openers]
         # Where a command begins right behind the end of another, the one before must have ended.
         self._hard = [start for start in self._starts if self._before(start) in tuple("]】］")]
@@ -192,7 +172,7 @@ class _ReplyReader:
         """The command that begins here; None where it only looks like one."""
         text, start = self._text, opener.start()
         name = _name(opener["name"])
-        attribute = _attribute().match(text, opener.end())
+        attribute = _compiled(_ATTRIBUTE).match(text, opener.end())
         bare = attribute is None or _attribute_name(name, attribute["name"]) not in COMMANDS[name]
         if bare and not self._may_be_bare(name, opener):
             return None
@@ -234,7 +214,9 @@ class _ReplyReader:
         rest = self._text[end : end + 2000]
         if self._text[start - 1 : start] == "!" or re.match(r"\((?:[a-z]+:|[./#]|[\w-]+\.\w)[^\s()]*\)", rest):
             return True
-        return bare and bool(re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)) and not _opener().match(rest)
+        return (
+            bare and bool(re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)) and not _compiled(_OPENER).match(rest)
+        )
 
     # -- as it should be written --------------------------------------------------------------------------------------
 
@@ -242,7 +224,7 @@ class _ReplyReader:
         """The values and the end of a command in which every value is quoted as it should be."""
         values: dict[str, tuple[int, int]] = {}  # cut out at the end: many commands may fail on one long value
         for _ in range(_MOST_ATTRIBUTES):
-            attribute = _attribute().match(self._text, at)
+            attribute = _compiled(_ATTRIBUTE).match(self._text, at)
             closer = _STRICT.get(self._text[attribute.end() : attribute.end() + 1]) if attribute else None
             if attribute is None or closer is None:
                 return None
@@ -251,10 +233,10 @@ class _ReplyReader:
             if close is None or key in values or not self._is_sound(key, begin, close):
                 return None
             values[key] = begin, close
-            ending = _ending().match(self._text, close + 1)
+            ending = _compiled(_ENDING).match(self._text, close + 1)
             if ending:
                 return {name: _unescaped(self._text[a:b], name) for name, (a, b) in values.items()}, ending.end()
-            gap = _gap().match(self._text, close + 1)
+            gap = _compiled(_GAP).match(self._text, close + 1)
             at = gap.end() if gap else close + 1
         return None
 
@@ -286,7 +268,7 @@ class _ReplyReader:
         while at < limit:
             key = _TEXT[name]
             if not bare:
-                attribute = _known().match(self._text, at, limit)
+                attribute = _compiled(_KNOWN).match(self._text, at, limit)
                 if attribute is None:
                     return None
                 key, at = _attribute_name(name, attribute["name"]), attribute.end()
@@ -310,7 +292,7 @@ class _ReplyReader:
     ) -> tuple[int, int, int, bool] | None:
         """One value: where it begins and ends, where to go on, and whether the command ends there."""
         value = _LooseValue(self._text, name, key == "content", left, at, limit)
-        for token in _tokens().finditer(self._text, value.begin, limit):
+        for token in _compiled(_TOKENS).finditer(self._text, value.begin, limit):
             if token.lastgroup == "blank" and not value.is_document:
                 break
             found = value.take(token)
@@ -353,7 +335,7 @@ class _LooseValue:
         return None
 
     def _take_quote(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
-        ending = _ending().match(self._text, token.end())
+        ending = _compiled(_ENDING).match(self._text, token.end())
         if ending:
             found = self.begin, token.start(), ending.end(), True
             if not self._depth:
@@ -361,7 +343,7 @@ class _LooseValue:
             if self.is_document or self.unbalanced is None:
                 self.unbalanced = found
             return None
-        following = _known().match(self._text, token.end(), self._limit)
+        following = _compiled(_KNOWN).match(self._text, token.end(), self._limit)
         if following and _attribute_name(self._command, following["name"]) in self._left:
             return self.begin, token.start(), token.end(), False
         return None
@@ -404,28 +386,21 @@ def _unescaped(value: str, key: str) -> str:
 _THINKING = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 
 
-@cache
-def _starts() -> re.Pattern[str]:
-    """What may begin such a part."""
-    return re.compile(
-        r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
-        r"|(?P<quote>^[ \t]*>[^\n]*)|(?P<ticks>`+)|(?P<comment><!--)"
-        rf"|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?P<whole>pre|code|(?:memory|core)-[0-9a-z]{{10,64}})>",
-        re.MULTILINE | re.IGNORECASE,
-    )
-
-
-@cache
-def _think_end() -> re.Pattern[str]:
-    return re.compile(rf"</({_THINKING})\s{{0,8}}>", re.IGNORECASE)
+# What may begin such a part.
+_HIDING = (
+    r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
+    r"|(?P<quote>^[ \t]*>[^\n]*)|(?P<ticks>`+)|(?P<comment><!--)"
+    rf"|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?P<whole>pre|code|(?:memory|core)-[0-9a-z]{{10,64}})>"
+)
+_THINK_END = rf"</({_THINKING})\s{{0,8}}>"
 
 
 def thought_before(text: str) -> int:
     """Where the answer begins if the reply starts amid its thinking, as when a template has put `<think>` before it; or 0."""
-    end = _think_end().search(text)
+    end = _compiled(_THINK_END).search(text)
     if end is None or text[max(0, end.start() - 1) : end.start()] == "`":
         return 0
-    opened = re.compile(rf"<(?:{_THINKING})\b[^<>]{{0,200}}>", re.IGNORECASE).search(text, 0, end.start())
+    opened = _compiled(rf"<(?:{_THINKING})\b[^<>]{{0,200}}>").search(text, 0, end.start())
     return 0 if opened else end.end()
 
 
@@ -443,7 +418,7 @@ class Unread:
     def first(self, start: int, end: int) -> tuple[int, int] | None:
         """The first such part that begins in [start, end), as a span, which may go on beyond `end`."""
         while start < end:
-            match = _starts().search(self._text, start, end)
+            match = _compiled(_HIDING).search(self._text, start, end)
             if match is None:
                 return None
             close = self._close(match)
@@ -514,7 +489,7 @@ class Unread:
 
     def _think_end(self, match: re.Match[str]) -> int:
         """Thinking that does not end was cut off: nothing after it was meant to be said."""
-        for end in _think_end().finditer(self._text, match.end()):
+        for end in _compiled(_THINK_END).finditer(self._text, match.end()):
             if end[1].lower() == match["think"].lower():
                 return end.end()
         return len(self._text)

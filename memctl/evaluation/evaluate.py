@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ from ..vectors.file import open_vectors
 from ..vectors.models import choice
 from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
-from .systems import BASELINES, AskedOn, Configuration, Ranking, RawLine, Searcher, places_of, plain_baselines
+from .systems import BASELINES, AskedOn, Configuration, RawLine, Searcher, places_of, plain_baselines
 
 FAR = 100  # how far down gold is looked for
 
@@ -365,14 +366,10 @@ def _ask(
     for configuration in configurations:
         ranking = searcher.rank(configuration, asked)
         lines[configuration.name] = place_ranks([item.places for item in asking.standing], ranking.hits)
-        places[configuration.name] = rank_in(asking.sessions, _sessions_found(ranking, sessions))
+        found = sessions.of_all(cited[0] for cited in ranking.deep)  # in the order of their best lines
+        places[configuration.name] = rank_in(asking.sessions, found)
         refused = refused or ranking.refused
     return Result(*asking, lines, places, refused)
-
-
-def _sessions_found(ranking: Ranking, sessions: Sessions) -> tuple[str, ...]:
-    """Sessions in the order of their best lines."""
-    return sessions.of_all(cited[0] for cited in ranking.deep)
 
 
 def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> AskedOn:
@@ -398,7 +395,7 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
 
 def _score(made: Evaluation, options: EvalOptions) -> None:
     """Means with intervals, over all questions and by type, at both levels; and what two configurations differ in."""
-    for level, ranks_of in (("line", _by_line), (made.place, _by_place)):
+    for level, ranks_of in (("line", attrgetter("lines")), (made.place, attrgetter("places"))):
         groups = _groups([r for r in made.results if any(ranks_of(r).values())])
         made.sizes[level] = {group: len(results) for group, results in groups.items()}
         made.levels[level] = {
@@ -410,14 +407,6 @@ def _score(made: Evaluation, options: EvalOptions) -> None:
                 for configuration in options.configurations
             )
             made.differences[level] = compare(first, second, random.Random(_SEED))
-
-
-def _by_line(result: Result) -> dict[str, Ranks]:
-    return result.lines
-
-
-def _by_place(result: Result) -> dict[str, Ranks]:
-    return result.places
 
 
 def _groups(results: Sequence[Result]) -> dict[str, list[Result]]:

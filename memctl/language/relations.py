@@ -1,6 +1,6 @@
 """Relations that have one value at a time, read from the sentence itself: "lives in Lisbon" fills the slot `city`.
 
-A closed registry (relations.txt of each language), which `extra` may add to. Only a plain main clause at the start of a line counts:
+A closed registry (relations.txt of each language). Only a plain main clause at the start of a line counts:
 affirmative, in the present tense, unhedged, about the one entity of the line. Whatever is in doubt fills no slot, because
 a slot that is filled closes older lines; an unknown relation may have many values, and closes nothing.
 
@@ -10,12 +10,12 @@ A line without an entity is the owner's: "my name is Ivan", "our database is Pos
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from .detect import beside, languages_of
+from .detect import beside
 from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
 from .words import languages, lines, pattern, words
 
@@ -25,7 +25,6 @@ DATED = frozenset(("birthday", "deadline"))
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said
 _WORD = re.compile(r"[^\W_]+")
-_NO_EXTRA: Mapping[str, Sequence[str]] = {}
 
 
 class Relation(NamedTuple):
@@ -47,31 +46,31 @@ class _Rule(NamedTuple):
     own: bool = False
 
 
-def slot_of(fact: Fact, extra: Mapping[str, Sequence[str]] = _NO_EXTRA) -> Relation | None:
+def slot_of(fact: Fact) -> Relation | None:
     """The slot that a fact fills: its `key=`, else the relation that the text of a world fact states; None for none.
 
     With `key=` the value is empty: what of the text is the value, only its author knows.
     """
     if fact.key is not None:
         return Relation(fact.key, "")
-    return relation(fact.text, fact.entities, extra) if fact.kind is Kind.WORLD else None
+    return relation(fact.text, fact.entities) if fact.kind is Kind.WORLD else None
 
 
-def relation_key(text: str, names: Sequence[str] = (), extra: Mapping[str, Sequence[str]] = _NO_EXTRA) -> str | None:
+def relation_key(text: str, names: Sequence[str] = ()) -> str | None:
     """The key of the relation that `text` states about the one entity of its line, or None."""
-    found = relation(text, names, extra)
+    found = relation(text, names)
     return found.key if found else None
 
 
-def relation(text: str, names: Sequence[str] = (), extra: Mapping[str, Sequence[str]] = _NO_EXTRA) -> Relation | None:
+def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     """The single-valued relation that `text` states, or None. Pure, and cheap for a line that states none.
 
     `names` stand before the colon of the line. The subject is left out, a pronoun, or the first of them by name; where
-    there is none, a `@Name` that begins the text. `extra` adds phrases to a key: {"team": ["plays for"]}.
+    there is none, a `@Name` that begins the text.
     """
     if len(text) > _LONGEST:
         return None
-    for rule in _candidates(text, extra):
+    for rule in _candidates(text):
         found = _stated(rule, text, names)
         if found:
             return found
@@ -81,7 +80,7 @@ def relation(text: str, names: Sequence[str] = (), extra: Mapping[str, Sequence[
 # -- which rules may fit ----------------------------------------------------------------------------------------------
 
 
-def _candidates(text: str, extra: Mapping[str, Sequence[str]]) -> Iterator[_Rule]:
+def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     known = _triggers()
     if not head.isascii():
@@ -91,8 +90,6 @@ def _candidates(text: str, extra: Mapping[str, Sequence[str]]) -> Iterator[_Rule
     hits = known.keys() & _WORD.findall(head.casefold())
     if hits:
         yield from dict.fromkeys(rule for hit in sorted(hits) for rule in known[hit])
-    for key, phrases in extra.items():
-        yield from (_extra_rule(key, phrase) for phrase in phrases if phrase.casefold() in head.casefold())
 
 
 class _Written(NamedTuple):
@@ -162,13 +159,6 @@ _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 
 
 @cache
-def _extra_rule(key: str, phrase: str) -> _Rule:
-    language = next(iter(languages_of(phrase)))
-    if any(map(is_han, phrase)):
-        return _Rule(key, False, "any", rf"{re.escape(phrase)}\s*{_UNSPACED_OBJECT}", beside(language))
-    return _rule(key, "verb", "any", re.escape(phrase), language)
-
-
 def _rule(key: str, frame: str, value: str, phrase: str, language: str) -> _Rule:
     if frame == "whole":
         said = rf"\b(?i:{phrase})\b".replace("{}", ")(?P<value>[^,;:]{1,40}?)(?i:")

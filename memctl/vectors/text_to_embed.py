@@ -32,20 +32,20 @@ class Piece(NamedTuple):
     cues: tuple[str, ...] = ()
 
 
-def embedded_texts(pieces: Sequence[Piece], *, cap: int = CAP, windows: int = 1) -> Iterator[tuple[int, str]]:
+def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     """(place in `pieces`, text) for each vector of a page, in its order.
 
-    An entry may have several: `windows` of a long line, and its cues. One that says nothing has none.
+    An entry has several where it has cues; of a long line it is the beginning. One that says nothing has none.
     """
     own = [_own(piece) for piece in pieces]
     for place, piece in enumerate(pieces):
         text = own[place]
         if text and place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1 and _is_short(text):
             text = f"{_end(own[place - 1])} {text}".lstrip()
-        for window in _windows(text, cap, windows):
-            yield place, window
+        if text:
+            yield place, shortened(text)
         for cue in piece.cues:
-            yield from ((place, shortened(text, cap)) for text in [clean(cue)] if text)
+            yield from ((place, shortened(text)) for text in [clean(cue)] if text)
 
 
 def _own(piece: Piece) -> str:
@@ -72,14 +72,6 @@ def clean(text: str) -> str:
 def shortened(text: str, cap: int = CAP) -> str:
     """The beginning of `text` that fits, up to a space where there is one near."""
     return text[: _fitting(text, cap)].rstrip()
-
-
-def _windows(text: str, cap: int, most: int) -> Iterator[str]:
-    for _ in range(most):
-        end = _fitting(text, cap)
-        if text:
-            yield text[:end].rstrip()
-        text = text[end:].lstrip()
 
 
 def _fitting(text: str, cap: int) -> int:

@@ -89,14 +89,6 @@ def test_only_facts_about_the_world_state_relations(kind: str) -> None:
     assert slot_of(fact(f"{kind} @Alice: Lives in Berlin")) is None
 
 
-def test_a_user_may_add_relations() -> None:
-    extra = {"team": ["plays for"], "队": ["效力于"]}
-    assert relation("Plays for Ajax since May", ["Bob"], extra) == Relation("team", "ajax")
-    assert relation("陈立效力于上海队", ["陈立"], extra) == Relation("队", "上海队")
-    assert relation("Plays for Ajax", ["Bob"]) is None
-    assert relation("Perhaps plays for Ajax", ["Bob"], extra) is None
-
-
 PIECES = st.sampled_from(
     [
         "lives",

@@ -235,14 +235,6 @@ def test_what_is_embedded() -> None:
     ]  # fmt: skip
 
 
-def test_windows_of_a_long_line() -> None:
-    """As many as asked for, without loss between them."""
-    words = [f"word{number}" for number in range(40)]
-    texts = [text for _, text in embedded_texts([piece(" ".join(words))], cap=60, windows=100)]
-    assert len(texts) > 4 and " ".join(texts).split() == words
-    assert [text for _, text in embedded_texts([piece(" ".join(words))], cap=60, windows=2)] == texts[:2]
-
-
 def test_calibration() -> None:
     """About fifteen sentences for each script, each of that script."""
     assert len(calibration()) == 3

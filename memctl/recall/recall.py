@@ -29,14 +29,15 @@ from ..facts import Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, Query, by_ids, condition_of, newest, passing
+from ..index.queries.entries import Filter, Query, by_ids, condition_of, newest, passing, read_lines
 from ..index.queries.expiry import expiry_if_any
 from ..index.queries.names import resolve
 from ..index.row import Entity, Row
-from ..language.analyzer import query_terms
+from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
+from ..truth.statement import is_of_owner, is_of_relative
 from ..truth.validity import versions
 from .answer import explain_empty, fit_hits, fit_related, public_answer
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
@@ -239,12 +240,22 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     for new in dict.fromkeys(by for _, by in pairs):
         pulled = max(found[old].relevance for old, by in pairs if by == new)
         relevance[new] = max(pulled, relevance.get(new, 0.0))
-    named = {i for i in relevance if i in found and found[i].why.get("entity")}
+    named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
     return order(candidates, query.times, bool(named), day, replaced, over, perhaps)
+
+
+def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
+    """Lines about the owner, where the question is about nobody else: they name nobody, and speak of no relative."""
+    query = request.query
+    if query.about or not query.words or not is_of_owner(query.words) or is_of_relative(" ".join(terms(query.words))):
+        return set()
+    alone = [i for i, entry in judged.verdict.entries.items() if not entry.names]
+    lines = read_lines(request.memory.index, alone)
+    return {i for i, (own, _) in lines.items() if not is_of_relative(own)}
 
 
 def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:

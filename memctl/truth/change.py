@@ -19,7 +19,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import is_han
 from ..language.relations import relation
-from .statement import Sentence, opposites, read_sentences, section, speaker_of, spoken_in
+from .statement import Sentence, is_machine, opposites, read_sentences, section, speaker_of, spoken_in
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -67,7 +67,7 @@ class Change(NamedTuple):
 
 def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> Change | None:
     """What the newer of two lines about one entity makes of the older; None where both may well hold."""
-    if older.speaker != newer.speaker:
+    if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
     best = _two_values(older, newer)
     for one, other in product(older.sentences, newer.sentences):

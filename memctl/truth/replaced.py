@@ -39,6 +39,7 @@ from .change import Change, Statement, Weight, judge_change, stated_by
 from .judge import Validities, judge
 from .statement import (
     Sentence,
+    is_machine,
     is_numeral,
     kind_terms,
     kinds_of,
@@ -201,7 +202,7 @@ class _Finder:
     def older(self, entry: Row) -> list[_Candidate]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
-        if not statement or not _speaks(entry) or not (wanted := _leading(statement)):
+        if not statement or not _speaks(entry) or is_machine(statement.speaker) or not (wanted := _leading(statement)):
             return []
         known = frequencies(self._index, wanted)
         chosen = select_terms(known, _POSTINGS)

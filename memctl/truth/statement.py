@@ -87,6 +87,31 @@ def speaker_of(text: str) -> str:
 
 
 @cache
+def _machines() -> frozenset[str]:
+    return frozenset(_listed("machine"))
+
+
+def is_machine(speaker: str) -> bool:
+    """True for the label of an assistant: what it explains is no state of anybody's."""
+    return speaker in _machines()
+
+
+def is_of_owner(text: str) -> bool:
+    """True for a text in which the owner speaks of themselves: "I", «мой», 我."""
+    folded = text.casefold()
+    own = _listed("owner")
+    return not {*re.findall(r"[^\W_]+", folded)}.isdisjoint(own) or any(
+        is_han(word[0]) and word in folded for word in own
+    )
+
+
+def is_of_relative(own: str) -> bool:
+    """True for a line, by its search terms, whose subject is somebody of the owner's family or a friend."""
+    tokens = own.split()
+    return not _kin().isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
+
+
+@cache
 def _label() -> re.Pattern[str]:
     return re.compile(r"\s*(?:\d{1,2}:\d\d(?::\d\d)?\s+)?(?:\*\*(?P<who>[^*\n]{1,40}?):?\*\*:?)\s*")
 

@@ -47,6 +47,7 @@ from .search_vectors import VectorSearch, start_vector_search
 from .search_words import search_words
 
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
+_ASKED = 6  # hits of which a newer line is looked for that may have replaced them
 _FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _WORD = re.compile(r"[^\W_]+")
@@ -261,7 +262,9 @@ def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
 def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:
     """The verdict with what a newer line replaces in words: certainly, or perhaps (then it only stands below that line)."""
     first = [
-        judged.entries[place.candidate.id] for place in ranked[: request.k] if place.candidate.id in judged.entries
+        judged.entries[place.candidate.id]
+        for place in ranked[: min(request.k, _ASKED)]
+        if place.candidate.id in judged.entries
     ]
     standing = [entry for entry in first if not judged.verdict.validity[entry.id].is_over(request.day)]
     found = replacements_of(request.memory.on(request.day), standing, judged.found)

@@ -71,7 +71,7 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
         return None
     best = _two_values(older, newer)
     for one, other in product(older.sentences, newer.sentences):
-        found = _judged(_Pair(older, newer, one, other, weight))
+        found = _judged(_Pair(older, newer, one, other, _shared(one, other), weight))
         if found and (best is None or found.nearness > best.nearness):
             best = found
     return best
@@ -109,6 +109,7 @@ class _Pair(NamedTuple):
     newer: Statement
     one: Sentence
     other: Sentence
+    shared: frozenset[str]
     weight: Weight
 
     @property
@@ -121,14 +122,20 @@ class _Pair(NamedTuple):
         """True where one of the lines is no fact."""
         return Kind.NOTE in (self.older.kind, self.newer.kind)
 
-    @property
-    def shared(self) -> frozenset[str]:
-        """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
-        return frozenset(word for word in self.one.words if any(_is_form(word, its) for its in self.other.words))
-
     def weigh(self, words: frozenset[str]) -> float:
         """The weight of some words together."""
         return sum(map(self.weight, words))
+
+
+def _shared(one: Sentence, other: Sentence) -> frozenset[str]:
+    """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
+    alike = one.words & other.words
+    heads = {word[:_STEM] for word in other.words}
+    rest = (word for word in one.words - alike if word[:_STEM] in heads)
+    return alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
+
+
+_STEM = 4  # letters that two forms of a word share at least
 
 
 def _is_form(one: str, other: str) -> bool:
@@ -136,7 +143,7 @@ def _is_form(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) > 3 and len(long) - len(short) < 4 and long.startswith(short)
+    return len(short) >= _STEM and len(long) - len(short) < 4 and long.startswith(short)
 
 
 def _judged(pair: _Pair) -> Change | None:

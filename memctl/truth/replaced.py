@@ -54,6 +54,7 @@ ASKED_AS = "replaced"
 """The kind of review under which such a pair is asked: its question is `question_id(ASKED_AS, older.ref, newer.ref)`."""
 
 _LONGEST = 1_200  # characters of a note that are read
+_LIKELY = 16  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
@@ -263,7 +264,8 @@ class _Finder:
         until = str(self._memory.today)
         ids = lines_telling(self._index, chosen, marker_terms(), first, until) if chosen else []
         held = {**held, **read_lines(self._index, ids)}
-        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], wanted)]
+        rare = set(chosen)
+        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], rare)][:_LIKELY]
         rows = [row for row in by_ids(self._index, ids).values() if _speaks(row) and first <= (row.day or "") <= until]
         rows = [row for row in rows if any(_place(entry) < _place(row) for entry in entries)]
         if not rows:

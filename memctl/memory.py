@@ -244,6 +244,28 @@ class Memory(OpenMemory):
 
         return answer(self, question, option, **given)
 
+    def review_text(self, questions: Sequence[Question]) -> str:
+        """Questions as one text for an editor, a block each."""
+        from .review.sheet import written
+
+        return written(questions)
+
+    def answer_text(
+        self, questions: Sequence[Question], text: str, *, dry_run: bool = False
+    ) -> tuple[list[Answered], list[str]]:
+        """Give the answers that an edited `review_text` holds; what was done, and a line for each block that could not be."""
+        from .review.sheet import answer_text
+
+        return answer_text(self, questions, text, dry_run=dry_run)
+
+    def answer_by_model(
+        self, questions: Sequence[Question], *, dry_run: bool = False
+    ) -> tuple[list[Answered], list[str]]:
+        """Let the local model of the settings answer; what was done, and a line for what went wrong."""
+        from .review.by_model import answer_by_model
+
+        return answer_by_model(self, questions, dry_run=dry_run)
+
     def take_back(self, answered: Answered) -> None:
         """Undo an answer that was just given."""
         from .review.answer import take_back

@@ -10,7 +10,7 @@ import typer
 from ..errors import MemctlError, Usage
 from ..hits import Hit
 from ..markdown.escape import many, one_line
-from .call import DRY_RUN, Call, argument, command, option
+from .call import DRY_RUN, Call, argument, command, flag, one_of, option
 from .hits import place_of
 from .output import BOLD, FAINT
 
@@ -29,6 +29,8 @@ def review(
     call: Call,
     reference: list[str] | None = argument("[ID OPTION]", "A question and the key of its answer.", default=None),
     text: str | None = option("--text", "With the answer y: the line in other words.", "TEXT"),
+    edit: bool = flag("--edit", "Answer in $EDITOR, all questions in one text."),
+    by: str | None = option("--by", "llm: let the local model of [llm] answer; its lines are marked.", "WHO"),
     k: int = option("--k -k", "How many questions at most.", default=_HANDFUL, min=1, max=1000),
     dry_run: bool = DRY_RUN,
 ) -> int:
@@ -41,10 +43,15 @@ def review(
         if len(reference) != 2:
             raise Usage("review takes a question and an answer", "memctl review ID OPTION, or memctl review")
         return _answer_one(call, (reference[0], reference[1]), text, dry_run)
+    one_of("--by", by, ("llm",))
+    if edit and by:
+        raise Usage("--edit and --by together", "choose one")
     if text is not None:
         raise Usage("--text without a question", "memctl review ID y --text …")
     with call.progress("looking") as memory:
         found = memory.review()
+    if edit or by:
+        return _answer_many(call, found if edit else found[:k], edit, dry_run)
     if call.out.json:
         call.out.raw_json({"schema": 1, "questions": [each.as_json() for each in found[:k]], "waiting": len(found)})
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
@@ -70,7 +77,7 @@ def _print_sides(call: Call, question: "Question") -> None:
         origin = "" if side.origin == "owner" else f" · {side.origin}"
         place = f"{place_of(call, side)}{out.style(origin, FAINT)}"
         out.emit(
-            f"   {out.style(f'{role:6}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {_said(call, side)}  {place}"
+            f"   {out.style(f'{role:7}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {_said(call, side)}  {place}"
         )
     if question.kind == "same":
         out.line(f"   {' and '.join(question.names)}")
@@ -103,6 +110,35 @@ def _print_done(call: Call, done: "Answered") -> None:
         call.out.diff(done.diff)
     for warning in done.warnings:
         call.out.note(f"warning: {warning}")
+
+
+# -- many at once -----------------------------------------------------------------------------------------------------
+
+
+def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: bool) -> int:
+    """The answers of an edited text, or of the local model; the exit code is 1 where there are none."""
+    if not asked:
+        call.out.note("no question waits")
+        return 1
+    if edit:
+        text = click.edit(call.memory.review_text(asked), extension=".txt", require_save=True)
+        if text is None:
+            call.out.note("not saved; nothing was answered")
+            return 1
+        done, problems = call.memory.answer_text(asked, text, dry_run=dry_run)
+    else:
+        done, problems = call.memory.answer_by_model(asked, dry_run=dry_run)
+    if call.out.json:
+        answers = [each.as_json() | {"diff": each.diff} for each in done]
+        call.out.raw_json({"schema": 1, "answers": answers, "warnings": problems})
+    for each in () if call.out.json else done:
+        if dry_run:
+            call.out.diff(each.diff)
+        else:
+            _print_done(call, each)
+    for problem in () if call.out.json else problems:
+        call.out.note(problem)
+    return 0 if done else 1
 
 
 # -- the screen -------------------------------------------------------------------------------------------------------

@@ -61,7 +61,8 @@ def _options(**texts: str) -> tuple[Option, ...]:
     return tuple(Option(key, text) for key, text in texts.items())
 
 
-_PAIR = _options(y="yes, it replaces it", b="both hold", o="the old one holds", n="not about the same")
+_PAIR = _options(y="yes, it replaces it", b="both hold", o="no, the old one holds", n="not about the same")
+_ONE_DAY = _options(y="yes, it replaces it", b="both hold", o="no, the first one holds", n="not about the same")
 KINDS = {
     "replaced": QuestionKind("Does the newer line replace the older one?", ("old", "new"), _PAIR),
     "reversed": QuestionKind("Has the newer opinion replaced the older one?", ("old", "new"), _PAIR),
@@ -107,17 +108,26 @@ class Question:
 
     @property
     def text(self) -> str:
-        """What is asked."""
+        """What is asked; of two lines of one day, nobody knows which is newer."""
+        if self.is_of_one_day:
+            return "Does the second line replace the first?"
         return KINDS[self.kind].text
+
+    @property
+    def is_of_one_day(self) -> bool:
+        """True for two lines of one day of which one may replace the other."""
+        return self.kind == "replaced" and len({side.day for side in self.sides}) == 1
 
     @property
     def options(self) -> tuple[Option, ...]:
         """The answers."""
-        return KINDS[self.kind].options
+        return _ONE_DAY if self.is_of_one_day else KINDS[self.kind].options
 
     @property
     def roles(self) -> tuple[str, ...]:
         """What each of the lines is called; of fewer lines the last ones."""
+        if self.is_of_one_day:
+            return ("first", "second")
         return KINDS[self.kind].roles[-len(self.sides) :] if self.sides else ()
 
     def as_json(self) -> dict[str, Any]:

@@ -56,14 +56,23 @@ def forget_shown(workspace: Workspace, answered: str) -> None:
 
 
 def _write(workspace: Workspace, rows: list[list[Any]]) -> None:
-    text = json.dumps(rows)
-    if text == _text(workspace):
-        return
+    if (text := json.dumps(rows)) != _text(workspace):
+        _put(workspace, _FILE, text)
+
+
+def keep_text(workspace: Workspace, text: str) -> str:
+    """Keep an edited text that could not be followed whole; where it stands, empty where it cannot be written."""
+    return ".memory/review.txt" if _put(workspace, "review.txt", text) else ""
+
+
+def _put(workspace: Workspace, name: str, text: str) -> bool:
     with suppress(OSError, MemctlError):
-        path = prepare_memory(workspace) / _FILE
-        made = path.with_name(f"{_FILE}-{os.getpid()}")
-        made.write_text(text, encoding="ascii")
+        path = prepare_memory(workspace) / name
+        made = path.with_name(f"{name}-{os.getpid()}")
+        made.write_text(text, encoding="utf-8", errors="replace")
         os.replace(made, path)
+        return True
+    return False
 
 
 def shown(workspace: Workspace) -> dict[str, Shown]:
@@ -79,7 +88,7 @@ def shown(workspace: Workspace) -> dict[str, Shown]:
 
 def _text(workspace: Workspace) -> str:
     with suppress(OSError, ValueError):
-        return (workspace.memory / _FILE).read_text(encoding="ascii")
+        return (workspace.memory / _FILE).read_text(encoding="utf-8")
     return ""
 
 

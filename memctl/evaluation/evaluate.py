@@ -116,7 +116,7 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     for name in query.about:
         known = resolve(index, name)
         about.append(known[0] if len(known) == 1 else name)
-    if query.filters and not passing(index, ids, condition_of(index, query, about)):
+    if query.filters and not passing(index, ids, condition_of(query, about)):
         return f"not found: left out by the filter {' '.join(query.filters)}"
     held = {term for line in own_terms(index, ids).values() for term in line.split()}
     shared = held & set(query_terms(query.words))

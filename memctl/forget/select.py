@@ -193,7 +193,7 @@ class _Search:
     ) -> list[Chosen]:
         """The entries that pass the selectors and some more conditions, as they stand on disk."""
         given = self._selectors
-        conditions = [said_about(self._index, who) for who in self._whom]
+        conditions = [said_about(who) for who in self._whom]
         conditions += [with_ids(self.ids)] if given.ids else []
         conditions += [said_before(given.before)] if given.before else []
         conditions += [sourced(given.source)] if given.source else []

@@ -30,13 +30,11 @@ def first_day(
     return period.first
 
 
-def last_day(
-    name: str, written: str | None, today: date, cure: str = "write 2025-11-27, 2025-11 or 30d"
-) -> date | None:
+def last_day(name: str, written: str | None, today: date) -> date | None:
     """The day on which the time that `written` names ends, today for a span such as "30d"; None for None."""
     if written is None:
         return None
     period = parse_when(written, today)
     if period is None:
-        raise Usage(f"{name} {written!r} is not understood", cure)
+        raise Usage(f"{name} {written!r} is not understood", "write 2025-11-27, 2025-11 or 30d")
     return period.last or period.first

@@ -106,7 +106,7 @@ def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], con
     if condition.sql and query.filters:
         yield from _narrow_filters(index, query, about)
     wanted = query_terms(query.words) if query.expiry else ()
-    if wanted and match(index, wanted, condition_of(index, replace(query, expiry=None), about), 1):
+    if wanted and match(index, wanted, condition_of(replace(query, expiry=None), about), 1):
         yield "what holds words of it is over by its ttl; --history shows it"
 
 
@@ -115,7 +115,7 @@ def _missing_words(index: Index, query: Query) -> list[str]:
     wanted = set(query_terms(query.words))
     known = frequencies(index, wanted)
     if query.public:
-        public = condition_of(index, Query(public=True), ())
+        public = condition_of(Query(public=True), ())
         known = {term: count for term, count in known.items() if match(index, [term], public, 1)}
     found: dict[str, str] = {}
     for word in dict.fromkeys(query.words.split()):
@@ -139,12 +139,12 @@ def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -
     emptied = False
     for single in alone:
         who = about if single.about else ()
-        if single.filters and not filtered(index, condition_of(index, replace(single, public=query.public), who), 1):
+        if single.filters and not filtered(index, condition_of(replace(single, public=query.public), who), 1):
             emptied = True
             yield f"no entry passes the filter {' '.join(single.filters)}"
     if not emptied:
         together = replace(query, words="", times=())
-        passing = filtered(index, condition_of(index, together, about), _COUNTED)
+        passing = filtered(index, condition_of(together, about), _COUNTED)
         yield _all_filters(len(passing), " ".join(query.filters), bool(query.words))
 
 

@@ -141,7 +141,7 @@ def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _R
         expiry = expiry_if_any(memory.index, query.as_of or memory.today, memory.workspace.settings.ttl)
         query = replace(query, expiry=expiry)
     searched = replace(query, public=False) if query.public and not _many_private(memory.index) else query
-    return _Request(memory, query, about, condition_of(memory.index, searched, about), k, history, warnings)
+    return _Request(memory, query, about, condition_of(searched, about), k, history, warnings)
 
 
 def _many_private(index: Index) -> bool:
@@ -189,7 +189,7 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
     query, condition = request.query, request.condition
     if query.public or (query.times and not query.days):
         within = replace(query, days=query.days or next(iter(query.times), None))
-        condition = condition_of(request.memory.index, within, request.about)
+        condition = condition_of(within, request.about)
     ids = newest(request.memory.index, condition, width)
     return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 

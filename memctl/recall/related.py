@@ -80,7 +80,7 @@ def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int
     direct = entries_of(memory.index, answer.hits)
     told = {entry.content_key for entry, _ in direct.values()}
     wanted = replace(query, words="", about=(), key=None, times=())
-    shown = passing(memory.index, web.lines.keys() - direct.keys(), condition_of(memory.index, wanted, ()))
+    shown = passing(memory.index, web.lines.keys() - direct.keys(), condition_of(wanted, ()))
     shown = {i for i in shown if web.lines[i].content_key not in told}
     checked = _CheckedLines(memory, query.as_of, web)
     for _ in range(_TRIES):
@@ -117,7 +117,7 @@ class Web:
 
     def __init__(self, index: Index, query: Query) -> None:
         self._index = index
-        self._known_by_then = condition_of(index, Query(as_of=query.as_of, public=query.public), ())
+        self._known_by_then = condition_of(Query(as_of=query.as_of, public=query.public), ())
         self._total = entry_count(index)
         self.lines: dict[int, NamingLine] = {}
         self.on: dict[int, set[str]] = {}

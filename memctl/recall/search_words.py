@@ -148,7 +148,7 @@ def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -
     off here."""
     ids = ranked[limit:]
     periods = query.times if query.days is None and ids else ()
-    within = [passing(index, ids, condition_of(index, Query(days=period), ())) for period in periods]
+    within = [passing(index, ids, condition_of(Query(days=period), ())) for period in periods]
     return [*ranked[:limit], *[i for i in ids if any(i in passed for passed in within)][:limit]]
 
 
@@ -178,7 +178,7 @@ def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, lim
     """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
     found = _fetch_within(index, condition, asked, limit)
     for period in query.times if query.days is None else ():
-        within = condition_of(index, replace(query, about=(), days=period), ())
+        within = condition_of(replace(query, about=(), days=period), ())
         found += _fetch_within(index, within, asked, limit)
     return list(dict.fromkeys(found))
 

@@ -65,7 +65,7 @@ def _fact_rows(memory: OpenMemory, query: Query, public: bool) -> list[dict[str,
     about, warnings = resolve_about(index, query)
     for warning in warnings:
         memory.tell(warning)
-    ids = fact_ids(index, condition_of(index, query, about))
+    ids = fact_ids(index, condition_of(query, about))
     rows: list[dict[str, Any]] = []
     for start in range(0, len(ids), _AT_ONCE):
         some = ids[start : start + _AT_ONCE]

@@ -36,7 +36,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., dict[str, 
 
         def job(index: Index) -> dict[str, Found] | None:
             sync(workspace, index)
-            found = search_words(index, query, condition_of(index, query, query.about), limit)
+            found = search_words(index, query, condition_of(query, query.about), limit)
             if found is None:
                 return None
             entries = by_ids(index, found)
@@ -154,7 +154,7 @@ def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
 
     def job(index: Index) -> list[str]:
         sync(workspace, index)
-        return list(explain_empty(index, query, query.about, condition_of(index, query, query.about)))
+        return list(explain_empty(index, query, query.about, condition_of(query, query.about)))
 
     return with_index(workspace, job)
 

@@ -13,7 +13,6 @@ from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..row import Row
 from .entries import Query, by_ids, by_refs, condition_of
-from .names import keys_of
 
 _ROWS = (
     "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "
@@ -87,15 +86,6 @@ def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
     return any(index.rows(sql, (key, name)) for name in names)
 
 
-def keys_by_entity(index: Index) -> dict[str, set[str]]:
-    """Every name key that facts are written about, by the first key of its entity; each entity once."""
-    found: dict[str, set[str]] = defaultdict(set)
-    pages = bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
-    for (name,) in index.rows("SELECT DISTINCT name FROM mention ORDER BY name"):
-        found[keys_of(index, name)[0] if pages else name].add(name)
-    return dict(found)
-
-
 def facts_about(index: Index, names: Iterable[str], limit: int) -> list[ToldFact]:
     """The newest `limit` facts that name one of these keys, the newest first; neither copies nor observations."""
     fields = ", ".join(f"told.{name}" for name in ToldFact._fields[:-1])
@@ -110,12 +100,6 @@ def facts_about(index: Index, names: Iterable[str], limit: int) -> list[ToldFact
 def said_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
     return [i for (i,) in index.rows("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))]
-
-
-def mention_count(index: Index, names: Iterable[str]) -> int:
-    """How many entries of any kind name one of these keys, each key for itself."""
-    counts = index.rows_in("SELECT count(*) FROM mention WHERE name IN ({keys})", names)
-    return sum(count for (count,) in counts)
 
 
 def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, str, int, int]]:
@@ -262,7 +246,7 @@ def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
     """Facts that count and may name one of these without marking it, whenever they were written down."""
     found: dict[int, Row] = {}
     for name in names:
-        named = condition_of(index, Query(), [name])
+        named = condition_of(Query(), [name])
         sql = (
             f"SELECT entry.id FROM countable AS entry WHERE entry.day <= ? AND {named.sql} "
             "AND entry.id NOT IN (SELECT entry FROM mention WHERE name = ?)"

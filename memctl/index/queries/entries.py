@@ -153,7 +153,7 @@ def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
 # -- filters ----------------------------------------------------------------------------------------------------------
 
 
-def condition_of(index: Index, query: Query, about: Sequence[Entity | str]) -> Filter:
+def condition_of(query: Query, about: Sequence[Entity | str]) -> Filter:
     """The condition that the query's filters make; `about` holds what its names were resolved to."""
     parts: list[str] = []
     values: list[Any] = []

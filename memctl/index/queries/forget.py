@@ -51,10 +51,10 @@ def _in_order(index: Index, ids: Iterable[tuple[int]]) -> list[Row]:
     return sorted(by_ids(index, (i for (i,) in ids)).values(), key=lambda entry: (entry.path, entry.line))
 
 
-def said_about(index: Index, who: Entity | str) -> Filter:
+def said_about(who: Entity | str) -> Filter:
     """What names somebody as @Name or [[Name]]; of an entity, also what holds all words of one of its names."""
     if isinstance(who, Entity):
-        return condition_of(index, Query(), [who])
+        return condition_of(Query(), [who])
     return Filter("entry.id IN (SELECT entry FROM mention WHERE name = ?)", (entity_key(who),))
 
 

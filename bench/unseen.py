@@ -320,9 +320,10 @@ def chats() -> None:
         with folder(f"chat-{name}") as root:
             words = ("ingest", str(DATA / "chats" / name), "--apply", "--owner", chat["owner"], "--date", chat["day"])
             done = command(root, *words)
-            keep = [each for each in questions(root) if each["kind"] == "keep"]
-        told = [(each["content"], str(each.get("anchor"))) for each in done.get("candidates", ())]
-        asked = [(" ".join([each["text"], *(str(side["content"]) for side in each["sides"])]), "") for each in keep]
+            keep = sum(each["kind"] == "keep" for each in questions(root))
+        told, asked = ([(each["content"], each["anchor"]) for each in done[way]] for way in ("candidates", "asked"))
+        if keep != len(asked):
+            print(f"ingest {name}: {len(asked)} are to be asked, review asks {keep}")
         one: Counter[str] = Counter(gold=len(chat["worthy"]), written=len(told), asked=len(asked))
         taken: dict[str, set[int]] = {"written": set(), "asked": set()}
         for way, (text, anchor) in [("written", each) for each in told] + [("asked", each) for each in asked]:

@@ -230,13 +230,16 @@ def _write_pairs(root: Path, mine: Sequence[Row]) -> dict[str, list[str]]:
     return found
 
 
+_MEANS = {"stated": "for", "superseded": "reversal"}
+
+
 def _said(memory: memctl.Memory, row: Row, beliefs: Sequence[Row], older: str, newer: str) -> set[str]:
     """What the newer line counts as below the belief; a reversal where the belief is not current any more."""
     said = set()
     for belief in beliefs:
         pieces = [(piece["source"], piece["verdict"]) for piece in belief["evidence"]]
         if (older, "stated") in pieces:
-            said |= {"for" if verdict == "stated" else verdict for source, verdict in pieces if source == newer}
+            said |= {_MEANS.get(verdict, verdict) for source, verdict in pieces if source == newer}
             said |= {"reversal"} if belief.get("over") or belief.get("superseded_by") else set()
     hits = memory.recall(row["belief"].split(": ", 1)[1], k=5).hits
     return said | {"reversal" for hit in hits if shows(hit, older) and hit.superseded_by}

@@ -1,13 +1,16 @@
 """How right stance is on labelled pairs: by rule what it judged and how often that was right, and how many it found at all.
 
     python bench/stance.py [FILE...] [--misses] [--ablate]
-    python bench/stance.py --conversations FOLDER LABELS [--misses]
+    python bench/stance.py --tell FOLDER NAME... > lines.jsonl          # what ingest makes of conversations
+    python bench/stance.py --lines lines.jsonl [LABELS...] [--misses]   # the labelled pairs among those lines
 
 A line of a file: {"lang": "en", "belief": "O(0.8) @P: …", "fact": "W @P: …", "label": "for|against|reversal|neither"}; where no
 label of a file says reversal, an end counts as against. Without files: all sets of tests/data/stance that no rule was built on.
 
-FOLDER holds conversations by another hand (`locomo/conv-26/memory/2023-05-08.md`, a turn a line: `- **Name**: text`). They are
-ingested day by day, each person once as the owner, and judged by labels that name lines by citation and id, never by text.
+FOLDER holds conversations by another hand (`locomo/conv-26/memory/2023-05-08.md`, a turn a line: `- **Name**: text`), which are
+ingested day by day, each person once as the owner. The labels (tests/data/stance/conversations-*.jsonl) name lines by citation
+and id, never by text. They are of the lines that ingest made at 74ce291: check that out and run its ingest with this file
+(`PYTHONPATH=<there> python bench/stance.py --tell …`); a later ingest makes other lines, of which few are labelled.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import argparse
 import json
 import re
 import tempfile
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from pathlib import Path
@@ -122,23 +125,15 @@ def _as_user(text: str, owner: str) -> str:
     return "\n".join(made) + "\n"
 
 
-def labelled(folder: Path, labels: Iterable[dict[str, str]]) -> list[dict[str, Any]]:
-    """The labelled pairs of lines, as far as ingest still makes one of each of the turns that they cite."""
-    wanted = list(labels)
-    told: dict[str, dict[str, str]] = defaultdict(dict)
-    for name in sorted({"/".join(each["belief"].split("/")[:2]) for each in wanted}):
-        for place, ref, line in told_in(folder / name):
-            told[place][ref] = line
-
-    def line_of(cited: str) -> str | None:
-        place, ref = cited.split(" ")
-        lines = told.get(place, {})
-        return lines.get(ref) or (next(iter(lines.values())) if len(lines) == 1 else None)
-
-    rows = [
-        {"belief": line_of(each["belief"]), "fact": line_of(each["fact"]), "label": each["label"]} for each in wanted
-    ]
-    return [row for row in rows if row["belief"] and row["fact"] and row["belief"].startswith("O")]
+def labelled(lines: Path, labels: Iterable[dict[str, str]]) -> list[dict[str, Any]]:
+    """The labelled pairs of which both lines are among those that were told."""
+    told = {(row["at"], row["id"]): row["line"] for row in rows_of(lines)}
+    found = []
+    for each in labels:
+        belief, fact = (told.get(tuple(each[side].split(" "))) for side in ("belief", "fact"))  # type: ignore[arg-type]
+        if belief and fact:
+            found.append({"belief": belief, "fact": fact, "label": each["label"]})
+    return found
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -150,16 +145,23 @@ def main() -> None:
     """Read the files, judge every pair, print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
-    parser.add_argument("--conversations", type=Path, help="the folder of conversations that the labels cite")
+    parser.add_argument("--tell", type=Path, help="print what ingest makes of the conversations of this folder")
+    parser.add_argument("--lines", type=Path, help="the lines that the labels cite")
     parser.add_argument("--misses", action="store_true", help="list the pairs judged otherwise, with the reason")
     parser.add_argument("--ablate", action="store_true", help="switch each rule off, count what changes")
     options = parser.parse_args()
+    if options.tell:
+        for name in options.files:
+            for place, ref, line in told_in(options.tell / name):
+                print(json.dumps({"at": place, "id": ref, "line": line}, ensure_ascii=False), flush=True)
+        return
     everything = []
-    for path in options.files or [_DATA / f"{name}.jsonl" for name in SETS]:
+    sets = ("conversations-dev", "conversations-held") if options.lines else SETS
+    for path in options.files or [_DATA / f"{name}.jsonl" for name in sets]:
         rows = rows_of(path)
-        if options.conversations:
-            found = labelled(options.conversations, rows)
-            print(f"{path.name}: {len(found)} of {len(rows)} labelled pairs are still told")
+        if options.lines:
+            found = labelled(options.lines, rows)
+            print(f"{path.name}: {len(found)} of {len(rows)} labelled pairs are told")
             rows = found
         report(path.stem, rows, options.misses)
         everything += rows

@@ -39,6 +39,7 @@ bench: $(VENV)/ready  ## speed beside baselines, at 10,000 facts (FACTS=100000 f
 judge: $(VENV)/ready  ## stance, conflicts, beliefs and ingest on labelled sets and planted histories
 	$(RUN)/python bench/stance.py
 	$(RUN)/python bench/conflicts.py --held
+	$(RUN)/python bench/replacement.py --held
 	$(RUN)/python bench/beliefs.py
 	$(RUN)/python bench/ingest.py tests/data/ingest/dev.jsonl tests/data/ingest/held.jsonl
 

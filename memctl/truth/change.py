@@ -148,8 +148,7 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> Change | None:
     one, other = pair.one, pair.other
-    done = pair.older.kind is Kind.EXPERIENCE or ("event" in one.marks and "cancelled" not in other.marks)
-    if done or "unsure" in one.marks or "added" in other.marks:
+    if ("event" in one.marks and "cancelled" not in other.marks) or "unsure" in one.marks or "added" in other.marks:
         return None
     if not _is_one_subject(one, other) or (pair.of_notes and not _is_plain(pair)):
         return None
@@ -157,7 +156,9 @@ def _judged(pair: _Pair) -> Change | None:
     mine, its = pair.weigh(one.words), pair.weigh(other.words)
     alike = 2 * shared / (mine + its) if mine + its else 0.0
     parts = (shared / mine if mine else 0.0), (shared / its if its else 0.0)
-    for rule in (_same_but_value, _denied, *(() if pair.together else (_ended, _changed, _topic))):
+    done, late = pair.older.kind is Kind.EXPERIENCE, not pair.together
+    changes = (_ended, _changed, _topic) if late and not done else ()
+    for rule in (*(() if done else (_same_but_value,)), _denied, *changes):
         found = rule(pair, _Likeness(shared, alike, *parts))
         if found:
             return _heard(found) if "unsure" in other.marks else found
@@ -281,7 +282,7 @@ def _spelled(sentence: Sentence, stems: frozenset[str]) -> str:
 def _denied(pair: _Pair, like: _Likeness) -> Change | None:
     """Word for word the same, one of them denied or with an opposite in it: both cannot hold."""
     one, other = pair.one, pair.other
-    if {"now", "change", "event", "unsure"} & other.marks or (pair.newer.kind is Kind.EXPERIENCE and not pair.together):
+    if {"now", "change", "event", "unsure"} & other.marks:
         return None
     if ("denied" in one.marks) != ("denied" in other.marks) and like.alike > 0.99 and _is_whole(pair):
         return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)

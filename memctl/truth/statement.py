@@ -58,24 +58,27 @@ class Sentence(NamedTuple):
 @lru_cache(maxsize=20_000)
 def read_sentences(text: str, names: frozenset[str]) -> tuple[Sentence, ...]:
     """The sentences of a line, without questions and conditions; `names` are the terms of those the line is about."""
-    found = []
-    for piece in [*_pieces(_spoken(text))][:_MOST_SENTENCES]:
-        folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
-        if not _fits("no statement", folded):
-            found.append(_read(folded, names))
-    return tuple(found)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    """The sentences of a text, also those that a semicolon ends, each once more up to its first comma."""
-    for sentence in split_sentences(text):
+    found: list[Sentence] = []
+    for sentence in split_sentences(_spoken(text)):
         for piece in filter(str.strip, re.split(r"[;；]", sentence)):
-            yield piece
-            clause, comma, _ = re.sub(r"[，—]|, | – ", "\0", piece, count=1).partition("\0")
-            if comma and len(clause) > _SHORTEST:
-                yield clause
+            folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))
+            if not _fits("no statement", folded):
+                found += _with_clauses(folded, names)
+    return tuple(found[:_MOST_SENTENCES])
 
 
+def _with_clauses(text: str, names: frozenset[str]) -> Iterator[Sentence]:
+    """A sentence, once more up to its first comma, and where it is known whom it is about, after that: a guess in all of them."""
+    whole = _read(text, names)
+    yield whole
+    clause, comma, rest = _COMMA.sub("\0", text, count=1).partition("\0")
+    for part in (clause, rest) if names else (clause,):
+        if comma and len(part) > _SHORTEST and not _fits("no statement", part):
+            made = _read(part, names)
+            yield made._replace(marks=made.marks | (whole.marks & {"unsure"}))
+
+
+_COMMA = re.compile(r"[，—]|, |: | – ")
 _SHORTEST = 8  # characters of a clause that may stand alone
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
 

@@ -342,7 +342,10 @@ class _Run:
         for pair in self._asked:
             belief = self._by_id[pair.belief]
             known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
-            if belief.over is None and pair.fact not in known:
+            first = (
+                belief.is_current or pair.judgement.kind == "reversal"
+            )  # whether it still holds, then what speaks for it
+            if belief.over is None and first and pair.fact not in known:
                 found.append(pair)
         return found
 

@@ -33,6 +33,7 @@ from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import stop_terms, terms
+from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from .change import Change, Statement, Weight, judge_change, stated_by
@@ -161,7 +162,7 @@ def _place(entry: Row) -> tuple[str, str, int]:
 
 def _speaks(entry: Row) -> bool:
     """False for copies, what memctl wrote, notes outside of the daily logs, and an opinion that is hardly held."""
-    if entry.block is not None or entry.kind == Kind.OBSERVATION.value:
+    if entry.block is not None or entry.kind == Kind.OBSERVATION.value or entry.path == OPINIONS:
         return False
     if entry.role == Role.FACT.value:
         return entry.kind != Kind.OPINION.value or (entry.confidence or 0.0) >= _FIRM

@@ -10,8 +10,10 @@ from face_helpers import memory_on, write_pages
 
 from memctl.beliefs.replay import AskedPair
 from memctl.beliefs.view import BeliefView, beliefs
+from memctl.conflicts.listing import conflicts
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import Planner, reflect
+from memctl.review.collect import questions
 
 TODAY = date(2025, 11, 30)
 HELD = "O(0.8) @Anna: Prefers morning meetings, before 10. ^held"
@@ -70,6 +72,14 @@ def test_a_superseded_belief_looks_superseded(tmp_path: Path) -> None:
     log.write_text("# nothing\n", "utf-8")
     reflect(memory_on(workspace, TODAY))
     assert "- O(c=0.80) @Anna: Prefers morning" in page.read_text("utf-8")
+
+
+def test_what_ended_a_belief_is_asked_no_more(tmp_path: Path) -> None:
+    """It is no conflict either, and a second reflect changes nothing."""
+    workspace = told(tmp_path, d03="- O(0.6) @Ирина: Любит чай. ^held", d10="- O @Ирина: Больше не любит чай. ^over")
+    assert not reflect(memory_on(workspace, TODAY)).changed
+    assert view(workspace, "o-held").over == date(2025, 11, 10)
+    assert conflicts(memory_on(workspace, TODAY)) == () and questions(memory_on(workspace, TODAY)) == ()
 
 
 @pytest.mark.parametrize(("source", "strength"), [("", "1"), (",src=agent", "1"), (",src=llm:qwen", "0.5")])

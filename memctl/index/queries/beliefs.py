@@ -123,13 +123,13 @@ def side_by_side(index: Index, refs: Iterable[str]) -> dict[str, set[int]]:
 
 
 def weighed(index: Index, refs: Iterable[str]) -> dict[str, set[str]]:
-    """What the beliefs make of each id: `stated` one, or `weighed` for or against one; ids of no belief are left out."""
+    """What the beliefs make of each id: `stated` one, or `weighed` for, against or at the end of one; others are left out."""
     found: dict[str, set[str]] = defaultdict(set)
     for target, relation in index.rows_in(
-        "SELECT DISTINCT target, relation FROM link WHERE relation IN ('stated', 'weighed') AND target IN ({keys})",
+        "SELECT DISTINCT target, relation FROM link WHERE relation IN ('stated', 'weighed', 'ended') AND target IN ({keys})",
         refs,
     ):
-        found[target].add(relation)
+        found[target].add("stated" if relation == "stated" else "weighed")
     return found
 
 

@@ -1,4 +1,4 @@
-"""SimilarNames that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
+"""Names that may mean the same: what is worth a question to a person, and never a reason to merge anything."""
 
 from __future__ import annotations
 
@@ -11,30 +11,19 @@ from typing import NamedTuple
 
 from ..language.names import entity_key, is_han, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
+from ..language.words import languages, words
 
 SLIP_LETTERS = 6  # a shorter word with one letter changed is another word
 ALIKE = 0.9  # trigram similarity (Jaccard, as in pg_trgm) from which long names are alike
 _CROWD = 40  # names that share a form: it does not tell them apart
 
-# Words of which the opposite makes another thing, and words that make a thing out of a name.
-_APART = """
-jr sr junior senior old new north south east west upper lower left right inner outer front back dev prod test stage
-staging production development beta alpha client server input output first second third
-старший младший старый новый северный южный восточный западный верхний нижний левый правый первый второй третий
-"""
-_THINGS = """
-api app bot server client service project team group database db gateway station inc ltd llc gmbh foundation university
-institute street river lake city conference release department office bank hotel airport library cloud bridge
-проект команда группа сервер сервис институт университет улица банк фонд отдел станция
-"""
-_FILLERS = "the a an of and for at in de la le el der die das von van du и в на по из от"
 _ROMAN = re.compile("x{0,2}(?:i{1,3}|i?v|vi{1,3}|ix)|x{1,2}")
 _NUMBERS = re.compile(r"\d+")
 
 
 @cache
-def _words(table: str) -> frozenset[str]:
-    return frozenset(table.split())
+def _words(section: str) -> frozenset[str]:
+    return frozenset(word for language in languages() for word in words(language, "similar").get(section, ()))
 
 
 class Near(NamedTuple):
@@ -136,7 +125,7 @@ def _blocks(form: _NameForm) -> Iterator[str]:
         if len(word) >= SLIP_LETTERS and word.isalpha():
             yield from (f"{rest}/{word[:cut]}{word[cut + 1 :]}" for cut in range(1, len(word)))
             yield f"{rest}/{word}"
-        elif word in _words(_FILLERS):
+        elif word in _words("fillers"):
             yield f"{rest}/"
     if len(form.words) > 3:
         yield " ".join(sorted(form.words)) + "/"
@@ -147,7 +136,7 @@ def _firsts(form: _NameForm) -> Iterator[str]:
     name = form.name.strip()
     if len(name) == 3 and all(map(is_han, name)) and is_surname(name[0]):
         yield name[1:]
-    things = _words(_FILLERS) | _words(_THINGS)
+    things = _words("fillers") | _words("things")
     if len(form.words) in (2, 3) and not form.marks and _is_name(form) and things.isdisjoint(form.words):
         yield form.sounds[0]
 
@@ -173,7 +162,7 @@ def _alike(one: _NameForm, other: _NameForm) -> str:
         return ""
     only = [word for word in one.words if word not in other.words]
     there = [word for word in other.words if word not in one.words]
-    if set(only) ^ set(there) and (set(only) | set(there)) & _words(_APART):
+    if set(only) ^ set(there) and (set(only) | set(there)) & _words("apart"):
         return ""
     if not only and not there:
         return "the same words in another order" if len(one.words) == len(other.words) else ""
@@ -222,7 +211,7 @@ def _gendered(one: str, other: str) -> bool:
 def _slipped(one: _NameForm, other: _NameForm, only: Sequence[str], there: Sequence[str]) -> str:
     if len(only) == len(there) == 1 and is_slip(only[0], there[0]):
         return "one letter differs"
-    words = [word for word in (*only, *there) if word not in _words(_FILLERS)]
+    words = [word for word in (*only, *there) if word not in _words("fillers")]
     close = not words or (len(only) == len(there) == 1 and _edits(*only, *there)[0] == "near")
     return "spelled almost alike" if close and similarity(one.words, other.words) >= ALIKE else ""
 
@@ -233,18 +222,17 @@ def similarity(one: Iterable[str], other: Iterable[str]) -> float:
     return len(a & b) / len(a | b)
 
 
-_VOWELS = frozenset("aeiouyаеёиоуыэюя")
-_UNSTRESSED = ("ae", "ei", "iy", "ao", "ou", "аое", "еи", "еэ", "иы", "ея", "ую")
-_KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm", "йцукенгшщзхъ", "фывапролджэ", "ячсмитьбю")
-_SOUNDS = ("bp", "dt", "gk", "vfw", "sz", "cks", "mn", "lr", "бп", "дт", "гк", "вф", "зс", "мн", "лр", "шщ", "жш", "цс")
-
-
 @cache
 def _mistaken() -> frozenset[tuple[str, str]]:
     """Letters that are written for each other: neighbours on a keyboard, and alike in sound."""
-    beside = [(a, b) for row in _KEYS for a, b in pairwise(row)]
-    beside += [(a, b) for group in (*_SOUNDS, *_UNSTRESSED) for a in group for b in group]
+    beside = [(a, b) for row in _words("keys") for a, b in pairwise(row)]
+    beside += [(a, b) for group in (*_words("sounds"), *_words("unstressed")) for a in group for b in group]
     return frozenset((*beside, *((b, a) for a, b in beside)))
+
+
+@cache
+def _vowels() -> frozenset[str]:
+    return frozenset("".join(_words("vowels")))
 
 
 def is_slip(one: str, other: str) -> bool:
@@ -260,10 +248,10 @@ def is_slip(one: str, other: str) -> bool:
     if kind == "swap":
         return True
     if len(letters) == 2:
-        vowels = letters[0] in _VOWELS and letters[1] in _VOWELS
+        vowels = set(letters) <= _vowels()
         return (letters[0], letters[1]) in _mistaken() and not (vowels and at >= len(one) - 3)
     doubled = letters in (max(one, other, key=len)[at - 1], max(one, other, key=len)[at + 1 : at + 2])
-    return doubled or letters in _VOWELS or min(len(one), len(other)) >= SLIP_LETTERS + 1
+    return doubled or letters in _vowels() or min(len(one), len(other)) >= SLIP_LETTERS + 1
 
 
 def _edits(one: str, other: str) -> tuple[str, int, str]:

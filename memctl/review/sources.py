@@ -34,11 +34,12 @@ def doubts(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    for pair in (*replaced_since(memory), *slot_conflicts(memory)):
+    for pair in (*slot_conflicts(memory), *replaced_since(memory)):
         if not pair.judgement.is_certain:
-            kind = "replaced" if is_trusted(pair.newer.origin) else "trust"
-            why = f"{pair.judgement.rule}: {pair.judgement.reason}".removesuffix(": ")
-            yield Doubt(kind, (pair.older.ref, pair.newer.ref), why)
+            sides = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
+            kind = "replaced" if is_trusted(sides[1].origin) else "trust"
+            reason = f"{pair.judgement.rule.removeprefix('replaced: ')}: {pair.judgement.reason}"
+            yield Doubt(kind, (sides[0].ref, sides[1].ref), reason.strip(": "))
 
 
 def _due(memory: OpenMemory) -> Iterator[Doubt]:

@@ -93,7 +93,9 @@ def validities(claims: Sequence[Claim], today: date) -> Mapping[int, Validity]:
         if len(line) > 1:
             _run_slot(line, today, found)
     for claim, target, corrects in named:
-        if corrects or has_begun(claim.valid, today):  # what is superseded is true until the other begins
+        # What is superseded is true until the other begins; a plan is over when another one is told in its place.
+        was_ahead = claim.day is not None and not has_begun(target.valid, claim.day)
+        if corrects or was_ahead or has_begun(claim.valid, today):
             _replace(found, target, claim, retracted=target.id in wrong)
     return found
 

@@ -218,3 +218,13 @@ def test_a_line_speaks_for_the_one_that_it_names() -> None:
     assert found[1].replaced_by == 2 and found[1].valid.last == day(4)
     assert found[2].replaced_by is None and found[3].replaced_by is None
     assert validities([old, answer], TODAY)[1].replaced_by == 3  # the line it names is gone: the answer still counts
+
+
+def test_a_plan_is_over_when_another_is_told_in_its_place() -> None:
+    """What holds until a later day holds until then; a plan that was never there yet does not wait for the new one."""
+    later, until_then = date(2025, 12, 12), claim(1, day(1))._replace(slots=())
+    plan = claim(1, date(2025, 12, 10), told=day(1))._replace(slots=())
+    new = claim(2, later, told=day(20))._replace(slots=(), supersedes=("f-1",))
+    assert validities([plan, new], TODAY)[1].replaced_by == 2
+    assert validities([until_then, new], TODAY)[1].replaced_by is None
+    assert validities([until_then, new], later)[1].replaced_by == 2

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from ..judgement import Judgement, Tier, judged
+from ..judgement import RULES, Judgement, Tier, judged
 from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
 from .conversation import Before, EarlierStatement, agreed, answered, chosen, corrected, found_out, outcome
@@ -178,15 +178,17 @@ def _candidate(
     )  # fmt: skip
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
-    yield CandidateFact(_with_key(fact), turn.number, name, _judgement(found), sentence.said, corrects)
+    judgement = _judgement(found, before.between_people)
+    yield CandidateFact(_with_key(fact), turn.number, name, judgement, sentence.said, corrects)
 
 
-def _judgement(found: FoundStatement) -> Judgement:
-    """Told where the person said so; else what the measured precision of the rule allows."""
+def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
+    """Told where the person said so; else what the measured precision of the rule allows, in a chat of two people maybe another."""
     reason = one_line(found.reason)
     if found.rule in ("remember", "standing"):
         return Judgement("keep", found.rule, Tier.TOLD, reason)
-    return judged("keep", found.rule, f"keep {found.rule}", reason)
+    apart = f"keep {found.rule}, between people"
+    return judged("keep", found.rule, apart if between_people and apart in RULES else f"keep {found.rule}", reason)
 
 
 def _tidy(text: str) -> str:

@@ -23,6 +23,7 @@ _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs
 _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
+_TELLING = 5  # terms from which an inexact statement is worth a question
 _ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CLOSED = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`"
@@ -126,8 +127,9 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
     parts = list(stated_parts(sentence))
     for part in parts:
         exact = exactness(part)
+        told = max(exact, int(len(query_terms(part.plain)) >= _TELLING))
         for rule, kept in _RULES.items():
-            sign = part.has(rule) if exact >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
+            sign = part.has(rule) if told >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
             if sign:
                 sure = exact >= 2 and (rule != "decision" or len(set(query_terms(part.plain))) >= _DECIDED)
                 name = rule if sure else f"{rule}, thin"
@@ -146,15 +148,15 @@ def stated_parts(whole: Sentence) -> Iterator[Sentence]:
     if part.opens("condition"):
         return
     for good, run in groupby(_clauses(part), key=_is_statement):
-        clauses = list(run) if good else []
-        while clauses and _says_nothing(clauses[0], len(clauses)):
-            del clauses[0]
-        while clauses and not exactness(clauses[-1][0]) and _says_nothing(clauses[-1], len(clauses)):
-            del clauses[-1]
-        if clauses:
-            found = part.cut(clauses[0][1], clauses[-1][2]).without_leads("lead")
-            if _stands_alone(found, clauses[0][0]):
+        whole_run = list(run) if good else []
+        for clauses in (
+            _trimmed(whole_run),
+            whole_run if any(exactness(clause[0]) > _AIM for clause in whole_run) else [],
+        ):
+            found = part.cut(clauses[0][1], clauses[-1][2]).without_leads("lead") if clauses else None
+            if found and _stands_alone(found, clauses[0][0]):
                 yield found
+                break
 
 
 _Clause = tuple[Sentence, int, int]
@@ -176,6 +178,16 @@ def _is_statement(clause: _Clause) -> bool:
     if said.is_question or any(map(said.has, ("unsure", "you", "reported"))):
         return False
     return bool(said.has("decision")) or not said.opens("ask")
+
+
+def _trimmed(run: list[_Clause]) -> list[_Clause]:
+    """A run of clauses without those at its ends that say nothing."""
+    first, last = 0, len(run)
+    while first < last and _says_nothing(run[first], len(run)):
+        first += 1
+    while first < last and not exactness(run[last - 1][0]) and _says_nothing(run[last - 1], len(run)):
+        last -= 1
+    return run[first:last]
 
 
 def _says_nothing(clause: _Clause, beside: int) -> bool:

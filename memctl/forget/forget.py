@@ -36,6 +36,7 @@ from ..vectors.embed import erase_vectors
 from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, without_evidence
 from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
+_REFLECTED = {"summary", "lessons", "digest"}  # blocks by which it is known that reflect wrote pages here
 _ROUNDS = 3  # for pages that somebody saves meanwhile
 _ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects", "by": "by"}
 
@@ -342,7 +343,8 @@ class _ForgetPlanner:
         plan.edits = sorted(edits, key=lambda edit: (edit.path in redacted, edit.path))
         plan.scrubbed = [edit.path for edit in plan.edits if edit.path not in redacted]
         plan.selection.left = list(dict.fromkeys(self._left))
-        plan.is_reflected = bool(plan.selection.chosen) and any(True for _ in copies_on(self._index))
+        written = _REFLECTED.intersection(name for _, name in copies_on(self._index))
+        plan.is_reflected = bool(plan.selection.chosen and written)
         return plan
 
 

@@ -33,7 +33,7 @@ _OPEN_FENCE = 2000  # lines after which a fence that nothing closes was none
 _AHEAD = 400  # lines by which it is judged who speaks
 _MOST_PEOPLE = 4
 _MOST_LINES = 100_000  # of a page without speakers
-_MOSTLY = 0.7  # the share of a dialogue's paragraphs that begin with a speaker
+_MOSTLY = 0.7  # the share of a dialogue's paragraphs that begin with a speaker, and of speakers with a time
 
 
 @cache
@@ -113,7 +113,8 @@ def _cast(lines: list[str], owner: str | None) -> _Cast | None:
             dict.fromkeys(known, len(labels))
         )
         known |= {name: "user" for name, count in others.most_common(1) if count > 1}
-    return _Cast(known, first.style, bool(first.stamp), len(alike) > 1 and alike[1][1])
+    stamped = sum(bool(label.stamp) for label, _ in alike) >= _MOSTLY * len(alike)
+    return _Cast(known, first.style, stamped, len(alike) > 1 and alike[1][1])
 
 
 class _Fence:

@@ -317,3 +317,18 @@ def test_anything_is_edited_rightly_or_refused(inside: str, name: str) -> None:
     except ValueError:
         return
     assert entity_key(name) not in map(entity_key, aliases(back))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("---\r\ntype: person\naliases: [a]\r\n---\nx\n", "---\r\ntype: person\naliases: [a, b]\n---\nx\n"),
+        ("---\r\ntype: person\r\naliases: a\n---\nx\n", "---\r\ntype: person\r\naliases: [a, b]\n---\nx\n"),
+        ("", "---\naliases:\n  - b\n---\n"),
+        ("---\n  aliases:\n---\n", "---\n  aliases:\n  - b\n---\n"),
+        ("---\ntags: [x]\naliases: []\n---\n", "---\ntags: [x]\naliases: [b]\n---\n"),
+    ],
+)
+def test_only_the_line_of_the_list_changes(text: str, expected: str) -> None:
+    """Line ends of the others stay, though they are mixed; an empty page gets no empty line."""
+    assert with_names(text, add=["b"]) == expected

@@ -59,19 +59,15 @@ def live(folder: Path, root: Path, days: int) -> tuple[date, list[int]]:
         while due <= day:
             diffs.append(reflected(root, due))
             due += timedelta(days=7)
-        for owner, said in transcripts(session):
-            at(root, day).ingest(io.BytesIO(said.encode()), apply=True, day=str(day), owner=owner, form="markdown")
+        at(root, day).ingest(io.BytesIO(transcript(session).encode()), apply=True, day=str(day), form="markdown")
     diffs.append(reflected(root, due))
     return due, diffs
 
 
-def transcripts(session: Path) -> Iterator[tuple[str | None, str]]:
-    """The turns of a day as a chat in Markdown, with who says I in it: of two people each in turn."""
+def transcript(session: Path) -> str:
+    """The turns of a day as a chat in Markdown: `**Name:** text`."""
     turns = re.findall(r"(?m)^- (?:\d\d:\d\d )?\*\*(.+?)\*\*: (.*)$", session.read_text("utf-8"))
-    people = [name for name in dict.fromkeys(name for name, _ in turns) if name not in ("user", "assistant")]
-    for owner in people or [None]:
-        roles = {"user": "User", "assistant": "Assistant"} | dict.fromkeys(people, "Assistant") | {owner or "": "User"}
-        yield owner, "\n\n".join(f"{roles[name]}: {text}" for name, text in turns) + "\n"
+    return "\n\n".join(f"**{name.capitalize()}:** {text}" for name, text in turns) + "\n"
 
 
 def at(root: Path, day: date) -> memctl.Memory:
@@ -93,11 +89,12 @@ def reflected(root: Path, day: date) -> int:
 
 def texts(root: Path) -> dict[str, list[str]]:
     """The lines of every page of bank/."""
-    return {str(path): path.read_text("utf-8").splitlines() for path in (root / "bank").rglob("*.md")}
+    pages = [path for path in (root / "bank").rglob("*.md") if path.name != "review.md"]
+    return {str(path): path.read_text("utf-8").splitlines() for path in pages}
 
 
 def size(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*.md"))
+    return sum(path.stat().st_size for path in folder.rglob("*.md") if path.name != "review.md")
 
 
 def sentences(root: Path) -> Iterator[str]:

@@ -25,11 +25,12 @@ from ..truth.judge import Validities, judge
 from .entity_pages import Place, cite
 from .fact_source import IMPORTANT, FactSource
 
-ENOUGH = 8  # facts of a week from which it has a page: fewer are as quickly read in the logs
+ENOUGH = 12  # facts of a week from which it has a page: fewer are as quickly read in the logs
 _FEWEST, _MOST = 5, 10  # sentences
-_SHARE = 3  # facts for each sentence
+_SHARE = 4  # facts for each sentence
 _OF_ONE_KIND = 4
 _STEP = 0.1  # of confidence: a smaller move is no news
+_FIRM = 0.8  # confidence from which an opinion is
 
 
 class Sentence(NamedTuple):
@@ -166,6 +167,12 @@ class _Told:
     def _stands(self, row: Row) -> bool:
         standing = self._verdict.validity[row.id]
         return standing.replaced_by is None and not standing.retracted
+
+
+def _matters(row: Row) -> bool:
+    """True for what was done, for what its author called important, and for an opinion that is firmly held."""
+    firm = row.kind == "opinion" and (row.confidence or 0) >= _FIRM
+    return firm or row.kind == "experience" or (row.importance or 0) >= IMPORTANT
 
 
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[Sentence]:

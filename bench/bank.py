@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import io
+import json
 import re
 import shutil
 import tempfile
@@ -59,15 +60,21 @@ def live(folder: Path, root: Path, days: int) -> tuple[date, list[int]]:
         while due <= day:
             diffs.append(reflected(root, due))
             due += timedelta(days=7)
-        at(root, day).ingest(io.BytesIO(transcript(session).encode()), apply=True, day=str(day), form="markdown")
+        at(root, day).ingest(io.BytesIO(transcript(session)), apply=True, day=str(day), form="openai")
     diffs.append(reflected(root, due))
     return due, diffs
 
 
-def transcript(session: Path) -> str:
-    """The turns of a day as a chat in Markdown: `**Name:** text`."""
+def transcript(session: Path) -> bytes:
+    """The turns of a day as a chat in OpenAI's form; of two people both are users with a name."""
     turns = re.findall(r"(?m)^- (?:\d\d:\d\d )?\*\*(.+?)\*\*: (.*)$", session.read_text("utf-8"))
-    return "\n\n".join(f"**{name.capitalize()}:** {text}" for name, text in turns) + "\n"
+    said = [
+        {"role": who, "content": text}
+        if who in ("user", "assistant")
+        else {"role": "user", "name": who, "content": text}
+        for who, text in turns
+    ]
+    return json.dumps(said).encode()
 
 
 def at(root: Path, day: date) -> memctl.Memory:

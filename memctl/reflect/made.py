@@ -10,6 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -193,10 +194,14 @@ def _renamed(last: Made, now: Made) -> set[str]:
 
 def program_of(workspace: Workspace) -> str:
     """Changes with the program, its words, and the settings."""
-    files = sorted(
-        path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in (".py", ".txt", ".toml")
-    )
-    return _sha(b"\0".join([repr(workspace.settings).encode(), *(path.read_bytes() for path in files)]))
+    return _sha(f"{_program()} {workspace.settings!r}".encode())
+
+
+@cache
+def _program() -> str:
+    kinds = (".py", ".txt", ".toml")
+    files = sorted(path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in kinds)
+    return _sha(b"\0".join(path.read_bytes() for path in files))
 
 
 def _sha(data: bytes) -> str:

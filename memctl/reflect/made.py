@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..beliefs.belief import belief_id
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import (
@@ -26,6 +27,7 @@ from ..index.queries.beliefs import (
     naming,
     page_hashes,
     retractable,
+    speaking,
 )
 from ..index.queries.entries import by_refs
 from ..index.row import Row
@@ -76,6 +78,11 @@ class Changes(NamedTuple):
     weeks: set[str]
     first: date | None
     rows: tuple[Row, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if bank/ is as it is to be."""
+        return not (self.whole or self.first or self.names or self.tasks or self.weeks)
 
 
 def read_made(workspace: Workspace) -> Made | None:
@@ -146,6 +153,8 @@ def changes(memory: OpenMemory, last: Made | None, now: Made, since: date | None
     renamed = _renamed(last, now)
     beside = {name for fact in about_names(index, renamed) for name in fact.names.split("\n")}
     days |= {row.day for row in naming(index, renamed, today) if row.day}
+    if not pages and not rows and last == now:
+        return Changes(False, set(), set(), set(), None)
     if page_id(OPINIONS) in pages or last.answers != now.answers:
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
@@ -159,8 +168,15 @@ def changes(memory: OpenMemory, last: Made | None, now: Made, since: date | None
         {part[1:] for part in parts if part[0] == "#"} | {row.task for row in reached if row.task},
         {part for part in parts if part[0] not in "@#"} | weeks | {week_of(last.day), week_of(now.day)},
         first,
-        tuple(facts_between(index, first, today)) if first else (),
+        facts_from(memory, first) if first else (),
     )
+
+
+def facts_from(memory: OpenMemory, first: date) -> tuple[Row, ...]:
+    """The facts told from a day on, with older ones that speak by their id to a belief that one of these states."""
+    told = facts_between(memory.index, first, memory.today)
+    refs = {ref for row in told if row.kind == "opinion" for ref in (row.ref, belief_id(row.ref))}
+    return tuple({row.id: row for row in (*told, *speaking(memory.index, refs, memory.today))}.values())
 
 
 def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:

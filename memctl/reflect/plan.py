@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
-from ..beliefs.belief import Belief, belief_id
+from ..beliefs.belief import Belief
 from ..beliefs.merge import settled
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written
 from ..beliefs.page_write import unread_heads, write_opinions
@@ -21,11 +21,9 @@ from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import (
     days_due,
-    facts_between,
     merged_pages,
     names_told,
     pages_of_names,
-    speaking,
     tasks_between,
 )
 from ..index.queries.entries import by_refs
@@ -61,7 +59,7 @@ from .entity_pages import (
 )
 from .fact_source import FactSource
 from .lessons import Task, failures, lessons, reason_key
-from .made import begin, changes, read_made, week_of
+from .made import begin, changes, facts_from, read_made, week_of
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
@@ -98,6 +96,8 @@ class Planner:
 
     def plan(self, propose: bool) -> None:
         """Plan every page."""
+        if self._changes.is_empty and not propose:
+            return
         replay = self.beliefs()
         self.pages(replay)
         self.lessons()
@@ -174,13 +174,9 @@ class Planner:
         cited = {ref for entry in entries for ref in entry.refs}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
-        void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]
-        first = min([*void, *([self._changes.first] if self._changes.first else [])], default=None)
-        if first is not None and not self._changes.whole:
-            told = {row.id: row for row in facts_between(self._index, first, self._today)}
-            refs = {ref for row in told.values() if row.kind == "opinion" for ref in (row.ref, belief_id(row.ref))}
-            told |= {row.id: row for row in speaking(self._index, refs, self._today)}
-            facts = self._facts.evidence(list(told.values()))
+        void = min((b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten), default=None)
+        if void is not None and not self._changes.whole and void < (self._changes.first or date.max):
+            facts = self._facts.evidence(facts_from(self._memory, void))  # what counts no more had kept others silent
             places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
         judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
         answers, settled = self._facts.answers()

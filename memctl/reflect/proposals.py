@@ -35,7 +35,7 @@ from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from .fact_source import FactSource
-from .lessons import RELIABLE, Task
+from .lessons import Task
 
 CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
 
@@ -281,10 +281,11 @@ def _belief(index: Index, belief: Belief) -> Iterable[CoreCandidate]:
     stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
     if stated is None or stated.citation is None or stated.ref is None:
         return
-    evidence = [bullet for bullet in counted if bullet.verdict in ("for", "against")]
+    # Told, or said again in the same words: what a rule found is no reason to stand on the core page.
+    evidence = [bullet for bullet in counted if bullet.verdict in ("for", "against") and bullet.strength == 1.0]
     yield CoreCandidate(
         belief.fact.text, stated.ref, stated.citation, belief.fact.entities, "O", belief.day, confidence=float(belief.number),
-        evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in counted}),
+        evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in (stated, *evidence)}),
         holds=belief.is_current, person=_is_person(index, belief.fact.entities),
     )  # fmt: skip
 
@@ -292,7 +293,7 @@ def _belief(index: Index, belief: Belief) -> Iterable[CoreCandidate]:
 def _lessons(index: Index, task: Task) -> Iterable[CoreCandidate]:
     for strategy in task.strategies:
         days = {outcome.day for outcome in strategy.outcomes if outcome.day}
-        if strategy.ok < RELIABLE or not days:
+        if "reliable" not in strategy.labels or not days:
             continue
         first = strategy.outcomes[0]
         total = strategy.ok + strategy.failed

@@ -1,0 +1,153 @@
+"""What makes a night cheap changes nothing: rows from lines that are known already, an index that is fresh at its end."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from face_helpers import TODAY, fixture_copy, memory_on, write_pages
+
+from memctl.index import sync as sync_module
+from memctl.index.heal import with_index
+from memctl.index.index import Index
+from memctl.index.queries.beliefs import terms_held
+from memctl.index.reread import reread
+from memctl.index.rows import rows_of
+from memctl.index.sync import sync, verify
+from memctl.notes.workspace import Workspace
+from memctl.recall import entry_hits
+from memctl.reflect import fact_source
+from memctl.reflect import reflect as night
+from memctl.reflect.reflect import reflect
+
+PATH = "bank/world.md"
+PAGE = """# World
+
+<!-- memctl:begin world sha=00 -->
+### Ann
+
+- **role**: Leads the gateway. · [2025-11-17#L5](../memory/2025-11-17.md#L5 "f-1a2b3c4d")
+  - failed: the timeout of `nginx.conf`, 504 · [2025-11-18#L7](../memory/2025-11-18.md#L7)
+<!-- memctl:end world -->
+
+- W @Ann: Анна любит чай. 喜欢茶 ^a
+- W @Ann, cue="night watch": Twice the same line.
+- W @Ann, cue="night watch": Twice the same line.
+
+```
+a fence, and what stands in it
+```
+"""
+
+
+def test_terms_that_are_held_give_equal_rows() -> None:
+    rows = rows_of(PATH, PAGE)
+    held = {(row.role, row.digest): row.own for row in rows.rows}
+    changed = PAGE.replace("### Ann", "### Ann\n\n- a new line", 1).replace("- W", "- B", 1)
+    for text in (PAGE, changed):
+        with patch("memctl.index.rows.terms", side_effect=AssertionError) if text is PAGE else patch.dict({}):
+            made = rows_of(PATH, text, held)
+        assert made == rows_of(PATH, text)
+
+
+def test_a_large_page_that_changed_is_read_with_what_the_index_holds(tmp_path: Path) -> None:
+    workspace = write_pages(tmp_path / "notes", {PATH: PAGE})
+    with_index(workspace, lambda index: sync(workspace, index))
+    held = with_index(workspace, lambda index: terms_held(index, PATH))
+    assert held == {(row.role, row.digest): row.own for row in rows_of(PATH, PAGE).rows}
+    (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- a new line\n", 1), "utf-8")
+    with (
+        patch.object(sync_module, "_LARGE_PAGE", 1),
+        patch("memctl.index.rows.terms", side_effect=lambda _: ["new"]) as made,
+    ):
+        with_index(workspace, lambda index: sync(workspace, index))
+    assert made.call_count == 1
+    (workspace.root / PATH).write_text(PAGE.replace("### Ann\n", "### Ann\n\n- an old line\n", 1), "utf-8")
+    with patch.object(sync_module, "_LARGE_PAGE", 1):
+        with_index(workspace, lambda index: sync(workspace, index))
+    assert not verify(workspace).differences
+
+
+def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:
+    """Also where it took every round, since pages came into being whose lines others cite."""
+    workspace = Workspace(fixture_copy(tmp_path))
+    for page in (workspace.root / "bank").rglob("*.md"):
+        page.unlink()
+    assert reflect(memory_on(workspace, TODAY)).changed
+    assert not with_index(workspace, lambda index: sync(workspace, index)).changed
+
+
+# -- what is read -----------------------------------------------------------------------------------------------------
+
+
+def diary(folder: Path, days: int) -> Workspace:
+    """So many days about five names, one of them on every day, and a reflect upon all of them."""
+    pages = {}
+    for number in range(days):
+        day, dice = date(2025, 10, 31) - timedelta(days=number), Random(number)
+        pages[f"memory/{day}.md"] = (
+            "## Retain\n\n"
+            f"- W(key={dice.choice(['db', 'city'])}) @Otter: value {dice.randint(1, 9)} of {number}\n"
+            f"- B(outcome=ok,task=landing) @{dice.choice(['Heron', 'Сокол', '海鸥'])}: landed {dice.randint(1, 99)} boxes on trip {number}\n"
+            f"- O(0.8) @Otter: {dice.choice(['prefers', 'дважды', '两次'])} mooring {number}\n"
+        )
+    workspace = write_pages(folder, pages)
+    reflect(memory_on(workspace, date(2025, 11, 1)))
+    return workspace
+
+
+class Work:
+    """Counts the lines read again from disk, and the statements asked of the index."""
+
+    def __init__(self, patched: pytest.MonkeyPatch) -> None:
+        self.lines = self.statements = 0
+        real, ask = reread, Index.rows
+
+        def read(*args: Any) -> dict[int, Any]:
+            found = real(*args)
+            self.lines += len(found)
+            return found
+
+        def rows(index: Index, *args: Any) -> list[tuple[Any, ...]]:
+            self.statements += 1
+            return ask(index, *args)
+
+        for module in (fact_source, entry_hits):
+            patched.setattr(module, "reread", read)
+        patched.setattr(Index, "rows", rows)
+        patched.setattr(night, "conflicts_since", lambda *_: ())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- W @Newt: Swims\n- B @Newt: Dived\n",
+        "- W(key=city) @Heron: Lives in Riga\n",
+        "- O(0.9) @海鸥: 喜欢风\n",
+    ],
+)
+def test_a_day_costs_no_more_after_a_year(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """What is read grows with what was told, and with the beliefs of one page, not with what stands before it."""
+    counts = []
+    for days in (60, 240):
+        workspace = diary(tmp_path / str(days), days)
+        held = (workspace.root / "bank/opinions.md").read_text("utf-8").count("\n- O")
+        (workspace.root / "memory/2025-11-02.md").write_text(f"## Retain\n\n{line}", "utf-8")
+        with monkeypatch.context() as patched:
+            work = Work(patched)
+            assert reflect(memory_on(workspace, date(2025, 11, 2)), since=date(2025, 11, 2)).pages
+        counts.append((work.lines, work.statements, held))
+    (few, asked, held), (many, more, all_held) = counts
+    assert many - few <= 2 * (all_held - held) + 30 and more <= asked + 10, counts
+
+
+def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = diary(tmp_path, 60)
+    with monkeypatch.context() as patched:
+        work = Work(patched)
+        assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages
+    assert work.statements < 40 and work.lines == 0, (work.lines, work.statements)

@@ -299,9 +299,10 @@ def _denied(pair: _Pair, like: _Likeness) -> Change | None:
 
 
 def _is_whole(pair: _Pair) -> bool:
-    """True for two facts; for notes, where each sentence is all that its line says, and few words."""
+    """True for two facts that share some words; else where each sentence is all that its line says, in few words."""
     sizes = len(pair.older.sentences), len(pair.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
-    return not pair.of_notes or sizes == (1, 1, 0)
+    alone = sizes == (1, 1, 0)
+    return alone or (not pair.of_notes and len(pair.shared) > 1)
 
 
 def _changed(pair: _Pair, like: _Likeness) -> Change | None:

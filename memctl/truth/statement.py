@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.detect import languages_of
 from ..language.names import is_han
-from ..language.sentences import is_past, is_plan, split_sentences
+from ..language.sentences import is_machine_line, is_past, is_plan, split_sentences
 from ..language.words import languages, lines, pattern, words
 
 _MOST_SENTENCES = 12
@@ -59,6 +59,8 @@ class Sentence(NamedTuple):
 def read_sentences(text: str, names: frozenset[str]) -> tuple[Sentence, ...]:
     """The sentences of a line, without questions and conditions; `names` are the terms of those the line is about."""
     found: list[Sentence] = []
+    if is_machine_line(text):
+        return ()
     for sentence in split_sentences(_spoken(text)):
         for piece in filter(str.strip, re.split(r"[;；]", sentence)):
             folded = _TAG.sub(".", piece[:_LONGEST].replace("ё", "е"))

@@ -72,9 +72,15 @@ def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
     return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since) if _of_facts(pair))])
 
 
+_PLAIN = ("replaced: number", "replaced: ended")
+"""Rules of replacement whose pairs are listed here too; what others find is a question of `memctl review` alone."""
+
+
 def _of_facts(pair: Replaced) -> bool:
+    """True for two facts that disagree or plainly replace each other, which nobody has decided."""
     facts = pair.older.role == pair.newer.role == Role.FACT.value
-    return facts and pair.judgement.tier is Tier.ASKED
+    plain = pair.judgement.kind == "conflict" or pair.judgement.rule in _PLAIN
+    return facts and plain and pair.judgement.tier is Tier.ASKED
 
 
 # -- slots ------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ _NEAR = 0.34  # of what the shorter of two sentences is about, to speak of one t
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.5, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
-_LONG = 12  # words that a sentence of a note is about, from which on it says more than one thing
+_LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
@@ -150,7 +150,9 @@ def _judged(pair: _Pair) -> Change | None:
     one, other = pair.one, pair.other
     if ("event" in one.marks and "cancelled" not in other.marks) or "unsure" in one.marks or "added" in other.marks:
         return None
-    if not _is_one_subject(one, other) or (pair.of_notes and not _is_plain(pair)):
+    if max(len(one.words), len(other.words)) > _LONG or not _is_one_subject(one, other):
+        return None
+    if pair.of_notes and not _is_plain(pair):
         return None
     shared = pair.weigh(pair.shared)
     mine, its = pair.weigh(one.words), pair.weigh(other.words)
@@ -167,10 +169,9 @@ def _judged(pair: _Pair) -> Change | None:
 
 def _is_plain(pair: _Pair) -> bool:
     """True for two sentences of a log that each say one thing, told on two days, the older one without an exclamation."""
-    longest = max(len(pair.one.words), len(pair.other.words))
     if not pair.older.speaker and max(len(pair.older.sentences), len(pair.newer.sentences)) > _BRIEF:
         return False  # a diary tells a story
-    return longest <= _LONG and not pair.together and not pair.one.text.rstrip().endswith(("!", "！"))
+    return not pair.together and not pair.one.text.rstrip().endswith(("!", "！"))
 
 
 def _heard(found: Change) -> Change:

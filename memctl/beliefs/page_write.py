@@ -32,7 +32,7 @@ _TITLE = "# Opinions\n"
 _Edit = tuple[int, int, Sequence[str]]
 
 
-class Written(NamedTuple):
+class WrittenPage(NamedTuple):
     """The page's new text, the line of each belief on it by id, and why something could not be written."""
 
     text: str
@@ -40,18 +40,20 @@ class Written(NamedTuple):
     problem: str | None = None
 
 
-def write_opinions(text: str, replayed: Replayed) -> Written:
+def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     """The page with every belief as replayed. Bytes outside belief entries and the managed block stay.
 
     What cannot be read back afterwards (an open fence swallows it) is not written: then the text comes back as it was.
     """
     if edited(text, LEDGER):
-        return Written(text, _lines(text), "its block `evidence` was edited; remove it, then reflect writes it again")
+        return WrittenPage(
+            text, _lines(text), "its block `evidence` was edited; remove it, then reflect writes it again"
+        )
     if not _is_whole(text):
         problem = (
             "its block `evidence` has lost one of its marker lines; put it back, or take the rest of the block out"
         )
-        return Written(text, _lines(text), problem)
+        return WrittenPage(text, _lines(text), problem)
     edits: list[_Edit] = []
     lines = split_lines(text.removeprefix("\ufeff"))
     for belief in replayed.beliefs:
@@ -66,12 +68,12 @@ def write_opinions(text: str, replayed: Replayed) -> Written:
     try:
         made = splice(made, LEDGER, last_written_body(replayed.marks)) if made != text or replayed.marks else made
     except ValueError as error:
-        return Written(text, _lines(text), str(error))
+        return WrittenPage(text, _lines(text), str(error))
     where = _lines(made)
     lost = [belief.ref for belief in replayed.beliefs if belief.ref not in where]
     if lost:
-        return Written(text, _lines(text), "an open fence or comment would swallow the beliefs; close it")
-    return Written(made, where)
+        return WrittenPage(text, _lines(text), "an open fence or comment would swallow the beliefs; close it")
+    return WrittenPage(made, where)
 
 
 def unread_heads(page: Page, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten]) -> dict[str, int]:

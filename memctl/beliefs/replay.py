@@ -47,7 +47,7 @@ class TrustedFact(NamedTuple):
     names: frozenset[str]
 
 
-class Answer(NamedTuple):
+class AnswerLine(NamedTuple):
     """A line that says what another one says: `S(for=o-1,by=f-2)`. `by` is that other line, `weight` how much it counts."""
 
     said: Fact
@@ -105,7 +105,7 @@ class ReplayInput(NamedTuple):
     judge: Judge
     today: date
     unread: Mapping[str, int] = {}
-    answers: Sequence[Answer] = ()
+    answers: Sequence[AnswerLine] = ()
     settled: Set[str] = frozenset()
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..beliefs.belief import Place
 from ..beliefs.confidence import INFERRED
-from ..beliefs.replay import Answer, TrustedFact
+from ..beliefs.replay import AnswerLine, TrustedFact
 from ..entities.names_of_lines import KnownNames
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
@@ -86,7 +86,7 @@ class FactSource:
                 found.setdefault(hit.ref, fact)
         return list(found.values())
 
-    def answers(self) -> tuple[list[Answer], set[str]]:
+    def answers(self) -> tuple[list[AnswerLine], set[str]]:
         """What the answers of `memctl review` say, each with the line for which it speaks; and the questions answered.
 
         An answer without `by=` ends a belief by itself and is no evidence; one of a local model weighs half.
@@ -96,13 +96,13 @@ class FactSource:
         wanted = {answer.fact.by for answer in said if answer.fact.by}
         lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
         spoken_for = {told.ref: told for told in self.evidence(lines) if is_trusted(told.fact.source)}
-        found: list[Answer] = []
+        found: list[AnswerLine] = []
         for answer in said:
             is_model = (answer.fact.source or "").partition(":")[0] == "llm"
             if answer.fact.by is None:
-                found.append(Answer(replace(answer.fact, supports=(), refutes=()), answer))
+                found.append(AnswerLine(replace(answer.fact, supports=(), refutes=()), answer))
             elif by := spoken_for.get(answer.fact.by):
-                found.append(Answer(answer.fact, by, INFERRED if is_model else 1.0))
+                found.append(AnswerLine(answer.fact, by, INFERRED if is_model else 1.0))
         return found, {question for answer in said for question in answer.fact.settles}
 
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:

@@ -39,6 +39,7 @@ _WEIGHT = {
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
 _CORE = 0.5  # for lines about whom every context begins with
 _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
+_IMPORTANT = 0.3  # for a line of the highest importance
 _OLD = 365  # days, of what has none
 
 
@@ -178,7 +179,9 @@ class _Weights(NamedTuple):
         youth: float = 0.5 ** (age / _HALF_LIFE)
         known = _DOUBLING * log2(1 + min(max((self.named.get(key, 0) for key in keys), default=0), 1000))
         asked = _DOUBLING * log2(1 + sum(self.recalled.get(side.ref, 0) for side in question.sides))
-        return round(_WEIGHT[question.kind] + youth + known + asked + (_CORE if keys & self.core else 0), 4)
+        weighty = max((side.importance or 0 for side in question.sides), default=0)
+        core = _CORE if keys & self.core else 0
+        return round(_WEIGHT[question.kind] + youth + known + asked + core + weighty * _IMPORTANT, 4)
 
 
 def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:

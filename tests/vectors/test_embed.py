@@ -185,17 +185,13 @@ def test_another_model_starts_anew(tmp_path: Path) -> None:
 # -- odd workspaces ---------------------------------------------------------------------------------------------------
 
 
-def test_an_empty_workspace(tmp_path: Path) -> None:
-    """No model is asked, no file is made."""
+def test_no_fact_one_and_none_again(tmp_path: Path) -> None:
+    """Where there is nothing to embed, no model is asked and no file is made."""
     workspace, model = make_workspace(tmp_path, {}), HashEmbedder()
     report = done(workspace, model)
     assert (report.entries, report.missing, report.stopped, model.asked) == (0, 0, None, [])
     assert not (workspace.memory / "vectors.sqlite").exists()
-
-
-def test_one_fact(tmp_path: Path) -> None:
-    """And then none."""
-    workspace, model = write_pages(tmp_path, {"memory/2025-11-20.md": FACTS["memory/2025-11-20.md"]}), HashEmbedder()
+    write_pages(tmp_path, {"memory/2025-11-20.md": FACTS["memory/2025-11-20.md"]})
     assert (done(workspace, model).made, done(workspace, model).missing) == (1, 0)
     (tmp_path / "memory/2025-11-20.md").unlink()
     report = done(workspace, model)
@@ -274,11 +270,6 @@ def broken() -> None:
     raise ExtraBroken("the model hash fails: out of luck")
 
 
-def interrupted() -> None:
-    """Ctrl-C."""
-    raise KeyboardInterrupt
-
-
 def test_a_model_that_fails_midway(tmp_path: Path) -> None:
     """What is done is kept; the error is told; the next pass goes on, and all is as without it."""
     workspace = write_pages(tmp_path, many())
@@ -289,17 +280,6 @@ def test_a_model_that_fails_midway(tmp_path: Path) -> None:
     model = HashEmbedder()
     again = done(workspace, model)
     assert again.made == 60 - report.made == len(model.asked)
-    assert as_uninterrupted(workspace, tmp_path / "other")
-
-
-def test_an_interrupt(tmp_path: Path) -> None:
-    """Ctrl-C goes through, and loses nothing that was embedded."""
-    workspace = write_pages(tmp_path, many())
-    with pytest.raises(KeyboardInterrupt):
-        done(workspace, HashEmbedder(before=nth(4, interrupted)))
-    kept = len(keys(workspace))
-    assert 0 < kept < 60
-    assert done(workspace, HashEmbedder()).made == 60 - kept
     assert as_uninterrupted(workspace, tmp_path / "other")
 
 

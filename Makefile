@@ -41,7 +41,7 @@ judge: $(VENV)/ready  ## stance, conflicts, beliefs and ingest on labelled sets 
 	$(RUN)/python bench/conflicts.py --held
 	$(RUN)/python bench/replacement.py --held
 	$(RUN)/python bench/beliefs.py
-	$(RUN)/python bench/ingest.py tests/data/ingest/dev.jsonl tests/data/ingest/held.jsonl
+	$(RUN)/python bench/ingest.py tests/data/ingest/dev.jsonl tests/data/ingest/held.jsonl tests/data/ingest/people.jsonl
 
 week: $(VENV)/ready  ## a week of an agent with a 32K window, with memctl and without
 	$(RUN)/python bench/week.py

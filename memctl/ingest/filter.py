@@ -19,6 +19,7 @@ from ..language.analyzer import terms
 from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
 from ..language.secrets import Secret, find_secrets
+from ..language.sentences import is_machine_line
 from ..markdown.additions import clean
 from ..markdown.grammar import render
 from .patterns import any_language
@@ -151,17 +152,6 @@ def _looked_up(text: str) -> Iterator[_Region]:
 
 # -- code -------------------------------------------------------------------------------------------------------------
 
-_CODE_LINE = re.compile(
-    r"\s*(?:"
-    r"(?:def|class|import|from|return|if|for|while|elif|else|try|except|with|func|fn|let|const|var|public|private|static|package|use|struct|impl|#include|@\w+)\b[^.!?\n]*[:;{}()=]\s*$"
-    r"|[^\n]*[(=][^\n]*;\s*$|[^\n]*[{}]\s*$|[})\]]+[;,)]*\s*$|//[^\n]*|/\*|\*/|<\/?\w+[^\n]*>\s*$"
-    r"|[\w.\[\]\"']+\s*(?:[-+*/|&]?=|:=)\s*[^\s=][^\n]*$"
-    r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|FROM|WHERE|JOIN|GROUP BY|ORDER BY)\b[^\n]*"
-    r"|\$ [^\n]+|>>> [^\n]*|\.\.\. [^\n]*|(?:@@|\+\+\+|---) [^\n]*|diff --git[^\n]*"
-    r"|Traceback \([^\n]*|File \"[^\n]*|\s+at [\w.$<>]+\([^\n]*|\w+(?:\.\w+)*(?:Error|Exception|Warning)\b:?[^\n]*"
-    r"|[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^\n]*|[\[(]?\d\d:\d\d:\d\d[^\n]*|\[?(?:INFO|DEBUG|WARN(?:ING)?|ERROR|FATAL|TRACE)\]?[ :][^\n]*"
-    r")$"
-)
 _RUN = 3  # lines of code that follow each other
 
 
@@ -170,7 +160,7 @@ def _code(text: str) -> Iterator[_Region]:
     start, count, place = 0, 0, 0
     for line in text.split("\n"):
         after = place + len(line) + 1
-        if len(line) < 2000 and line.strip() and (_CODE_LINE.match(line) or (count and line.startswith(("  ", "\t")))):
+        if len(line) < 2000 and line.strip() and (is_machine_line(line) or (count and line.startswith(("  ", "\t")))):
             start, count = (start, count + 1) if count else (place, 1)
         elif line.strip():  # a blank line ends no code
             if count >= _RUN:

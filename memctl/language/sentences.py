@@ -49,7 +49,7 @@ def _machine() -> tuple[re.Pattern[str], re.Pattern[str]]:
         r"|<[/!?]?\w[^>]*>\s*$|\}|\{|[\w.-]+\s*=\s*\S+\s*$|[\w-]+:\s*[\w./\"'-]*\s*$(?<=:)"
         r"|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b.*(?:\bFROM\b|\bINTO\b|\bTABLE\b|;|\bSET\b)"
     )
-    inside = r"[;{}]\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b"
+    inside = r"[{}]\s*$|[(=\[][^;]*;\s*$|=>|\)\s*\{|\bself\.\w|\(\w{0,40}\)\.\w|&&\s|\b0x[0-9a-f]{4}|:\d+:\d+\b"
     return re.compile(rf"\s*(?:{begins})"), re.compile(inside)
 
 

@@ -42,6 +42,7 @@ _INTENTS: tuple[tuple[str, str], ...] = (
     (r"лицензия на карты", r"лицензия на карты\s*(?:—|:|-)"),
 )
 _CITATION = re.compile(r"[\w/.-]+#[LM]\d+(?:-L\d+)?")
+_BELOW = re.compile(r"- \[(#L\d+(?:-L\d+)?)\]")
 _FENCED = re.compile(r"<(memory-\w+)>.*?</\1>", re.DOTALL)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _OLD = re.compile(r"superseded|replaced by|corrected by|\(until", re.IGNORECASE)
@@ -107,8 +108,11 @@ def _lines(messages: Sequence[Message]) -> Iterator[_Line]:
         day = cited = ""
         for line in str(message.get("content") or "").splitlines():
             if not line.startswith("    "):
-                here, when = _CITATION.search(line), _DAY.search(line)
-                cited, day = here.group() if here else "", when.group() if when else ""
+                here, when, below = _CITATION.search(line), _DAY.search(line), _BELOW.match(line)
+                if below and cited:  # another line of the page that was just cited
+                    cited = f"{cited.partition('#')[0]}{below[1]}"
+                else:
+                    cited, day = here.group() if here else "", when.group() if when else ""
             yield _Line(line, day, cited)
 
 

@@ -71,7 +71,8 @@ class Answer(NamedTuple):
     """What recall answers; `stale` is why the index may lag behind the files, `empty` why there are no hits.
 
     `related` are lines that belong to the hits by the names they share; None where they were not asked for, and where the
-    budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part.
+    budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part. `answerable` is how
+    likely memory holds an answer at all, None where nothing was asked.
     """
 
     query: str
@@ -84,6 +85,7 @@ class Answer(NamedTuple):
     related: tuple[Hit, ...] | None = None
     vectors: Vectored | None = None
     crowded: bool = False
+    answerable: float | None = None
 
 
 HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
@@ -141,6 +143,8 @@ def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
         "took_ms": round(answer.took_ms, 1),
         "hits": [hit_json(hit, explain) for hit in answer.hits],
     }
+    if answer.answerable is not None:
+        made["answerable"] = round(answer.answerable, 3)
     made |= {"vectors": answer.vectors._asdict()} if answer.vectors else {}
     return made if answer.related is None else made | {"related": [hit_json(hit, explain) for hit in answer.related]}
 

@@ -12,6 +12,7 @@ from .output import BOLD, FAINT, YELLOW
 if TYPE_CHECKING:
     from ..memory import Passage, Retained
 
+_UNLIKELY = 0.3  # below that a person is told
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 
 
@@ -39,6 +40,8 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
 def _notes(answer: Answer) -> list[str]:
     """Why the answer may lack something, or is empty."""
     notes = [*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty]
+    if answer.hits and answer.answerable is not None and answer.answerable < _UNLIKELY:
+        notes.append("memory probably holds no answer to this")
     is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
     if answer.vectors and answer.vectors.missing and not is_told:
         lines = many(answer.vectors.missing, "line is", "lines are")

@@ -125,7 +125,7 @@ class _Chat:
         older = originals(self._all, self.cut.gone, question, self._name)
         found = layers.recalled(question, room, before)
         first = fitting(found, room - min(layers.cost(older), room // 3), self._count, before)
-        told = [words_of(item.text) for item in first]
+        told = [words_of(item.text) for item in (*before, *first)]
         fresh = [item for item in older if not repeats(item.text, told, _SAME)]
         kept = fitting(fresh, room - layers.cost(first), self._count, (*before, *first))
         # An original that holds a line of the workspace and more does not push it out: the line has the citation.

@@ -22,6 +22,7 @@ from ..review.shown import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, WEAK, Layers, core_page, query_of
 from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
+from .passages import with_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +134,7 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 200
     hits = recall(memory, query, k=k).hits
     least = WEAK * max((hit.score for hit in hits), default=0.0)
     kept = [hit for hit in hits if hit.score >= least and not hit.retracted]
+    kept = memory.run(lambda opened: [hit for hit in with_neighbours(opened, kept) if not hit.private])
     items = fitting([item_of(hit, "recalled") for hit in kept], budget, estimate)
     return Memories(recalled_block(items), len(items))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 
 from ..entities.names_of_lines import KnownNames
@@ -20,11 +19,13 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
+from ..recall.asked import asks_why, names_said
 from ..recall.entry_hits import hits_of
-from ..recall.lookup import current_slots, is_said
+from ..recall.lookup import current_slots
 from ..recall.recall import recall_in
 from ..reflect.lessons import TaskOutcome, lessons
 from .pack import SHARES, Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
+from .passages import with_neighbours
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -142,7 +143,11 @@ class Layers:
         query = query_of(message, self._filters, self._today)
         if not query_terms(query.words):
             return []
-        hits = self._relevant(self._open(query, _RECALLED), query.words)
+        hits = [
+            h
+            for h in with_neighbours(self._memory, self._relevant(self._open(query, _RECALLED), query.words))
+            if self._may_enter(h)
+        ]
         places = {hit.ref: str(hit.source) for hit in hits}
         lines = [item_of(hit, "recalled", _section(hit), places.get(_newer(hit))) for hit in hits]
         now = fitting(self._fresh(self._now(query)), room // 3, self._count, before)
@@ -158,17 +163,13 @@ class Layers:
             return []
         least = WEAK * max(hit.score for hit in hits)
         kept = [hit for hit in hits if hit.score >= least]
-        if _why().search(words):
-            kept.sort(key=lambda hit: not _because().search(hit.content))
-            return kept
-        return sorted(kept, key=lambda hit: hit.superseded_by is not None)
+        return kept if asks_why(words) else sorted(kept, key=lambda hit: hit.superseded_by is not None)
 
     def _now(self, query: Query) -> Iterator[Item]:
         """What holds now of whom the message names: the current values of their slots."""
         known = KnownNames(self._index)
         written = (known.known_as(name) for name in (*query.about, *mentions(query.words)))
-        words = f" {entity_key(query.words)} "
-        said = (name for name in slot_names(self._index) if name and is_said(name, words))
+        said = names_said(slot_names(self._index), query.words)
         named = {entity_key(name): name for name in (*written, *known.in_text(query.words), *said)}
         for name in list(named.values())[:_NAMED]:
             yield from self._held(name, "recalled", "now")[:_SLOTS]
@@ -212,12 +213,11 @@ class Layers:
 
 def query_of(message: str, filters: Query, today: date) -> Query:
     """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
-    from ..language.dates import find_times
+    from ..recall.query import with_times
     from ..recall.question import SHORT, clean_question
 
     words = " ".join((clean_question(message) if len(message) > SHORT else message).split())
-    times = tuple(mention.period for mention in find_times(words, today))
-    return replace(filters, words=words, times=times)
+    return with_times(replace(filters, words=words), today)
 
 
 def _names(task: str, words: Set[str]) -> bool:
@@ -228,19 +228,6 @@ def _names(task: str, words: Set[str]) -> bool:
 
 def _section(hit: Hit) -> str:
     return "beliefs" if hit.kind is Kind.OPINION else ""
-
-
-@cache
-def _why() -> re.Pattern[str]:
-    return re.compile(r"\b(?:why|reasons?|почему|зачем|причин\w*)\b|为什么|为何|为啥|原因", re.IGNORECASE)
-
-
-@cache
-def _because() -> re.Pattern[str]:
-    return re.compile(
-        r"\b(?:because|since|so that|due to|reason|потому|поскольку|так как|из-за|чтобы|ради)\b|因为|由于|为了",
-        re.IGNORECASE,
-    )
 
 
 def _newer(hit: Hit) -> str:

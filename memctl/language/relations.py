@@ -198,7 +198,10 @@ def _is_subject(before: str, names: Sequence[str], rule: _Rule, match: re.Match[
     for _ in range(3):
         bare = trailing.sub("", leading.sub("", bare, count=1)).strip(" ,，")
     of = match.groupdict().get("of")
-    alone = not names if rule.own else len(names) == 1
+    # "@Atlas: our project is called Atlas" names what it speaks of.
+    told = rule.own and len(names) == 1 and entity_key(match["value"]).startswith(entity_key(names[0]))
+    alone = told or not names if rule.own else len(names) == 1
+    names = () if told else names
     folded = bare.casefold()
     if of:
         known = _is_name(of, names) or _is_inflected(of, names) or _is_owner(of, names, ("own owners",), rule)

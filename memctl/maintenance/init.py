@@ -7,15 +7,8 @@ from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError
 from ..notes.files import create, prepare_memory, read_page
-from ..notes.workspace import Workspace
+from ..notes.workspace import PAGES, Workspace
 
-_PAGES = {
-    "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
-    "bank/world.md": "# World\n\nObjective facts that last.\n",
-    "bank/experience.md": "# Experience\n\nWhat was done, and what came of it.\n",
-    "bank/opinions.md": "# Opinions\n\nBeliefs with their confidence and dated evidence.\n",
-    "bank/lessons.md": "# Lessons\n\nWhat worked, what failed, how often.\n",
-}
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
 _MERGE = "memory/*.md merge=union"
 """The line of .gitattributes by which the logs of two machines merge."""
@@ -45,7 +38,7 @@ def init(folder: Path, git: bool = False) -> Made:
     except OSError as error:
         raise CannotWrite(str(folder), error.strerror or str(error)) from error
     made = ["memory/"] if new_log else []
-    pages = _PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
+    pages = PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
     made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]
     prepare_memory(workspace)
     note = f".gitattributes stays as it is, without `{_MERGE}`: git will not merge the logs of two machines"

@@ -14,6 +14,18 @@ from typing import NamedTuple
 from ..errors import NoWorkspace, OutsideWorkspace, PageUnreadable
 from .settings import SETTINGS, Settings, read_settings
 
+PAGES = {
+    "memory.md": "# Memory\n\nWhat is always true and always needed. Keep it to one screen; it is in every context.\n",
+    "bank/world.md": "# World\n\nObjective facts that last.\n",
+    "bank/experience.md": "# Experience\n\nWhat was done, and what came of it.\n",
+    "bank/opinions.md": "# Opinions\n\nBeliefs with their confidence and dated evidence.\n",
+    "bank/lessons.md": "# Lessons\n\nWhat worked, what failed, how often.\n",
+}
+"""The pages that `init` makes, whole."""
+
+TEMPLATES = frozenset(text.rstrip().rpartition("\n")[2] for text in PAGES.values())
+"""The sentence of each: no answer to anything."""
+
 _SIGNS = (SETTINGS, ".memory", "memory")
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
 

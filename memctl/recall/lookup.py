@@ -18,9 +18,10 @@ from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slo
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
-from ..language.names import entity_key, is_han
+from ..language.names import entity_key
 from ..truth.judge import judge
 from ..truth.validity import versions
+from .asked import is_said
 from .entry_hits import hits_of, text_of
 from .recall import recall_in
 
@@ -273,18 +274,16 @@ def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None)
 
 
 def owner_names(memory: OpenMemory) -> tuple[str, ...]:
-    """The keys under which slots of the owner stand: none, and those of the name that the owner is known by."""
-    named = _holding(memory, in_slots(memory.index, "name", ("",)))
-    said = [f" {entity_key(hit.content)} " for _, hit in named if len(hit.content) <= _A_NAME]
-    return ("", *(name for name in slot_names(memory.index) if name and any(is_said(name, text) for text in said)))
+    """The keys under which slots of the owner stand: none, those of the name and the project that he told of."""
+    index = memory.index
+    told = _holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
+    said = [f" {entity_key(hit.content)} " for _, hit in told if len(hit.content) <= _A_NAME]
+    projects = {row.names.split("\n", 1)[0] for row in in_slots(index, "project", None)}
+    names = slot_names(index)
+    return ("", *(n for n in names if n and (n in projects or any(is_said(n, text) for text in said))))
 
 
 _A_NAME = 60  # characters of a line that tells a name and little else
-
-
-def is_said(name: str, text: str) -> bool:
-    """True if a name stands in a text as whole words; both are folded."""
-    return name in text if any(map(is_han, name)) else bool(re.search(rf"\b{re.escape(name)}\b", text))
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
 from ..index.queries.entries import Query
-from ..language.dates import find_times, parse_when
+from ..language.dates import parse_when
 from ..language.names import AT_NAME, WIKI_NAME, read_name
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
+from .asked import asked_times
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -141,11 +142,20 @@ class _Filters:
         since, until = self._days
         if since and until and since > until:
             raise Usage(f"since {since} is after until {until}", "swap them")
-        times = tuple(mention.period for mention in find_times(words, self._as_of or self._today))
-        return Query(
+        query = Query(
             words, tuple(self._about), tuple(self._kinds), self._key, self._days if since or until else None, self._as_of,
-            self._min_confidence, times, pasted=pasted,
+            self._min_confidence, pasted=pasted,
         )  # fmt: skip
+        return with_times(query, self._as_of or self._today)
+
+
+def with_times(query: Query, today: date) -> Query:
+    """The query with the times that its words name; where they ask for nothing else, with those days as its filter."""
+    asked = asked_times(query.words, today)
+    if asked.bare and query.days is None:
+        first, last = asked.times[0].first, asked.times[-1].last
+        return replace(query, words="", days=Period(first, last), pasted=query.pasted or query.words)
+    return replace(query, times=asked.times)
 
 
 # -- the workspace's own words -----------------------------------------------------------------------------------------

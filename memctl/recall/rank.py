@@ -208,14 +208,15 @@ def recency(kind: Kind, day: date | None, today: date) -> float:
 
 
 def factors(candidate: Candidate, times: Sequence[Period], days_told: int, asks_name: bool, today: date) -> Factors:
-    """The factors of a candidate: each changes a score by at most a tenth (twentieth for proof) either way.
+    """The factors of a candidate: each changes a score by at most a tenth (twentieth for proof) either way, the time asked
+    for by two fifths.
 
     `days_told` is on how many days the same was written, `times` what the question says about when.
     """
     proof = min(1.0, 0.5 + math.log(max(1, days_told)) / 10)
     return Factors(
         recency=_around_one(0.2, recency(candidate.kind, candidate.day, today)),
-        time=_around_one(0.2, _in_time(candidate, times)) if times else 1.0,
+        time=_around_one(0.8, _in_time(candidate, times)) if times else 1.0,
         proof=_around_one(0.1, proof),
         importance=_around_one(0.2, 0.5 if candidate.importance is None else candidate.importance),
         entity=_around_one(0.2, 1.0 if candidate.named else 0.0) if asks_name else 1.0,

@@ -29,27 +29,54 @@ from ..facts import Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Filter, Query, by_ids, condition_of, newest, passing, read_lines
+from ..index.queries.entries import (
+    Filter,
+    Query,
+    by_ids,
+    condition_of,
+    in_slots,
+    is_bare_heading,
+    newest,
+    passing,
+    read_lines,
+    slot_keys,
+    slot_names,
+)
 from ..index.queries.expiry import expiry_if_any
-from ..index.queries.names import resolve
+from ..index.queries.names import keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.names import entity_key
+from ..markdown.lines import Role
+from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_owner, is_of_relative
 from ..truth.validity import versions
 from .answer import explain_empty, fit_hits, fit_related, public_answer
+from .answerable import answerable
+from .asked import (
+    asked_keys,
+    asks_of_owner,
+    asks_why,
+    gives_reason,
+    is_mere_date,
+    is_polite,
+    names_said,
+    names_somebody,
+)
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
 from .query import with_aliases
 from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
-from .search_words import search_words
+from .search_words import named_entities, search_words
 
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
 _ASKED = 6  # hits of which a newer line is looked for that may have replaced them
 _FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
+_SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
+_REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -169,7 +196,7 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
 
 
 def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Found]:
-    """The best `width` that words and vectors find; where there are no words to look for, the newest.
+    """The best `width` that words and vectors find, with the slot that is asked for; where there are no words to look for, the newest.
 
     Nothing, with a warning, where that takes longer than a few seconds.
     """
@@ -177,12 +204,39 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
     index.limit_time(time.monotonic() + _SECONDS)
     try:
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
-        return _newest(request, width) if found is None else found
+        return _newest(request, width) if found is None else _with_slots(request, found)
     except TimeUp:
         request.warnings.append("the search took too long and was cut off; use rarer words or a filter")
         return {}
     finally:
         index.limit_time(float("inf"))
+
+
+def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
+    """What was found, above it what holds now in the slots that the question asks for: "where do I live?", "which database?"."""
+    index, query = request.memory.index, request.query
+    names = [
+        *query.about,
+        *names_said(slot_names(index), query.words),
+        *(e.name for e in named_entities(index, query.words)),
+    ]
+    keys = {key for name in names for key in keys_of(index, name)}
+    if not keys and (asks_of_owner(query.words) or not (names_somebody(query.words) or query.about)):
+        from .lookup import owner_names
+
+        keys = set(owner_names(request.memory))
+    wanted = asked_keys(query.words, slot_keys(index, keys)) if keys else []
+    rows = [row for key in wanted for row in in_slots(index, key, keys)]
+    if not rows:
+        return found
+    verdict = judge(index, rows, request.day, query.as_of)
+    holding = passing(index, {i for i, v in verdict.validity.items() if v.holds(request.day)}, request.condition)
+    best = max((how.relevance for how in found.values()), default=0.5)
+    asked = {
+        i: Found(_SLOT * best, found[i].why if i in found else {}, found[i].parts if i in found else {})
+        for i in holding
+    }
+    return {**found, **{i: how._replace(why={"slot": 1, **how.why}) for i, how in asked.items()}}
 
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:
@@ -309,15 +363,34 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     copies_too = all(place.candidate.copy for place in ranked)
     groups = [_without_copies(place, copies_too) for place in ranked if copies_too or not place.candidate.copy]
     hits: list[Hit] = []
+    beside: list[Hit] = []
     for start in range(0, len(groups), request.k):
         piece = groups[start : start + request.k]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
         read = hits_of(request.memory, entries, verdict, as_of=as_of, known=known)
-        made = (_make_hit(request, judged, place, read) for place in piece)
-        hits += [hit for hit in made if hit]
+        for place in piece:
+            if hit := _make_hit(request, judged, place, read):
+                (beside if _says_nothing(request, verdict.entries[place.candidate.id], hit) else hits).append(hit)
         if len(hits) >= request.k:
             break
-    return with_beliefs(request.memory, hits[: request.k], as_of)
+    # What only frames a page stays findable by its words, where nothing else has them.
+    chosen = _reasons_first(request.query.words, hits or beside)
+    return with_beliefs(request.memory, chosen[: request.k], as_of)
+
+
+def _says_nothing(request: _Request, entry: Row, hit: Hit) -> bool:
+    """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of `init`."""
+    if entry.role == Role.HEADING.value:
+        return is_mere_date(hit.content, request.day) or is_bare_heading(request.memory.index, entry)
+    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
+
+
+def _reasons_first(words: str, hits: Sequence[Hit]) -> list[Hit]:
+    """A question for reasons lifts lines that give one, replaced or not."""
+    if not asks_why(words):
+        return list(hits)
+    lifted = [replace(hit, score=hit.score * _REASON) if gives_reason(hit.content) else hit for hit in hits]
+    return sorted(lifted, key=lambda hit: -hit.score)
 
 
 def _without_copies(place: Ranked, copies_too: bool) -> Ranked:
@@ -380,5 +453,6 @@ def _answer(request: _Request, hits: Sequence[Hit]) -> Answer:
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
     empty = () if hits else tuple(explain_empty(request.memory.index, query, request.about, request.condition))
     as_of = str(query.as_of) if query.as_of else None
-    answer = Answer(query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty)
+    likely = answerable(request.memory.index, query.words, hits)
+    answer = Answer(query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely)
     return public_answer(request.memory.index, answer) if query.public else answer

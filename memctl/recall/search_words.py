@@ -80,7 +80,7 @@ def search_words(
     wanted = query_terms(query.words)
     if not wanted:
         return None
-    named = _named(index, query.words)
+    named = named_entities(index, query.words)
     asked = _weigh_terms(index, query, wanted, named)
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = vectors.nearest(index, condition, limit) if vectors else []
@@ -203,7 +203,7 @@ def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int
 # -- terms ------------------------------------------------------------------------------------------------------------
 
 
-def _named(index: Index, text: str) -> list[Entity]:
+def named_entities(index: Index, text: str) -> list[Entity]:
     """The entities with a page that the question names."""
     names = find_names(text, listed_names(index, heads(text)))
     return [found[0] for name in names if len(found := resolve(index, name)) == 1]

@@ -59,7 +59,9 @@ def test_a_value_said_in_other_words_is_the_same_value(one: str, other: str) -> 
         (["Alice", "Bob"], "Bob lives in Berlin", False),
         (["Alice"], "@Bob lives in Berlin", False),
         (["Alice"], "Works at [[Globex]].", True),
-        (["Alice"], "My name is Alice", False),
+        (["Alice"], "My name is Alice", True),
+        (["Heron"], "The project is called Heron: an offline notebook", True),
+        (["Heron"], "The project is called Atlas", False),
     ],
 )
 def test_the_subject_is_the_one_entity_of_the_line(names: list[str], text: str, found: bool) -> None:

@@ -126,9 +126,33 @@ def test_words_win_over_flags_where_only_one_can_hold() -> None:
     assert read("since:2025-11-02", since="2025-11-01").days == Period(date(2025, 11, 2), None)
 
 
-def test_times_in_the_words_are_seen_from_the_day_asked_about() -> None:
-    assert read("what happened yesterday").times == (Period(*[date(2025, 11, 28)] * 2),)
-    assert read("what happened yesterday", as_of="2025-06-02").times == (Period(*[date(2025, 6, 1)] * 2),)
+def days_of(first: str, last: str) -> Period:
+    return Period(date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize(
+    ("words", "flags", "days"),
+    [
+        ("what happened yesterday?", {}, ("2025-11-28", "2025-11-28")),
+        ("what happened yesterday?", {"as_of": "2025-06-02"}, ("2025-06-01", "2025-06-01")),
+        ("What did we do in November 2025?", {}, ("2025-11-01", "2025-11-30")),
+        ("around 10 November", {}, ("2025-11-07", "2025-11-13")),
+        ("что было около 10 ноября?", {}, ("2025-11-07", "2025-11-13")),
+        ("Что мы делали на прошлой неделе?", {}, ("2025-11-17", "2025-11-23")),
+        ("上周发生了什么？", {}, ("2025-11-17", "2025-11-23")),
+        ("11月10日前后有什么事？", {}, ("2025-11-07", "2025-11-13")),
+    ],
+)
+def test_a_bare_question_for_a_time_is_a_filter(words: str, flags: dict[str, str], days: tuple[str, str]) -> None:
+    """What happened then: as with --on; "around" takes in three days to each side."""
+    query = read(words, **flags)
+    assert (query.words, query.days, query.pasted) == ("", days_of(*days), words)
+
+
+@pytest.mark.parametrize("words", ["Who broke the gateway yesterday?", "Кто вчера сломал шлюз?", "昨天谁弄坏了网关？"])
+def test_a_time_beside_other_words_lifts(words: str) -> None:
+    query = read(words)
+    assert (query.words, query.days, query.times) == (words, None, (days_of("2025-11-28", "2025-11-28"),))
 
 
 @pytest.mark.parametrize(

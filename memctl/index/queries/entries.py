@@ -347,6 +347,12 @@ def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:
     return {target for (target,) in index.rows_in(sql, questions)}
 
 
+def is_bare_heading(index: Index, heading: Row) -> bool:
+    """True for a heading without a line of its own: another heading or the end of the page follows."""
+    sql = "SELECT role FROM entry WHERE page = ? AND id > ? ORDER BY id LIMIT 1"
+    return index.rows(sql, (heading.page, heading.id)) in ([], [("heading",)])
+
+
 def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     """Entries that supersede or correct one of these ids."""
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"

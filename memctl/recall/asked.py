@@ -1,0 +1,167 @@
+"""What kind of question is asked, from its words, and which lines never answer one: politeness and the skeleton of a page.
+
+The words lie in language/data/*/asked.txt. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from datetime import date, timedelta
+from functools import cache
+from typing import NamedTuple
+
+from ..facts import Period
+from ..language.analyzer import query_terms, stop_terms, terms
+from ..language.dates import find_times
+from ..language.names import entity_key, is_han
+from ..language.words import languages, lines, pattern
+
+_AROUND = timedelta(days=3)  # that "around" a time takes in on each side
+_FEW_MORE = 3  # words that may follow in a sentence of politeness
+
+
+@cache
+def _said(section: str) -> re.Pattern[str]:
+    return re.compile(pattern(tuple(languages()), "asked", section), re.IGNORECASE)
+
+
+# -- times ------------------------------------------------------------------------------------------------------------
+
+
+class AskedTimes(NamedTuple):
+    """The times that a question names; a `bare` one asks for nothing else: what happened then?"""
+
+    times: tuple[Period, ...]
+    bare: bool
+
+
+def asked_times(words: str, today: date) -> AskedTimes:
+    """The times in the words of a question: "around 27 November" takes in three days to each side."""
+    times = []
+    rest, end = "", 0
+    for mention in find_times(words, today):
+        before, after = words[end : mention.start], words[mention.end :]
+        near, so = _said("around").search(before), _said("or so").search(after)
+        times.append(_widened(mention.period) if near or so else mention.period)
+        rest += before[: near.start()] if near else before
+        end = mention.end + (so.end() if so else 0)
+    rest = _unspaced().sub(" ", rest + " " + words[end:])
+    left = set(terms(rest)) - _anything() - stop_terms()
+    return AskedTimes(tuple(times), bool(times) and not left)
+
+
+def _widened(period: Period) -> Period:
+    return Period(period.first and period.first - _AROUND, period.last and period.last + _AROUND)
+
+
+@cache
+def _asking_anything() -> tuple[str, ...]:
+    return tuple(
+        word for name in languages() for line in lines(name, "asked").get("anything", ()) for word in line.split()
+    )
+
+
+@cache
+def _anything() -> frozenset[str]:
+    """The terms of the words that ask for anything."""
+    return frozenset(term for word in _asking_anything() for term in terms(word))
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    """Those that stand without spaces between words, the longest first."""
+    return re.compile("|".join(sorted((w for w in _asking_anything() if any(map(is_han, w))), key=len, reverse=True)))
+
+
+# -- reasons and slots --------------------------------------------------------------------------------------------------
+
+
+def asks_why(words: str) -> bool:
+    """True for a question about reasons."""
+    return bool(_said("why").search(words))
+
+
+def gives_reason(text: str) -> bool:
+    """True for a line that says why."""
+    return bool(_said("because").search(text))
+
+
+def asks_of_owner(words: str) -> bool:
+    """True where the asker means himself or his own: "where do I live?"."""
+    return bool(_said("own").search(words.replace("ё", "е")))
+
+
+def names_somebody(words: str) -> bool:
+    """True where a question may be about somebody by name: a capital inside it, in Chinese anywhere."""
+    if any(map(is_han, words)):
+        return bool(re.search(r"[A-Z@]", words))
+    return (
+        "@" in words
+        or "[[" in words
+        or any(word[:1].isupper() and word not in ("I", "I'm") for word in words.split()[1:])
+    )
+
+
+@cache
+def _slot_questions() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    rows = (line.split(" = ", 1) for name in languages() for line in lines(name, "asked").get("slots", ()))
+    return tuple((key, re.compile(said, re.IGNORECASE)) for key, said in rows)
+
+
+def asked_keys(words: str, known: Collection[str]) -> list[str]:
+    """Of the known keys of slots, those that answer a question: by how it is asked, or by the words of the key itself."""
+    plain = words.replace("ё", "е")
+    by_form = {key for key, said in _slot_questions() if key in known and said.search(plain)}
+    asked = set(query_terms(words))
+    return sorted(by_form | {key for key in known if (own := set(query_terms(key))) and own <= asked})
+
+
+def is_said(name: str, text: str) -> bool:
+    """True if a name stands in a text as whole words; both are folded by `entity_key`."""
+    return name in text if any(map(is_han, name)) else bool(re.search(rf"\b{re.escape(name)}\b", text))
+
+
+def names_said(names: Iterable[str], words: str) -> list[str]:
+    """Those of some keys of names that stand in a question."""
+    folded = entity_key(words)
+    return [name for name in names if name and is_said(name, folded)]
+
+
+# -- what answers nothing -----------------------------------------------------------------------------------------------
+
+_SPEAKER = re.compile(
+    r"^(?:\d{1,2}:\d\d\s+)?(?:\*\*[^*\n]{1,40}\*\*|[^\W\d_][\w .'-]{0,30})(?::\s+|：\s*)|^\d{1,2}:\d\d\s+"
+)
+_SENTENCES = re.compile(r"(?<=[.!?。！？~])\s*")
+_CLOCK = re.compile(r"\d{1,2}:\d\d")
+
+
+def is_polite(text: str) -> bool:
+    """True for a line that says nothing but a greeting, thanks or a nod."""
+    said = _SPEAKER.sub("", text.strip(), count=1)
+    if not said or len(said) > 200:
+        return not said
+    return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _SENTENCES.split(said)))))
+
+
+def _is_polite_one(sentence: str) -> bool:
+    match = _said("pleasantries").match(sentence)
+    if not match:
+        return not any(map(str.isalnum, sentence))
+    rest = sentence[match.end() :]
+    return len(terms(rest)) <= _FEW_MORE if not any(map(is_han, rest)) else len(rest) <= 2 * _FEW_MORE
+
+
+def is_mere_date(heading: str, today: date) -> bool:
+    """True for a heading that says when and nothing else, as the logs have them."""
+    if _CLOCK.search(heading):
+        return True
+    for mention in reversed(find_times(heading, today)):
+        heading = heading[: mention.start] + heading[mention.end :]
+    return not any(char.isalpha() for char in heading)
+
+
+def points_back(text: str) -> bool:
+    """True for a line that begins with a pronoun: whom or what it means, the line before says."""
+    return bool(_said("pointing back").match(_SPEAKER.sub("", text.strip(), count=1)))

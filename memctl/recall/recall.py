@@ -72,7 +72,8 @@ from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
-_ASKED = 6  # hits of which a newer line is looked for that may have replaced them
+_ASKED = 8  # hits of which a newer line is looked for that may have replaced them
+_CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
 _FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
@@ -295,6 +296,8 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     for new in dict.fromkeys(by for _, by in pairs):
         pulled = max(found[old].relevance for old, by in pairs if by == new)
         relevance[new] = max(pulled, relevance.get(new, 0.0))
+    for i in {i for pair in perhaps.items() for i in pair}:
+        relevance[i] *= _CHANGED
     named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries

@@ -35,6 +35,7 @@ from ..index.queries.forget import (
     with_successors,
 )
 from ..index.queries.names import resolve
+from ..index.queries.review import answer_lines
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
@@ -42,7 +43,8 @@ from ..index.rows import day_of
 from ..language.names import entity_key, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
-from ..markdown.evidence_line import OPINIONS
+from ..markdown.escape import one_line
+from ..markdown.evidence_line import OPINIONS, QUOTED
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..markdown.markers import FORGOTTEN
@@ -125,6 +127,7 @@ def select(memory: OpenMemory, selectors: Selectors) -> Selection:
         found.left += [_by_hand(one.entry) for one in search.entries(*conditions, query=fixed)]
     if selectors.ids:
         chosen += search.stating(chosen)
+        chosen += search.answers(chosen)
     elif not selectors.include_exempt:
         chosen = list(search.without_exempt(chosen))
     found.chosen = sorted(chosen, key=_place)
@@ -236,6 +239,15 @@ class _Search:
         lines = by_refs(self._index, owners)
         lines = [e for e in lines if e.block is None and e.path != OPINIONS and e.id not in known]
         return [one._replace(reason=f"states ^{owners[one.entry.ref]}") for one in self.read(lines)]
+
+    def answers(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
+        """The answers to questions of review that quote a chosen line: copies, though they stand in a log."""
+        known = {one.entry.id for one in chosen}
+        quoted = {f"“{one_line(one.content)[:QUOTED].rstrip()}": one.entry.ref for one in chosen if one.content}
+        lines = [entry for entry in answer_lines(self._index) if entry.id not in known] if quoted else []
+        for one in self.read(lines):
+            if ref := next((ref for text, ref in quoted.items() if text in one.content), None):
+                yield one._replace(reason=f"quotes ^{ref}")
 
     # -- reasons ------------------------------------------------------------------------------------------------------
 

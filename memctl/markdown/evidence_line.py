@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..facts import Citation
 from .grammar import one_line
 
+QUOTED = 240  # characters of a line that the answer to a question quotes at most
 OPINIONS = "bank/opinions.md"
 _WORDS = {"weakly ": 0.5, "faintly ": 0.25, "": 1.0}
 _DASH = "·"

@@ -115,7 +115,8 @@ class _Reader:
         read = tuple(side for side in sides if side)
         names = [name for side in read for name in side.entities]
         shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
-        return Question(doubt.kind, doubt.about, read, shared or tuple(dict.fromkeys(names))[:2], doubt.reason)
+        reason = self._keep[doubt.id].candidate.reason if doubt.kind == "keep" else doubt.reason
+        return Question(doubt.kind, doubt.about, read, shared or tuple(dict.fromkeys(names))[:2], reason)
 
     def _candidate(self, ref: str) -> Hit | None:
         return _candidate_hit(self._keep[ref]) if ref in self._keep else None

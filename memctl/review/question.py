@@ -15,6 +15,7 @@ from ..facts import Fact, Kind, Period
 from ..hits import Hit, hit_json
 from ..ids import question_id
 from ..markdown.escape import one_line
+from ..markdown.evidence_line import QUOTED
 
 
 class Option(NamedTuple):
@@ -155,12 +156,10 @@ class Question:
 
 # -- the line of an answer --------------------------------------------------------------------------------------------
 
-_LONGEST = 240  # characters of a line that an answer quotes
-
 
 def _quote(hit: Hit) -> str:
     text = one_line(hit.content)
-    return f"“{text}”" if len(text) <= _LONGEST else f"“{text[:_LONGEST].rstrip()} …”"
+    return f"“{text}”" if len(text) <= QUOTED else f"“{text[:QUOTED].rstrip()} …”"
 
 
 def answer_line(question: Question, key: str, today: date) -> Fact:

@@ -14,7 +14,7 @@ from ..index.open_memory import OpenMemory
 from ..markdown.escape import one_line
 from .answer import Answered, answer
 from .question import REWORDED, Question
-from .shown import keep_text
+from .shown import drop_text, keep_text
 
 _INTRO = (
     "# Write the key of an answer behind `answer:`. A block that you delete, or leave without an answer, is for later.\n"
@@ -115,6 +115,8 @@ def answer_text(
             done.append(answer(memory, reply.question, reply.key, text=reply.text or None, dry_run=dry_run))
         except MemctlError as error:
             problems.append(f"{reply.question}: {error.what}; {error.cure}")
+    if not problems:
+        drop_text(memory.workspace)
     if problems and (place := keep_text(memory.workspace, text)):
         problems.append(f"what you wrote stands in {place}")
     return done, problems

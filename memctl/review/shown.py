@@ -1,4 +1,4 @@
-"""What was shown last: each question with the words of its lines, in .memory/review.json. Derived: it may go at any time.
+"""What was shown last: each question with a hash of its lines, in .memory/review.json. Derived: it may go at any time.
 
 By it an answer knows that a line was changed since its question was shown, and a context says how many questions wait
 without looking for them again.
@@ -42,7 +42,7 @@ def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
     _write(
         workspace,
-        [[q.id, q.kind, list(q.about), q.why, words_of(q), not (q.is_private or q.is_for_owner)] for q in questions],
+        [[q.id, q.kind, list(q.about), words_of(q), not (q.is_private or q.is_for_owner)] for q in questions],
     )
 
 
@@ -51,7 +51,7 @@ def forget_shown(workspace: Workspace, answered: str) -> None:
     left = ((ref, one) for ref, one in shown(workspace).items() if ref != answered)
     _write(
         workspace,
-        [[ref, one.doubt.kind, list(one.doubt.about), one.doubt.reason, one.words, one.is_public] for ref, one in left],
+        [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left],
     )
 
 
@@ -63,6 +63,12 @@ def _write(workspace: Workspace, rows: list[list[Any]]) -> None:
 def keep_text(workspace: Workspace, text: str) -> str:
     """Keep an edited text that could not be followed whole; where it stands, empty where it cannot be written."""
     return ".memory/review.txt" if _put(workspace, "review.txt", text) else ""
+
+
+def drop_text(workspace: Workspace) -> None:
+    """Let a kept text go, once one was followed whole."""
+    with suppress(OSError):
+        (workspace.memory / "review.txt").unlink()
 
 
 def _put(workspace: Workspace, name: str, text: str) -> bool:
@@ -79,10 +85,7 @@ def shown(workspace: Workspace) -> dict[str, Shown]:
     """What was shown last, by id and in its order; nothing where nobody knows."""
     with suppress(ValueError, TypeError):
         rows = json.loads(_text(workspace) or "[]")
-        return {
-            ref: Shown(Doubt(kind, tuple(about), why), words, is_public)
-            for ref, kind, about, why, words, is_public in rows
-        }
+        return {ref: Shown(Doubt(kind, tuple(about)), words, is_public) for ref, kind, about, words, is_public in rows}
     return {}
 
 

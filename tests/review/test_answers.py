@@ -214,6 +214,17 @@ def test_nothing_private_is_asked_of_others(tmp_path: Path) -> None:
     assert "src=agent" in done.line
 
 
+def test_what_is_forgotten_is_quoted_no_more(tmp_path: Path) -> None:
+    """The answer that repeats it goes with it; nothing of it is left in what was shown."""
+    memory = memory_with(tmp_path, "replaced")
+    question = asked(memory, "replaced")
+    memory.answer(question.id, "n")
+    done = memory.forget(ids=[question.sides[0].ref], apply=True)
+    assert len(done.lines) == 2
+    words = question.sides[0].content.encode()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and words in path.read_bytes()]
+
+
 def test_an_untrusted_line_settles_nothing(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "due")
     question = asked(memory, "due")

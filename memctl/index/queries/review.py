@@ -31,6 +31,15 @@ def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
     return {ref for (ref,) in index.rows_in(sql, questions)}
 
 
+def answer_lines(index: Index) -> list[Row]:
+    """Lines of memctl's own kind that settle a question, in page order."""
+    sql = (
+        "SELECT DISTINCT live.id FROM link CROSS JOIN live ON live.id = link.entry "
+        "WHERE relation = 'settles' AND kind = 'observation'"
+    )
+    return [row for _, row in sorted(by_ids(index, [i for (i,) in index.rows(sql)]).items())]
+
+
 def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a line has, copies left out."""
     return {ref for (ref,) in index.rows_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs)}

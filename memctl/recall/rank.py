@@ -301,3 +301,41 @@ def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked
             own = ranked[i]
             done.setdefault(i, own if own.score >= best.score else own._replace(score=best.score))
     return list(done.values())
+
+
+_NEAR_SCORE = 0.8  # of the score of the older one, from which the newer one stands above it
+_LIKE = 10  # places among which newer lines are told from older ones
+
+
+def newer_first(
+    ranked: Sequence[Ranked], matched: Mapping[int, frozenset[str]], about: Mapping[int, str]
+) -> list[Ranked]:
+    """The same order, in which a line stands below a newer one about the same that meets as many words of the question.
+
+    `matched` are those words by entry, `about` whom it is about; what is not in them keeps its place. What makes one of
+    two such lines score higher is its length, not its truth.
+    """
+    head, done = list(ranked[:_LIKE]), []
+    while head:
+        first = head[0]
+        later = [
+            other
+            for other in head[1:]
+            if other.score >= _NEAR_SCORE * first.score and _is_newer(other.candidate, first.candidate, matched, about)
+        ]
+        best = max(later, key=lambda other: other.candidate.day or date.min, default=first)
+        head.remove(best)
+        done.append(best if best.score >= first.score else best._replace(score=first.score))
+    return [*done, *ranked[_LIKE:]]
+
+
+def _is_newer(
+    one: Candidate, other: Candidate, matched: Mapping[int, frozenset[str]], about: Mapping[int, str]
+) -> bool:
+    if one.id not in matched or other.id not in matched or about[one.id] != about[other.id]:
+        return False
+    return (
+        bool(matched[other.id])
+        and matched[one.id] >= matched[other.id]
+        and (one.day or date.min) > (other.day or date.min)
+    )

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
-from ..facts import Period
+from ..facts import Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
@@ -67,7 +67,7 @@ from .asked import (
 )
 from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
 from .query import with_aliases
-from .rank import Candidate, Found, Ranked, order
+from .rank import Candidate, Found, Ranked, newer_first, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
@@ -282,7 +282,8 @@ def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
     ranked = _ordered(request, judged)
     if not all("recent" in how.why for how in judged.found.values()):
         changed = _changed_in_words(request, judged, ranked)
-        return (changed, _ordered(request, changed)) if changed is not judged else (judged, ranked)
+        ranked = _ordered(request, changed) if changed is not judged else ranked
+        return changed, _newer_first(request, changed, ranked)
     asked = next((days for days in (request.query.days, *request.query.times) if days), Period())
     return judged, sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
 
@@ -304,6 +305,30 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     ]
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
     return order(candidates, query.times, bool(named), day, replaced, over, perhaps)
+
+
+def _newer_first(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Ranked]:
+    """What holds and was told later stands before what meets no more words of the question, but where a time is asked for."""
+    query = request.query
+    if query.times or query.days:
+        return list(ranked)
+    wanted = frozenset(query_terms(query.words))
+    rows = {
+        i: e
+        for i, e in judged.verdict.entries.items()
+        if _is_state(e) and not judged.verdict.validity[i].is_over(request.day)
+    }
+    lines = read_lines(
+        request.memory.index, [place.candidate.id for place in ranked[: request.k] if place.candidate.id in rows]
+    )
+    matched = {i: wanted.intersection(own.split()) for i, (own, _) in lines.items()}
+    return newer_first(ranked, matched, {i: rows[i].names.split("\n", 1)[0] for i in matched})
+
+
+def _is_state(entry: Row) -> bool:
+    """True for a fact of a log that no slot puts in order: what happened is not over when something else happens."""
+    told = entry.role == "fact" and entry.kind != Kind.EXPERIENCE.value and entry.block is None
+    return told and entry.slot is None and entry.path.startswith("memory/")
 
 
 def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:

@@ -76,6 +76,11 @@ class About(NamedTuple):
     pages: Mapping[str, str] = {}
 
     @property
+    def is_empty(self) -> bool:
+        """True if there is nothing to tell."""
+        return not (self.defined or self.now or self.beliefs or self.plans or self.events or self.related)
+
+    @property
     def lines(self) -> Iterator[PageLine]:
         """The facts on the page."""
         for line in (*([self.defined] if self.defined else ()), *self.now, *self.plans, *self.events):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -162,7 +162,7 @@ class FactSource:
 
     # -- an entity ----------------------------------------------------------------------------------------------------
 
-    def told(self, name: str, path: str | None, path_of: Callable[[str], str | None]) -> Told:
+    def told(self, name: str, path: str | None) -> Told:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
         facts = self.facts_of(name)
         keys = set(keys_of(self._index, name)) if name else {""}
@@ -181,9 +181,7 @@ class FactSource:
         about = About(
             name, defined, [line for line in now if line != defined], (), lines.plans(), lines.events(most), related
         )
-        named = {*related, *(other for line in about.lines for other in line.entities)}
-        linked = {other: found for other in named if (found := path_of(other)) and found != path}
-        return Told(about._replace(pages=linked), (), (), pages)
+        return Told(about, (), (), pages)
 
     def _related(self, name: str, facts: Sequence[Light], keys: Collection[str]) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""

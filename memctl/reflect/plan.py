@@ -50,6 +50,7 @@ from .digest import Sentence, digest_body, digest_page, title_of, week_told
 from .entity_pages import (
     About,
     BeliefLine,
+    PageLine,
     Place,
     entity_body,
     experience_body,
@@ -57,7 +58,7 @@ from .entity_pages import (
     lessons_body,
     world_body,
 )
-from .fact_source import FactSource
+from .fact_source import FactSource, Told
 from .lessons import Task, failures, lessons, reason_key
 from .made import begin, changes, facts_from, read_made, week_of
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
@@ -215,27 +216,37 @@ class Planner:
         held = self._held(replay)
         names = self._touched(replay)
         paths = self._paths(names)
-        path_of = lambda other: paths.get(other) or pages_of_names(self._index, [other]).get(entity_key(other))  # noqa: E731
+        told: dict[str, Told] = {}
+        for done, name in enumerate(sorted(names, key=entity_key), 1):
+            found = self._facts.told(name, paths.get(name))
+            about = found.about._replace(beliefs=held[entity_key(name)] if name in paths else ())
+            told[name] = found._replace(about=about)
+            if name in paths and about.is_empty and not (self._workspace.root / paths[name]).exists():
+                del paths[name]  # nothing to tell yet: no page, and no link to it
+            self._memory.progress(done, len(names))
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
-        for done, name in enumerate(sorted(names, key=entity_key), 1):
-            path = paths.get(name)
-            told = self._facts.told(name, path, path_of)
-            title = heading(name) if name else _NOBODY
-            world[title] = world_body(told.world, Place.of(WORLD, name, told.about.pages, self._wiki))
-            experience[title] = experience_body(
-                told.experience, Place.of(EXPERIENCE, name, told.about.pages, self._wiki)
-            )
+        for name, (about, durable, done_before, sources) in told.items():
+            path, title = paths.get(name), heading(name) if name else _NOBODY
+            pages = self._links(about, (*durable, *done_before), paths)
+            world[title] = world_body(durable, Place.of(WORLD, name, pages, self._wiki))
+            experience[title] = experience_body(done_before, Place.of(EXPERIENCE, name, pages, self._wiki))
             if path is not None:
-                about = told.about._replace(beliefs=held[entity_key(name)])
-                self._summary(path, _new_page(name, path) or "", about)
+                self._summary(path, _new_page(name, path) or "", about._replace(pages=pages))
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
-            self._note_part(f"@{entity_key(name) if name else ''}", told.pages, stands)
-            self._memory.progress(done, len(names))
+            self._note_part(f"@{entity_key(name) if name else ''}", sources, stands)
         for path in merged_pages(self._index):
             self._block(path, "summary", "", lambda _: "")
         self._shared(WORLD, "World", world)
         self._shared(EXPERIENCE, "Experience", experience)
+
+    def _links(self, about: About, lines: Iterable[PageLine], paths: Mapping[str, str]) -> dict[str, str]:
+        """The pages of everybody whom the page of a name tells of: those that stand, and those that are planned."""
+        named = {*about.related, *(held.holder for held in about.beliefs)}
+        named |= {other for line in (*about.lines, *lines) for other in line.entities}
+        standing = pages_of_names(self._index, named)
+        found = {name: paths.get(name) or standing.get(entity_key(name)) for name in named if name != about.name}
+        return {name: path for name, path in found.items() if path}
 
     def _summary(self, path: str, start: str, about: About) -> None:
         """Plan the page of an entity. It begins with who or what that is, unless the owner says so on it."""

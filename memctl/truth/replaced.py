@@ -266,7 +266,9 @@ class _Finder:
         ids = lines_telling(self._index, chosen, marker_terms(), first, until) if chosen else []
         held = {**held, **read_lines(self._index, ids)}
         rare = set(chosen)
-        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], rare)][:_LIKELY]
+        near = set(beside)
+        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], rare, i in near)]
+        ids = ids[:_LIKELY]
         rows = [row for row in by_ids(self._index, ids).values() if _speaks(row) and first <= (row.day or "") <= until]
         rows = [row for row in rows if any(_place(entry) < _place(row) for entry in entries)]
         if not rows:
@@ -306,10 +308,16 @@ def _leading_terms(own: str) -> set[str]:
     return found | led | {other for term in found for kind in kinds_of(term) for other in kind_terms(kind)}
 
 
-def _may_tell(own: str, wanted: Collection[str]) -> bool:
-    """True for a line that shares a search term, and has a word by which changes are told, or a number."""
+def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
+    """True for a line that shares a search term, and has a word by which changes are told, or a number.
+
+    One that the question itself has found needs no such word where it shares two.
+    """
     held = set(own.split())
-    return not held.isdisjoint(wanted) and (not held.isdisjoint(marker_terms()) or any(map(is_numeral, held)))
+    shared = len(held.intersection(wanted))
+    if not shared:
+        return False
+    return (near and shared > 1) or not held.isdisjoint(marker_terms()) or any(map(is_numeral, held))
 
 
 def _leading_from(told: Iterable[Sentence]) -> list[str]:
@@ -340,7 +348,8 @@ def _standing(memory: OpenMemory, found: Sequence[_Candidate]) -> list[_Candidat
 def _hold(pair: _Candidate, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
-    told = not newer.is_over(today) if pair.change.judgement.kind == "replacement" else newer.holds(today)
+    stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
+    told = stands if pair.change.judgement.kind == "replacement" else newer.holds(today)
     return older.holds(today) and told
 
 

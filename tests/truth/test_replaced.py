@@ -176,7 +176,7 @@ def test_the_work_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return rows(index, sql, values)  # type: ignore[arg-type]
 
     counts = []
-    for number in (20, 400):
+    for number in (100, 400):
         lines = [f"10-{1 + n % 28:02} I keep box{n} with lamps." for n in range(number)]
         lines += [f"11-{1 + n % 28:02} Moved box{n} with lamps to the attic." for n in range(number)]
         workspace = told(tmp_path / str(number), *lines)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
+from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple
 
@@ -29,6 +30,9 @@ _CLOSED = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`"
 )  # nothing ends in there
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
+
+
+_Clause = tuple[Sentence, int, int]  # with where it begins and ends
 
 
 class FoundStatement(NamedTuple):
@@ -149,17 +153,17 @@ def stated_parts(whole: Sentence) -> Iterator[Sentence]:
         return
     for good, run in groupby(_clauses(part), key=_is_statement):
         whole_run = list(run) if good else []
-        for clauses in (
-            _trimmed(whole_run),
-            whole_run if any(exactness(clause[0]) > _AIM for clause in whole_run) else [],
-        ):
-            found = part.cut(clauses[0][1], clauses[-1][2]).without_leads("lead") if clauses else None
-            if found and _stands_alone(found, clauses[0][0]):
-                yield found
-                break
+        found = _readable(part, _trimmed(whole_run))
+        if found is None and any(exactness(clause[0]) > _AIM for clause in whole_run):
+            found = _readable(part, whole_run)
+        if found:
+            yield found
 
 
-_Clause = tuple[Sentence, int, int]
+def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
+    """Some clauses of a sentence as one, where they can be read alone."""
+    found = part.cut(clauses[0][1], clauses[-1][2]).without_leads("lead") if clauses else None
+    return found if found and _stands_alone(found, clauses[0][0]) else None
 
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
@@ -209,6 +213,7 @@ def _opening(clause: Sentence) -> Sentence:
     return clause.cut(0, mark.start()) if mark else clause
 
 
+@lru_cache(maxsize=64)
 def exactness(part: Sentence) -> int:
     """In how many ways a statement is exact: a time, a number, a name, a relative, length."""
     plain = part.plain.strip()

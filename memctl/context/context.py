@@ -16,7 +16,7 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..recall.query import read_query
-from ..recall.question import SHORT, clean_question
+from ..recall.question import asks
 from ..recall.recall import recall
 from ..review.shown import waiting_line
 from .counters import counter_of
@@ -129,7 +129,7 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 200
     Lines far weaker than the best belong to another question. What looks like a filter in a message is only words.
     """
     query = query_of(message, Query(public=True), memory.today)
-    if not query_terms(query.words):
+    if not query_terms(query.words) and not query.days:
         return Memories("", 0)
     hits = recall(memory, query, k=k).hits
     least = WEAK * max((hit.score for hit in hits), default=0.0)
@@ -142,29 +142,34 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 200
 def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) -> str:
     """The fenced block of at most `most` lines that belong to a prompt by its words; mostly empty.
 
-    Recall ranks; it does not say that nothing fits. A prompt such as "run the tests again" finds some line with a test in
-    it, and a hook should be silent by default.
+    It speaks where memory probably holds an answer, and of what shares enough with the prompt. "Run the tests again" finds
+    some line with a test in it; that is neither.
     """
     pack = for_prompt(memory, prompt, ContextOptions(budget))
     if not pack.items:
         return ""
-    words = clean_question(prompt) if len(prompt) > SHORT else prompt
-    names = memory.run(lambda opened: KnownNames(opened.index).in_text(words))
-    return recalled_block(relevant(pack.items, words, names, most))
+    query = query_of(prompt, Query(public=True), memory.today)
+    answer = recall(memory, query, k=most)
+    speaks = (answer.answerable or 0.0) >= _SPEAKS and asks(query.words)
+    first = {str(hit.source) for hit in answer.hits[:1] if speaks}
+    names = memory.run(lambda opened: KnownNames(opened.index).in_text(query.words))
+    fits = relevant(pack.items, query.words, names)
+    return recalled_block([item for item in pack.items if item.source in first or item in fits][:most])
 
 
+_SPEAKS = 0.5  # how likely there is an answer, for the best line to be shown whatever it shares with the prompt
 _WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
 _SHARE = 0.3  # of the prompt's words
 
 
-def relevant(items: Iterable[Item], words: str, names: Collection[str], most: int) -> list[Item]:
-    """The first `most` of the items that share with a prompt a name that is known, an identifier, or enough of its words.
+def relevant(items: Iterable[Item], words: str, names: Collection[str]) -> list[Item]:
+    """Those of the items that share with a prompt a name that is known, an identifier, or enough of its words.
 
     Items that were found by meaning alone, in other words or in another language, do not pass unless a name is in both.
     """
     wanted = [term for term in query_terms(words) if len(term) > 1]  # single characters of Chinese stand in many words
     known = [frozenset(terms(name)) for name in names]
-    return [item for item in items if _is_relevant(item, wanted, known)][:most]
+    return [item for item in items if _is_relevant(item, wanted, known)]
 
 
 def _is_relevant(item: Item, wanted: Sequence[str], known: Iterable[frozenset[str]]) -> bool:

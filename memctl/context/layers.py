@@ -141,7 +141,7 @@ class Layers:
     def recalled(self, message: str, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """What belongs to a message and does not stand in `before` or the core, best first within `room`."""
         query = query_of(message, self._filters, self._today)
-        if not query_terms(query.words):
+        if not query_terms(query.words) and not query.pasted:  # nothing is asked, not even what happened then
             return []
         hits = [
             h

@@ -185,7 +185,7 @@ def _last_turn(text: str) -> str | None:
     askers = _all("asker")
     if role not in askers:
         after = last.strip().partition("\n\n")[2]
-        if after and any(_asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part):
+        if after and any(asks(sentence) for part in _parts(_prose(after)[0]) for sentence in part):
             return after
     ours = [said for who, said in turns if who in askers and said.strip()]
     if ours:
@@ -233,7 +233,7 @@ def _prose(text: str) -> tuple[list[str], bool]:
     if len(said) >= _SPEAKERS and not _are_fields(kept, said):
         between = range(said[0], said[-1] + 1)
         spoken = ["" if number in between else line for number, line in enumerate(kept)]
-        if any(_asks(s) for part in _parts(spoken) for s in part) or any(map(str.strip, spoken)):
+        if any(asks(s) for part in _parts(spoken) for s in part) or any(map(str.strip, spoken)):
             kept = spoken
         else:  # all of it is a talk: the last line that asks, without its speaker
             kept = [_speaker().sub("", line, count=1) for line in kept]
@@ -341,7 +341,7 @@ def _instructs_one(sentence: str) -> bool:
     return _begins(sentence, "instructing") or bool(_anywhere("about answers").search(sentence))
 
 
-def _asks(sentence: str) -> bool:
+def asks(sentence: str) -> bool:
     """True for a question, and for a request to tell something."""
     if _instructs_one(sentence):
         return False
@@ -363,7 +363,7 @@ def _choose(parts: Sequence[_Part]) -> str:
     places = [number for number, rate in enumerate(rates) if rate == best]
     # At one of the ends if anywhere: what asks in the midst of other text belongs to that.
     part = said[places[0] if not places[0] and places[-1] < len(said) - 1 else places[-1]]
-    last = max(number for number, sentence in enumerate(part) if _asks(sentence))
+    last = max(number for number, sentence in enumerate(part) if asks(sentence))
     led = [number for number in range(last) if _instructs_one(part[number])]
     kept = [sentence for sentence in part[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
     return _joined(kept) if sum(map(len, kept)) <= _WHOLE else _run(kept)
@@ -371,8 +371,8 @@ def _choose(parts: Sequence[_Part]) -> str:
 
 def _run(sentences: Sequence[str]) -> str:
     """The last sentences in a row that ask, out of a long part."""
-    last = first = max(number for number, sentence in enumerate(sentences) if _asks(sentence))
-    alike = _is_marked if _is_marked(sentences[last]) else _asks
+    last = first = max(number for number, sentence in enumerate(sentences) if asks(sentence))
+    alike = _is_marked if _is_marked(sentences[last]) else asks
     while first and alike(sentences[first - 1]) and sum(map(len, sentences[first - 1 : last + 1])) <= _WHOLE:
         first -= 1
     return _joined(sentences[first : last + 1])
@@ -381,7 +381,7 @@ def _run(sentences: Sequence[str]) -> str:
 def _rate(part: _Part, is_last: bool) -> int:
     """How surely a part is the question: 4 with its mark, 3 with the mark at an end of instructions, 2 and 1 without a
     mark or amidst other sentences, 0 for no question."""
-    asking = [sentence for sentence in part if _asks(sentence)]
+    asking = [sentence for sentence in part if asks(sentence)]
     if not asking:
         return 0
     others = [sentence for sentence in part if not _instructs_one(sentence)]

@@ -19,7 +19,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import is_han
 from ..language.relations import relation
-from .statement import Sentence, is_machine, opposites, read_sentences, section, speaker_of, spoken_in
+from .statement import ReadSentence, is_machine, opposites, read_sentences, section, speaker_of, spoken_in
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -48,7 +48,7 @@ class Statement(NamedTuple):
     spelled: tuple[str, ...] = ()
 
     @property
-    def sentences(self) -> tuple[Sentence, ...]:
+    def sentences(self) -> tuple[ReadSentence, ...]:
         """What it says, read once."""
         return read_sentences(self.text, self.names)
 
@@ -58,14 +58,14 @@ class Statement(NamedTuple):
         return speaker_of(self.text)
 
 
-class Change(NamedTuple):
+class PairJudgement(NamedTuple):
     """A judgement and how near the two lines are, from 0 to 1: of several older lines the nearest is meant."""
 
     nearness: float
     judgement: Judgement
 
 
-def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> Change | None:
+def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 1.0) -> PairJudgement | None:
     """What the newer of two lines about one entity makes of the older; None where both may well hold."""
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
@@ -77,7 +77,7 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     return best
 
 
-def _two_values(older: Statement, newer: Statement) -> Change | None:
+def _two_values(older: Statement, newer: Statement) -> PairJudgement | None:
     """Two values of one relation on one day, also in a report: "checked with Lee: uses MongoDB as its database"."""
     if not _are_together(older, newer) or Kind.NOTE in (older.kind, newer.kind):
         return None
@@ -85,7 +85,7 @@ def _two_values(older: Statement, newer: Statement) -> Change | None:
     for key in sorted(values.keys() & others.keys()):
         mine, its = values[key], others[key]
         if not (mine.startswith(its) or its.startswith(mine)):  # "lisbon" and "lisbon old town"
-            return Change(1.0, judged("conflict", "disagrees", "conflict: value", key))
+            return PairJudgement(1.0, judged("conflict", "disagrees", "conflict: value", key))
     return None
 
 
@@ -107,8 +107,8 @@ class _Pair(NamedTuple):
 
     older: Statement
     newer: Statement
-    one: Sentence
-    other: Sentence
+    one: ReadSentence
+    other: ReadSentence
     shared: frozenset[str]
     weight: Weight
 
@@ -127,7 +127,7 @@ class _Pair(NamedTuple):
         return sum(map(self.weight, words))
 
 
-def _shared(one: Sentence, other: Sentence) -> frozenset[str]:
+def _shared(one: ReadSentence, other: ReadSentence) -> frozenset[str]:
     """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
     alike = one.words & other.words
     heads = {word[:_STEM] for word in other.words}
@@ -146,7 +146,7 @@ def _is_form(one: str, other: str) -> bool:
     return len(short) >= _STEM and len(long) - len(short) < 4 and long.startswith(short)
 
 
-def _judged(pair: _Pair) -> Change | None:
+def _judged(pair: _Pair) -> PairJudgement | None:
     one, other = pair.one, pair.other
     if ("event" in one.marks and "cancelled" not in other.marks) or "unsure" in one.marks or "added" in other.marks:
         return None
@@ -174,10 +174,10 @@ def _is_plain(pair: _Pair) -> bool:
     return not pair.together and not pair.one.text.rstrip().endswith(("!", "！"))
 
 
-def _heard(found: Change) -> Change:
+def _heard(found: PairJudgement) -> PairJudgement:
     """What somebody else is said to have said, or a guess: it asks, whatever the rule."""
     kind, verdict, _, reason, _ = found.judgement
-    return Change(found.nearness / 2, judged(kind, verdict, "replaced: hearsay", reason))
+    return PairJudgement(found.nearness / 2, judged(kind, verdict, "replaced: hearsay", reason))
 
 
 class _Likeness(NamedTuple):
@@ -194,7 +194,7 @@ class _Likeness(NamedTuple):
         return max(self.covered, self.of_newer)
 
 
-def _is_one_subject(one: Sentence, other: Sentence) -> bool:
+def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     """False where the sentences are about two people of a family, or about the first and the second of several."""
     mine, its = one.kin | one.people, other.kin | other.people
     if not (one.kin <= its and other.kin <= mine):
@@ -210,16 +210,16 @@ def _identifiers(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold()))
 
 
-def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -> Change:
+def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -> PairJudgement:
     kind = "conflict" if verdict == "disagrees" else "replacement"
     judgement = judged(kind, verdict, rule, reason)
-    return Change(nearness, judgement)
+    return PairJudgement(nearness, judgement)
 
 
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 
-def _same_but_value(pair: _Pair, like: _Likeness) -> Change | None:
+def _same_but_value(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     """One sentence with another number, or another time."""
     one, other = pair.one, pair.other
     done = "event" in other.marks and not {"change", "new"} & other.marks
@@ -245,12 +245,12 @@ def _same_but_value(pair: _Pair, like: _Likeness) -> Change | None:
     return None
 
 
-def _are_apart(one: Sentence, other: Sentence) -> bool:
+def _are_apart(one: ReadSentence, other: ReadSentence) -> bool:
     """True for what was before and after something, and for the first and the second of several."""
     return bool(one.beside and other.beside and one.beside != other.beside)
 
 
-def _at_two_times(one: Sentence, other: Sentence) -> bool:
+def _at_two_times(one: ReadSentence, other: ReadSentence) -> bool:
     return bool(one.times and other.times and one.times != other.times)
 
 
@@ -258,7 +258,7 @@ def _against(one: str, other: str) -> str:
     return f"{one} against {other}"
 
 
-def _ended(pair: _Pair, like: _Likeness) -> Change | None:
+def _ended(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     """The newer sentence says that what the older one states is over, or that the plan is off."""
     if "unsure" in pair.other.marks:
         return None
@@ -274,13 +274,13 @@ def _words(pair: _Pair) -> str:
     return _spelled(pair.one, pair.shared)
 
 
-def _spelled(sentence: Sentence, stems: frozenset[str]) -> str:
+def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
     if any(map(is_han, sentence.text)):
         return " ".join(word for word in sentence.ordered if word in stems)
     return " ".join(word for word in re.findall(r"[^\W_]+", sentence.text) if not stems.isdisjoint(terms(word)[:1]))
 
 
-def _denied(pair: _Pair, like: _Likeness) -> Change | None:
+def _denied(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     """Word for word the same, one of them denied or with an opposite in it: both cannot hold."""
     one, other = pair.one, pair.other
     if {"now", "change", "event", "unsure"} & other.marks:
@@ -306,7 +306,7 @@ def _is_whole(pair: _Pair) -> bool:
     return alone or (not pair.of_notes and len(pair.shared) > 1)
 
 
-def _changed(pair: _Pair, like: _Likeness) -> Change | None:
+def _changed(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     """A marker of change on the same matter. Of notes, which say more than facts, more of it must be the same."""
     marks = pair.other.marks & {"now", "change", "new"}
     if not marks or like.shared < _FEWEST:
@@ -328,7 +328,7 @@ def _changed(pair: _Pair, like: _Likeness) -> Change | None:
     return _found(pair, "replaces", "replaced: change", _words(pair), like.near) if found else None
 
 
-def _topic(pair: _Pair, like: _Likeness) -> Change | None:
+def _topic(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind, where a marker of change says so."""
     one, other = pair.one, pair.other
     if not other.marks & {"now", "change"}:

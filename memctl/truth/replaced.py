@@ -36,10 +36,10 @@ from ..language.analyzer import stop_terms, terms
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from .change import Change, Statement, Weight, judge_change, stated_by
+from .change import PairJudgement, Statement, Weight, judge_change, stated_by
 from .judge import Validities, judge
 from .statement import (
-    Sentence,
+    ReadSentence,
     is_machine,
     is_numeral,
     kind_terms,
@@ -152,7 +152,7 @@ class _Candidate(NamedTuple):
 
     older: Row
     newer: Row
-    change: Change
+    change: PairJudgement
 
 
 def _place(entry: Row) -> tuple[str, str, int]:
@@ -226,7 +226,7 @@ class _Finder:
                 made.append(_Candidate(other, entry, change if trusted else _doubted(change)))
         return made
 
-    def _changed(self, older: Row, newer: Row, weight: Weight) -> Change | None:
+    def _changed(self, older: Row, newer: Row, weight: Weight) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
         change = judge_change(one, other, weight) if one and other else None
@@ -249,7 +249,7 @@ class _Finder:
         known, total = frequencies(self._index, words), entry_count(self._index) + _USUAL
         return lambda word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total)
 
-    def _said(self, entry: Row) -> tuple[Sentence, ...]:
+    def _said(self, entry: Row) -> tuple[ReadSentence, ...]:
         statement = self._statements.get(entry.id)
         return statement.sentences if statement else ()
 
@@ -283,7 +283,7 @@ class _Finder:
         return bool(self._changed(older, newer, weight))
 
 
-def _doubted(change: Change) -> Change:
+def _doubted(change: PairJudgement) -> PairJudgement:
     """A line from outside asks, whatever the rule."""
     return change._replace(judgement=change.judgement._replace(tier=Tier.ASKED))
 
@@ -320,7 +320,7 @@ def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
     return (near and shared > 1) or not held.isdisjoint(marker_terms()) or any(map(is_numeral, held))
 
 
-def _leading_from(told: Iterable[Sentence]) -> list[str]:
+def _leading_from(told: Iterable[ReadSentence]) -> list[str]:
     found: dict[str, None] = {}
     for said in told:
         found |= dict.fromkeys(said.words)

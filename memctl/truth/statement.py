@@ -32,7 +32,7 @@ class Amount(NamedTuple):
     stated: bool
 
 
-class Sentence(NamedTuple):
+class ReadSentence(NamedTuple):
     """What one sentence says: `words` it is about (stems), `numbers`, `times`, and its marks.
 
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
@@ -56,9 +56,9 @@ class Sentence(NamedTuple):
 
 
 @lru_cache(maxsize=20_000)
-def read_sentences(text: str, names: frozenset[str]) -> tuple[Sentence, ...]:
+def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]:
     """The sentences of a line, without questions and conditions; `names` are the terms of those the line is about."""
-    found: list[Sentence] = []
+    found: list[ReadSentence] = []
     if is_machine_line(text):
         return ()
     for sentence in split_sentences(_spoken(text)):
@@ -69,7 +69,7 @@ def read_sentences(text: str, names: frozenset[str]) -> tuple[Sentence, ...]:
     return tuple(found[:_MOST_SENTENCES])
 
 
-def _with_clauses(text: str, names: frozenset[str]) -> Iterator[Sentence]:
+def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
     """A sentence, once more up to its first comma, and where it is known whom it is about, after that: a guess in all of them."""
     whole = _read(text, names)
     yield whole
@@ -155,7 +155,7 @@ def _matched(name: str, text: str) -> frozenset[str]:
 _MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added")
 
 
-def _read(text: str, names: frozenset[str]) -> Sentence:
+def _read(text: str, names: frozenset[str]) -> ReadSentence:
     marks = {name for name in _MARKS if _fits(name, text)}
     if _fits("no change", text):
         marks -= {"change", "ended", "cancelled"}
@@ -173,7 +173,7 @@ def _read(text: str, names: frozenset[str]) -> Sentence:
     ordered = [word for piece, _ in around for word in piece]
     people, kin = _people(text, tokens), _people(text[:_HAN_HEAD], tokens[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
-    return Sentence(
+    return ReadSentence(
         text,
         frozenset(ordered),
         numbers,

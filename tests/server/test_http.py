@@ -139,6 +139,22 @@ def test_ingest(server: Running, tmp_path: Path) -> None:
     assert server.post("/ingest", {"user_msg": "", "assistant_msg": ""}).json == {"stored": 0}
 
 
+def test_review_and_answer(tmp_path: Path) -> None:
+    """The questions without private lines and what is the owner's alone; an answer in the agent's name, once."""
+    lines = "- W(t=2025-11-25) @Anna: Flies to Rome\n- W(t=2025-11-25,private) @Anna: Sees the doctor\n"
+    lines += "- W(key=db,src=web:wiki) @Atlas: The database is MongoDB\n"
+    with serving(write_pages(tmp_path, {"memory/2025-11-20.md": lines})) as server:
+        told = server.get("/v1/review").json
+        (question,) = told["questions"]
+        assert told["waiting"] == 1 and question["kind"] == "due" and question["sides"][0]["content"] == "Flies to Rome"
+        asked = {"id": question["id"], "option": "y"}
+        assert server.post("/v1/answer", asked | {"dry_run": True}).json["line"]
+        assert server.post("/v1/answer", asked | {"option": "x"}).status == 422
+        done = server.post("/v1/answer", asked).json
+        assert "src=agent" in done["line"] and done["source"].startswith("memory/2025-11-30.md#L")
+        assert server.post("/v1/answer", asked).status == 422 and server.get("/v1/review").json["waiting"] == 0
+
+
 def test_stats_and_health(server: Running) -> None:
     """Counts and freshness; no path and no page of the workspace."""
     stats = server.get("/stats").json

@@ -219,6 +219,25 @@ def test_a_client_that_wants_text_only_gets_no_json(tmp_path: Path) -> None:
         assert "The ferry leaves at six" in text_of(asker.call("recall", query="ferry"))
 
 
+# -- review, answer ---------------------------------------------------------------------------------------------------
+
+
+def test_questions_are_read_and_answered(tmp_path: Path) -> None:
+    """A question with its lines and keys; one answer, in the agent's name; what cannot be answered says what to do."""
+    lines = "- W(t=2025-11-25) @爱丽丝: 搬到德累斯顿\n- W(key=db,src=web:wiki) @Atlas: The database is MongoDB\n"
+    with connected(write_pages(tmp_path / "ws", {"memory/2025-11-20.md": lines}).root, "--allow-write") as asker:
+        shown = asker.call("review")
+        (question,) = shown.structured_content["questions"]
+        assert question["id"] in text_of(shown) and "搬到德累斯顿" in text_of(shown) and "y yes" in text_of(shown)
+        assert asker.call("answer", id=question["id"], option="maybe").is_error
+        assert asker.call("answer", id="q-zzzzzzzz", option="y").is_error
+        done = asker.call("answer", id=question["id"], option="n")
+        assert "src=agent" in done.structured_content["line"] and "did not happen" in text_of(done)
+        again = asker.call("answer", id=question["id"], option="y")
+        assert again.is_error and "settled" in text_of(again)
+        assert text_of(asker.call("review")) == "no question waits"
+
+
 # -- retain, reflect, forget ------------------------------------------------------------------------------------------
 
 

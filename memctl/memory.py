@@ -140,7 +140,12 @@ class Memory(OpenMemory):
         from .reflect.reflect import reflect
 
         first = first_day("--since", since, self.today)
-        return reflect(self, since=first, dry_run=dry_run, propose=propose)
+        done = reflect(self, since=first, dry_run=dry_run, propose=propose)
+        if done.pages and not dry_run:
+            from .review.collect import refresh
+
+            refresh(self)
+        return done
 
     # -- looking ------------------------------------------------------------------------------------------------------
 

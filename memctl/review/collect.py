@@ -22,8 +22,8 @@ from ..language.sentences import is_plan
 from ..recall.entry_hits import hits_of
 from . import keep
 from .question import Doubt, Question, ids_of_line
-from .shown import remember
-from .sources import doubts
+from .shown import remember, shown
+from .sources import OF_REFLECT, doubts, quick_doubts
 
 _WEIGHT = {
     "replaced": 0.5,
@@ -57,6 +57,18 @@ def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ..
     found = memory.run(job)
     remember(memory.workspace, found)
     return tuple(each for each in found if not (each.is_private or each.is_for_owner)) if public else found
+
+
+def refresh(memory: OpenMemory) -> None:
+    """Look for the questions that cost little, so that a context knows how many wait; those of reflect stay as last shown."""
+
+    def job(at: OpenMemory) -> tuple[Question, ...]:
+        at.sync_for_read()
+        last = (one.doubt for one in shown(at.workspace).values() if one.doubt.kind in OF_REFLECT)
+        with at.index.reading():
+            return open_questions(at, [*quick_doubts(at), *last])
+
+    remember(memory.workspace, memory.run(job))
 
 
 def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question, ...]:

@@ -22,19 +22,25 @@ from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt
 
-_LATELY = timedelta(days=90)  # a plan that passed before that, or what came from outside, is of no use any more
+_LATELY = timedelta(days=90)  # what was told, or passed, before that is asked about no more
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
 
 def doubts(memory: OpenMemory) -> Iterator[Doubt]:
     """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is."""
-    for source in _SOURCES:
+    yield from quick_doubts(memory)
+    yield from _held(memory)
+
+
+def quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
+    """The same without what only the plan of reflect tells: the work grows with what was told lately."""
+    for source in _QUICK:
         yield from source(memory)
 
 
 def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    for pair in (*slot_conflicts(memory), *replaced_since(memory)):
+    for pair in (*slot_conflicts(memory), *replaced_since(memory, memory.today - _LATELY)):
         if not pair.judgement.is_certain:
             sides = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
             kind = "replaced" if is_trusted(sides[1].origin) else "trust"
@@ -105,4 +111,6 @@ def _keep(memory: OpenMemory) -> Iterator[Doubt]:
         yield Doubt("keep", kept.candidate.about, kept.candidate.reason)
 
 
-_SOURCES: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _held, _trust, _keep)
+_QUICK: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _trust, _keep)
+OF_REFLECT = ("belief", "reversed", "core")
+"""The kinds that the plan of reflect tells."""

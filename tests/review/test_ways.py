@@ -250,6 +250,15 @@ def test_a_context_says_how_many_wait(tmp_path: Path) -> None:
     assert "wait" not in memory.context().text.splitlines()[-1]
 
 
+def test_a_context_knows_what_reflect_left(tmp_path: Path) -> None:
+    """Nobody has looked at a question yet."""
+    memory = memory_with(tmp_path, "belief", "replaced")
+    assert memory.reflect().pages and "1 question waits" in memory.context().text  # belief: only review looks so far
+    memory.review()
+    memory.retain("B @Anna: Slept")
+    assert memory.reflect().pages and "2 questions wait" in memory.context().text
+
+
 def _statements(memory: Memory) -> int:
     """How many reads the line costs."""
     from memctl.review.shown import waiting

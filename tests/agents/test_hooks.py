@@ -389,7 +389,7 @@ def test_nothing_is_lost_when_a_session_is_shortened(tmp_path: Path, event: str,
     assert is_silent(done)
     log = kept(root)
     assert all(word in log for word in ("PostgreSQL 17", "tabs over spaces", "Ирина", "src=user:5b0c.jsonl#L1"))
-    assert re.fullmatch(r"2025-11-30T09:00:00 [\w-]+: kept \d+, refused \d+ \(\d+\.\d s\)", log_of(root)[0])
+    assert re.fullmatch(r"2025-11-30T09:00:00 [\w-]+: kept \d+, asked \d+, refused \d+ \(\d+\.\d s\)", log_of(root)[0])
     again = hook(event, given, root)
     assert again.returncode == 0 and ": kept 0, " in log_of(root)[1]
     assert kept(root) == log

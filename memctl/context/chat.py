@@ -19,7 +19,7 @@ from .chat_messages import (
     text_of,
     without_thinking,
 )
-from .chat_window import Cut, cut, originals, question_of, recall_room
+from .chat_window import Cut, cut, originals, questions_of, recall_room
 from .context import ContextOptions, core_of, room_beside, staleness
 from .layers import Layers
 from .pack import SHARES, Item, fitting, recalled_block, repeats, stable_part, words_of
@@ -121,9 +121,13 @@ class _Chat:
         room = min(self._budget - self.used, max(recall_room(self._budget, 0), _MARKS)) - _MARKS
         if room <= 0:
             return []
-        question = question_of(self._all, self._newest)
-        older = originals(self._all, self.cut.gone, question, self._name)
-        found = layers.recalled(question, room, before)
+        older: list[Item] = []
+        found: list[Item] = []
+        for question in questions_of(self._all, self._newest):
+            older = originals(self._all, self.cut.gone, question, self._name)
+            found = layers.recalled(question, room, before)
+            if older or found:
+                break
         first = fitting(found, room - min(layers.cost(older), room // 3), self._count, before)
         told = [words_of(item.text) for item in (*before, *first)]
         fresh = [item for item in older if not repeats(item.text, told, _SAME)]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ..errors import OverBudget
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
+from ..recall.asked import asks_beginning, asks_something
 from .chat_messages import Message, cost_of, is_system, is_turn, text_of, without_thinking
 from .fence import tamed
 from .pack import Item, words_of
@@ -25,6 +26,7 @@ _LOW = 0.5  # how full the room for the chat is after a chunk of exchanges has g
 _STEP = 20  # what stands before the chat counts in twentieths of the budget: a line more in it moves no cut
 _RECALL_SHARE, _RECALL_MOST = 0.2, 4000
 _ORIGINALS = 12
+_BEGINNING = 4  # messages that are the beginning of a chat
 _WEAK = 0.4  # of the best score: what is below that belongs to another question
 _USER = 1.2  # what the user said counts more than an answer to it
 _PASSAGE = 600  # characters of an older message that are shown at most
@@ -179,14 +181,15 @@ def _newest(
 # -- what the older messages said ---------------------------------------------------------------------------------------
 
 
-def question_of(messages: Sequence[Message | None], newest: int) -> str:
-    """What the newest message asks; one of a word or two goes with the one before it ("and why?")."""
+def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
+    """What the newest message asks; one of a word or two by itself first, if it says anything, then with the one before it."""
     message = messages[newest]
     text = text_of(message) if message else ""
-    if len(query_terms(text)) > 2:
-        return text
-    before = (m for m in reversed(messages[:newest]) if m is not None and is_turn(m))
-    return "\n".join(filter(None, (text, text_of(next(before, {"role": "user"})))))
+    if asks_something(text) or len(query_terms(text)) > 2:
+        yield text
+    if len(query_terms(text)) <= 2:
+        before = (m for m in reversed(messages[:newest]) if m is not None and is_turn(m))
+        yield "\n".join(filter(None, (text, text_of(next(before, {"role": "user"})))))
 
 
 def originals(messages: Sequence[Message | None], gone: Sequence[int], question: str, name: str) -> list[Item]:
@@ -200,6 +203,9 @@ def originals(messages: Sequence[Message | None], gone: Sequence[int], question:
     words = {at: terms(text) for at, text in texts.items()}
     if not wanted or not words:
         return []
+    if asks_beginning(question):
+        first = sorted(texts)[:_BEGINNING]
+        return [_original(at, _role(messages, at), texts[at], wanted, name) for at in first]
     scores = _bm25(words, wanted)
     scores |= {at: score * _USER for at, score in scores.items() if _role(messages, at) == "user"}
     best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))[:_ORIGINALS]

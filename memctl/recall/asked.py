@@ -87,6 +87,16 @@ def gives_reason(text: str) -> bool:
     return bool(_said("because").search(text))
 
 
+def asks_beginning(words: str) -> bool:
+    """True for a question about how a conversation began."""
+    return bool(_said("beginning").search(words))
+
+
+def asks_something(words: str) -> bool:
+    """True for a question with a word of its own, that needs no other one beside it."""
+    return bool(set(terms(words)) - stop_terms())
+
+
 def asks_of_owner(words: str) -> bool:
     """True where the asker means himself or his own: "where do I live?"."""
     return bool(_said("own").search(words.replace("ё", "е")))

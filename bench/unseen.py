@@ -284,6 +284,7 @@ def prompts() -> None:
 
 def _hook(one: Counter[str], row: Row, text: str, pages: dict[str, list[str]]) -> None:
     kind = row["kind"]
+    text = re.sub(r"\((?:perhaps )?replaced by [^)]*\)", "", text)  # names the newer line without showing it
     cited = [(path, int(a), int(b or a)) for path, a, b in CITED.findall(text)]
     gold = [(path, int(line)) for path, line, _ in CITED.findall(" ".join(row["gold"]))]
     there = [any(path == page and a <= line <= b for page, line in gold) for path, a, b in cited]

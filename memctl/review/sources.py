@@ -10,7 +10,7 @@ from ..entities.names_of_lines import KnownNames
 from ..entities.similar import SimilarNames
 from ..facts import is_trusted
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import names_told
+from ..index.queries.beliefs import names_told, said_since
 from ..index.queries.entries import saying
 from ..index.queries.names import all_entities
 from ..index.queries.review import from_outside, past_plans
@@ -40,7 +40,9 @@ def quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
 
 def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    for pair in (*slot_conflicts(memory), *replaced_since(memory, memory.today - _LATELY)):
+    since = memory.today - _LATELY
+    fresh = said_since(memory.index, since)
+    for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
             sides = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
             kind = "replaced" if is_trusted(sides[1].origin) else "trust"

@@ -23,7 +23,7 @@ from ..recall.entry_hits import hits_of
 from . import keep
 from .question import Doubt, Question, ids_of_line
 from .shown import remember, shown
-from .sources import OF_REFLECT, doubts, quick_doubts
+from .sources import doubts, quick_doubts
 
 _WEIGHT = {
     "replaced": 0.5,
@@ -39,6 +39,7 @@ _WEIGHT = {
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
 _CORE = 0.5  # for lines about whom every context begins with
 _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
+_NEW = 14  # days of which `refresh` reads the lines; reflect runs once a week at least
 _IMPORTANT = 0.3  # for a line of the highest importance
 _OLD = 365  # days, of what has none
 
@@ -60,13 +61,13 @@ def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ..
 
 
 def refresh(memory: OpenMemory) -> None:
-    """Look for the questions that cost little, so that a context knows how many wait; those of reflect stay as last shown."""
+    """Look for the questions that cost little, so that a context knows how many wait, beside what was shown last."""
 
     def job(at: OpenMemory) -> tuple[Question, ...]:
         at.sync_for_read()
-        last = (one.doubt for one in shown(at.workspace).values() if one.doubt.kind in OF_REFLECT)
+        last = (one.doubt for one in shown(at.workspace).values())
         with at.index.reading():
-            return open_questions(at, [*quick_doubts(at), *last])
+            return open_questions(at, [*quick_doubts(at, _NEW), *last])
 
     remember(memory.workspace, memory.run(job))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 
 from ..conflicts.listing import slot_conflicts
 from ..entities.names_of_lines import KnownNames
@@ -32,15 +32,15 @@ def doubts(memory: OpenMemory) -> Iterator[Doubt]:
     yield from _held(memory)
 
 
-def quick_doubts(memory: OpenMemory) -> Iterator[Doubt]:
+def quick_doubts(memory: OpenMemory, days: int = 90) -> Iterator[Doubt]:
     """The same without what only the plan of reflect tells: the work grows with what was told lately."""
+    yield from _replaced(memory, memory.today - timedelta(days))
     for source in _QUICK:
         yield from source(memory)
 
 
-def _replaced(memory: OpenMemory) -> Iterator[Doubt]:
+def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     """Lines that a newer one may replace, and lines that disagree; what came from outside against the owner's own."""
-    since = memory.today - _LATELY
     fresh = said_since(memory.index, since)
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
@@ -113,6 +113,4 @@ def _keep(memory: OpenMemory) -> Iterator[Doubt]:
         yield Doubt("keep", kept.candidate.about, kept.candidate.reason)
 
 
-_QUICK: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_replaced, _due, _same, _trust, _keep)
-OF_REFLECT = ("belief", "reversed", "core")
-"""The kinds that the plan of reflect tells."""
+_QUICK: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_due, _same, _trust, _keep)

@@ -48,7 +48,10 @@ def asked_times(words: str, today: date) -> AskedTimes:
         end = mention.end + (so.end() if so else 0)
     rest = _unspaced().sub(" ", rest + " " + words[end:])
     left = set(terms(rest)) - _anything() - stop_terms()
-    return AskedTimes(tuple(times), bool(times) and not left)
+    token = (
+        words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
+    )  # 2025-11-27 is a word of lines, too
+    return AskedTimes(tuple(times), bool(times) and not left and not token)
 
 
 def _widened(period: Period) -> Period:

@@ -134,12 +134,11 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
         finally:
             if vectors:
                 request.warnings.extend(vectors.close())
-        if (
-            not hits and query.pasted and not query.words
-        ):  # nothing of that time: the words themselves may stand somewhere
-            named = replace(query, words=query.pasted, days=None, pasted="")
-            return recall_in(memory, named, k=k, history=history)
-        return _answer(request, hits)._replace(vectors=vectored)
+        answer = _answer(request, hits)._replace(vectors=vectored)
+    if hits or not query.pasted or query.words:
+        return answer
+    # Nothing of that time: the words themselves may stand somewhere.
+    return recall_in(memory, replace(query, words=query.pasted, days=None, pasted=""), k=k, history=history)
 
 
 # -- query ------------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def review(
     if call.out.json:
         call.out.raw_json({"schema": 1, "questions": [each.as_json() for each in found[:k]], "waiting": len(found)})
     elif found and sys.stdin.isatty() and sys.stdout.isatty():
-        _Session(call, found[:k], len(found), dry_run).run()
+        _ReviewScreen(call, found[:k], len(found), dry_run).run()
     else:
         _print_all(call, found, k)
     return 0 if found else 1
@@ -144,7 +144,7 @@ def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: b
 # -- the screen -------------------------------------------------------------------------------------------------------
 
 
-class _Session:
+class _ReviewScreen:
     """Questions one after the other, each answered by one key; what is answered is written at once."""
 
     def __init__(self, call: Call, asked: "Sequence[Question]", waiting: int, dry_run: bool) -> None:

@@ -54,7 +54,7 @@ class FoundStatement(NamedTuple):
     corrects: str | None = None
 
 
-class _Kept(NamedTuple):
+class _KeepAs(NamedTuple):
     """How statements found by one pattern are kept."""
 
     kind: Kind
@@ -64,16 +64,16 @@ class _Kept(NamedTuple):
 
 
 _RULES = {
-    "decision": _Kept(Kind.EXPERIENCE, 0.75, "a decision"),
-    "preference": _Kept(Kind.OPINION, 0.65, "a preference", 0.8),
-    "person": _Kept(Kind.WORLD, 0.6, "about a person"),
-    "named_person": _Kept(Kind.WORLD, 0.6, "about a person"),
-    "plan": _Kept(Kind.WORLD, 0.55, "a plan"),
-    "state": _Kept(Kind.WORLD, 0.55, "what is so"),
-    "did": _Kept(Kind.EXPERIENCE, 0.45, "what somebody did"),
-    "mine": _Kept(Kind.WORLD, 0.5, "what is so"),
-    "thing": _Kept(Kind.WORLD, 0.5, "what is so"),
-    "goal": _Kept(Kind.WORLD, 0.4, "what somebody is at"),
+    "decision": _KeepAs(Kind.EXPERIENCE, 0.75, "a decision"),
+    "preference": _KeepAs(Kind.OPINION, 0.65, "a preference", 0.8),
+    "person": _KeepAs(Kind.WORLD, 0.6, "about a person"),
+    "named_person": _KeepAs(Kind.WORLD, 0.6, "about a person"),
+    "plan": _KeepAs(Kind.WORLD, 0.55, "a plan"),
+    "state": _KeepAs(Kind.WORLD, 0.55, "what is so"),
+    "did": _KeepAs(Kind.EXPERIENCE, 0.45, "what somebody did"),
+    "mine": _KeepAs(Kind.WORLD, 0.5, "what is so"),
+    "thing": _KeepAs(Kind.WORLD, 0.5, "what is so"),
+    "goal": _KeepAs(Kind.WORLD, 0.4, "what somebody is at"),
 }
 """The rules in the order in which they are tried; each is a pattern of the same name."""
 _LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0}

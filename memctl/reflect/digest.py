@@ -22,7 +22,7 @@ from ..language.names import entity_key
 from ..language.words import languages, pattern
 from ..markdown.escape import one_line, quoted
 from ..truth.judge import Validities, judge
-from .entity_pages import Place, cite
+from .entity_pages import LinkContext, cite
 from .fact_source import IMPORTANT, FactSource
 
 ENOUGH = 12  # facts of a week from which it has a page: fewer are as quickly read in the logs
@@ -33,7 +33,7 @@ _STEP = 0.1  # of confidence: a smaller move is no news
 _FIRM = 0.8  # confidence from which an opinion is
 
 
-class Sentence(NamedTuple):
+class DigestSentence(NamedTuple):
     """One thing about a week; `lead` is changed, decided, failed, waits or happened."""
 
     lead: str
@@ -49,7 +49,7 @@ class Sentence(NamedTuple):
 class Week(NamedTuple):
     """What a week has to tell, and the pages that were read for it; `facts` is how many were told in it."""
 
-    sentences: tuple[Sentence, ...] = ()
+    sentences: tuple[DigestSentence, ...] = ()
     facts: int = 0
     pages: frozenset[int] = frozenset()
 
@@ -69,7 +69,7 @@ def digest_body(week: Week, page: str) -> str:
     """The body of its block; empty for a week in which little was told."""
     if week.facts < ENOUGH:
         return ""
-    place = Place(page)
+    place = LinkContext(page)
     return "\n".join(
         f"- {each.lead.capitalize()}: {quoted(each.text)} · {cite(each.citation, place, each.ref)}"
         for each in week.sentences
@@ -85,7 +85,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
     verdict = judge(memory.index, [*rows, *due], last, as_of=last)
-    told = _Told(source, verdict, last)
+    told = _WeekLines(source, verdict, last)
     kinds = (
         [*told.changed(rows), *_moved(beliefs, first, last)],
         told.matching(rows, "decided"),
@@ -101,16 +101,16 @@ def _monday(week: str) -> date:
     return date.fromisocalendar(int(week[:4]), int(week[6:]), 1)
 
 
-def _chosen(kinds: Iterable[Iterable[Sentence]], most: int) -> tuple[Sentence, ...]:
+def _chosen(kinds: Iterable[Iterable[DigestSentence]], most: int) -> tuple[DigestSentence, ...]:
     """A few of each kind, each line once, in the order of the kinds."""
-    found: dict[str, Sentence] = {}
+    found: dict[str, DigestSentence] = {}
     for kind in kinds:
         fresh = [each for each in kind if each.ref not in found][:_OF_ONE_KIND]
         found |= {each.ref: each for each in fresh[: max(0, most - len(found))]}
     return tuple(found.values())
 
 
-class _Told:
+class _WeekLines:
     """The lines of a week as sentences, the important before the newest."""
 
     def __init__(self, source: FactSource, verdict: Validities, last: date) -> None:
@@ -123,7 +123,7 @@ class _Told:
         hits = {hit.ref: hit for hit in self._source.hits(ordered)}
         return ((row, hits[row.ref]) for row in ordered if row.ref in hits)
 
-    def changed(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+    def changed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What replaced an older line."""
         older: dict[int, Row] = {}
         for number, standing in self._verdict.validity.items():
@@ -137,26 +137,26 @@ class _Told:
             before = f" (before: {one_line(was[0].content).rstrip('.')})" if was and row.kind != "observation" else ""
             yield _sentence("changed", hit, f"{hit.content}{before}")
 
-    def matching(self, rows: Sequence[Row], what: str) -> Iterator[Sentence]:
+    def matching(self, rows: Sequence[Row], what: str) -> Iterator[DigestSentence]:
         """What the words say was decided."""
         for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
             if _pattern(what).search(hit.content) and self._stands(row):
                 yield _sentence(what, hit, hit.content)
 
-    def failed(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+    def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """Attempts that failed, with the reason."""
         for _, hit in self._hits(row for row in rows if row.task is not None):
             if hit.fact and hit.fact.outcome == "fail":
                 why = f" ({hit.fact.why})" if hit.fact.why else ""
                 yield _sentence("failed", hit, f"{hit.content}{why}")
 
-    def waiting(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+    def waiting(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What was to be in this week; whether it was, nobody said."""
         for row, hit in self._hits(rows):
             if self._stands(row):
                 yield _sentence("waits for an answer", hit, f"{hit.content} ({row.first})")
 
-    def important(self, rows: Sequence[Row]) -> Iterator[Sentence]:
+    def important(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """Everything else that mattered."""
         for row, hit in self._hits(
             row for row in rows if (row.importance or 0) >= IMPORTANT or row.kind == "experience"
@@ -175,7 +175,7 @@ def _matters(row: Row) -> bool:
     return firm or row.kind == "experience" or (row.importance or 0) >= IMPORTANT
 
 
-def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[Sentence]:
+def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
         ended = next(
@@ -188,17 +188,17 @@ def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[Sente
             (b for b in reversed(belief.items) if b.citation and first <= b.day <= last and b.verdict != "stated"), None
         )
         if ended and ended.citation:
-            yield Sentence("no longer believed", belief.fact.text, ended.citation, ended.ref or "")
+            yield DigestSentence("no longer believed", belief.fact.text, ended.citation, ended.ref or "")
         elif newest and newest.citation and before and after and abs(after[-1][1] - before[-1]) >= _STEP:
             text = f"{belief.fact.text} ({before[-1]:.2f} → {after[-1][1]:.2f})"
-            yield Sentence("changed", text, newest.citation, newest.ref or "")
+            yield DigestSentence("changed", text, newest.citation, newest.ref or "")
 
 
-def _sentence(lead: str, hit: Hit, text: str) -> Sentence:
+def _sentence(lead: str, hit: Hit, text: str) -> DigestSentence:
     """A line as a sentence that names whom it is about."""
     who = hit.entities[0] if hit.entities else ""
     names = not who or entity_key(who) in entity_key(text)
-    return Sentence(lead, one_line(text if names else f"{who}: {text}"), hit.source, hit.ref)
+    return DigestSentence(lead, one_line(text if names else f"{who}: {text}"), hit.source, hit.ref)
 
 
 @cache

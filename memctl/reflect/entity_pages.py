@@ -87,7 +87,7 @@ class About(NamedTuple):
             yield from (line, *line.before)
 
 
-class Place(NamedTuple):
+class LinkContext(NamedTuple):
     """Where a line will stand: the page, whose it is, the pages of others by `entity_key`, and how links are written."""
 
     page: str
@@ -96,7 +96,7 @@ class Place(NamedTuple):
     wiki: bool = False
 
     @classmethod
-    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: bool = False) -> Place:
+    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: bool = False) -> LinkContext:
         """A place on a page, which links to the pages of some names."""
         return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()}, wiki)
 
@@ -106,7 +106,7 @@ class Place(NamedTuple):
 
 def entity_body(about: About, page: str, wiki: bool = False) -> str:
     """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts."""
-    place = Place.of(page, about.name, about.pages, wiki)
+    place = LinkContext.of(page, about.name, about.pages, wiki)
     related = ", ".join(_entity(name, place) for name in about.related)
     sections = {
         "Facts": _listed(_state(line, place) for line in about.now),
@@ -120,17 +120,17 @@ def entity_body(about: About, page: str, wiki: bool = False) -> str:
     return "\n\n".join([*first, *told])
 
 
-def world_body(lines: Sequence[PageLine], place: Place) -> str:
+def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
     return _listed(_state(line, place) for line in lines)
 
 
-def experience_body(lines: Sequence[PageLine], place: Place) -> str:
+def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """What was done, each line led by its day."""
     return _listed(_event(line, place) for line in lines)
 
 
-def lessons_body(tasks: Sequence[Task], place: Place) -> str:
+def lessons_body(tasks: Sequence[Task], place: LinkContext) -> str:
     """A `###` section a task: how often it worked, its strategies, the reliable ones first, and why each failed."""
     return "\n\n".join(f"### {task_heading(task)}\n\n{_lesson(task, place)}" for task in tasks)
 
@@ -159,7 +159,7 @@ def _joined(*parts: str) -> str:
     return " · ".join(filter(None, parts))
 
 
-def _state(line: PageLine, place: Place) -> str:
+def _state(line: PageLine, place: LinkContext) -> str:
     """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof; below it what it replaced."""
     is_struck = line.retracted or line.over
     words = subject(line, place) + _words(line, is_struck)
@@ -169,7 +169,7 @@ def _state(line: PageLine, place: Place) -> str:
     return "\n".join([head, *(f"  - before: {old}" for old in earlier)])
 
 
-def _event(line: PageLine, place: Place) -> str:
+def _event(line: PageLine, place: LinkContext) -> str:
     """What happened, led by when. What was true in its time is not struck through, only what never was."""
     when, cited = _when(line), proof(line, place)
     words = subject(line, place) + _words(line, struck=line.retracted)
@@ -182,7 +182,7 @@ def _words(line: PageLine, struck: bool) -> str:
     return f"~~{words}~~" if struck and words else words  # four tildes would open a code block
 
 
-def _remarks(line: PageLine, place: Place) -> Iterator[str]:
+def _remarks(line: PageLine, place: LinkContext) -> Iterator[str]:
     others = [
         name for name in _others(line, place) if name != _subject_name(line, place) and not _names(line.text, name)
     ]
@@ -194,14 +194,14 @@ def _remarks(line: PageLine, place: Place) -> Iterator[str]:
         yield ("never true, see " if line.retracted else "→ ") + cite(line.replaced_by, place)
 
 
-def proof(line: PageLine, place: Place) -> str:
+def proof(line: PageLine, place: LinkContext) -> str:
     """The citation of a line, and that of the newest line which says the same."""
     twins = sorted(set(line.also) - {line.citation})
     also = f", {many(len(twins) + 1, 'time')}, last {cite(twins[-1], place)}" if twins else ""
     return cite(line.citation, place, line.ref) + also
 
 
-def _belief(held: BeliefLine, place: Place) -> str:
+def _belief(held: BeliefLine, place: LinkContext) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
     sure = f"{held.confidence:.2f}{_TRENDS.get(held.trend, '')}"
     words = (f"{_entity(held.holder, place)}: " if held.holder else "") + quoted(held.text)
@@ -216,7 +216,7 @@ _TRENDS = {"rising": " ↗", "falling": " ↘"}
 # -- lessons ----------------------------------------------------------------------------------------------------------
 
 
-def _lesson(task: Task, place: Place) -> str:
+def _lesson(task: Task, place: LinkContext) -> str:
     ok = sum(strategy.ok for strategy in task.strategies)
     failed = sum(strategy.failed for strategy in task.strategies)
     why = reasons([one for strategy in task.strategies for one in strategy.outcomes])[-_NEWEST:]
@@ -225,7 +225,7 @@ def _lesson(task: Task, place: Place) -> str:
     return f"{total}\n\n" + _listed(_strategy(strategy, place) for strategy in task.strategies)
 
 
-def _strategy(strategy: Strategy, place: Place) -> str:
+def _strategy(strategy: Strategy, place: LinkContext) -> str:
     counts = [f"{count} {word}" for count, word in ((strategy.ok, "ok"), (strategy.failed, "failed")) if count]
     cited = [cite(one.citation, place, one.ref) for one in strategy.outcomes[-_NEWEST:]]
     more = len(strategy.outcomes) - len(cited)
@@ -233,7 +233,7 @@ def _strategy(strategy: Strategy, place: Place) -> str:
     return f"**{', '.join(strategy.labels)}** · " + _joined(quoted(strategy.name), ", ".join(counts), shown)
 
 
-def _reason(one: TaskOutcome, place: Place) -> str:
+def _reason(one: TaskOutcome, place: LinkContext) -> str:
     """Why it failed, as a link to the line that says so."""
     lines = str(one.citation).removeprefix(f"{one.citation.path}#")
     return link(literal(one.why or ""), f"{relative(one.citation.path, place.page)}#{lines}", one.ref)
@@ -273,7 +273,7 @@ def _start(first: date, line: PageLine) -> str:
 # -- entities and citations -------------------------------------------------------------------------------------------
 
 
-def _others(line: PageLine, place: Place) -> list[str]:
+def _others(line: PageLine, place: LinkContext) -> list[str]:
     own = entity_key(place.name) if place.name else None
     return [name for name in dict.fromkeys(line.entities) if entity_key(name) != own]
 
@@ -284,19 +284,19 @@ def _names(text: str, name: str) -> bool:
     return bool(words & heads(text)) if words else name in text
 
 
-def _subject_name(line: PageLine, place: Place) -> str | None:
+def _subject_name(line: PageLine, place: LinkContext) -> str | None:
     """Whom a line is about first, when that is not whose page this is."""
     others = _others(line, place)
     return others[0] if others and line.entities[0] == others[0] else None
 
 
-def subject(line: PageLine, place: Place) -> str:
+def subject(line: PageLine, place: LinkContext) -> str:
     """`Anna: ` before a line about somebody else than the page is; empty where it is about whose page this is."""
     name = _subject_name(line, place)
     return f"{_entity(name, place)}: " if name and not entity_key(line.text).startswith(entity_key(name)) else ""
 
 
-def _entity(name: str, place: Place) -> str:
+def _entity(name: str, place: LinkContext) -> str:
     """A name with a link to its page, as the workspace writes links."""
     path, shown = place.pages.get(entity_key(name)), literal(name) or "?"
     if not path:
@@ -308,7 +308,7 @@ def _entity(name: str, place: Place) -> str:
     )
 
 
-def cite(citation: Citation, place: Place, ref: str = "") -> str:
+def cite(citation: Citation, place: LinkContext, ref: str = "") -> str:
     """`[2025-07-04](../../memory/2025-07-04.md#L12 "f-1a2b3c4d")`, which can be followed when the line moves.
 
     The id is the link's title, for Obsidian would take `^id` for a second block id.

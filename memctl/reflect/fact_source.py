@@ -51,7 +51,7 @@ _RELATED, _MET = 8, 2  # names shown as related, and the facts that they must sh
 _FEW = 3  # own facts below which a page tells those of others too
 
 
-class Told(NamedTuple):
+class TellableFacts(NamedTuple):
     """What the pages tell of a name: its own page, else its parts of world.md and experience.md; made from `pages`."""
 
     about: About
@@ -162,18 +162,18 @@ class FactSource:
 
     # -- an entity ----------------------------------------------------------------------------------------------------
 
-    def told(self, name: str, path: str | None) -> Told:
+    def told(self, name: str, path: str | None) -> TellableFacts:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
         facts = self.facts_of(name)
         keys = set(keys_of(self._index, name)) if name else {""}
-        choice = _Choice(facts, keys, str(self._today))
+        choice = _PageFacts(facts, keys, str(self._today))
         entries = by_ids(self._index, (fact.id for fact in choice.all))
         verdict = judge(self._index, entries.values(), self._today, whole=False)
         verdict = folded(verdict, replacements_of(self._memory, entries.values()))
-        lines = _Lines(self, verdict, choice, self._today)
+        lines = _JudgedLines(self, verdict, choice, self._today)
         pages = frozenset(map(page_of, (*(fact.id for fact in facts), *verdict.entries)))
         if path is None:
-            return Told(About(name), lines.durable("world"), lines.durable("experience"), pages)
+            return TellableFacts(About(name), lines.durable("world"), lines.durable("experience"), pages)
         related = self._related(name, facts, keys) if name else []
         most = max(_LEAST, len(facts) // _SHARE)
         now = lines.now(most)
@@ -181,7 +181,7 @@ class FactSource:
         about = About(
             name, defined, [line for line in now if line != defined], (), lines.plans(), lines.events(most), related
         )
-        return Told(about, (), (), pages)
+        return TellableFacts(about, (), (), pages)
 
     def _related(self, name: str, facts: Sequence[Light], keys: Collection[str]) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""
@@ -226,7 +226,7 @@ def _defining() -> re.Pattern[str]:
 # -- what is chosen ---------------------------------------------------------------------------------------------------
 
 
-class _Choice:
+class _PageFacts:
     """The facts about a name that its pages may show, before it is known which of them hold."""
 
     def __init__(self, facts: Sequence[Light], keys: Collection[str], today: str) -> None:
@@ -282,10 +282,10 @@ def _newest_of_each(slots: Sequence[Light]) -> list[Light]:
     return [fact for _, versions in sorted(by_key.items()) for fact in versions[-_VERSIONS:]]
 
 
-class _Lines:
+class _JudgedLines:
     """The lines of a choice, judged: what holds stands alone, and what it replaced below it."""
 
-    def __init__(self, source: FactSource, verdict: Validities, choice: _Choice, today: date) -> None:
+    def __init__(self, source: FactSource, verdict: Validities, choice: _PageFacts, today: date) -> None:
         self._source, self._verdict, self._choice, self._today = source, verdict, choice, today
         self._said: set[frozenset[str]] = set()
 

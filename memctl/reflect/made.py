@@ -43,7 +43,7 @@ _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "mar
 
 
 @dataclass(slots=True)
-class Made:
+class MadeFrom:
     """What bank/ was made from on a day.
 
     `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
@@ -85,11 +85,11 @@ class Changes(NamedTuple):
         return not (self.whole or self.first or self.names or self.tasks or self.weeks)
 
 
-def read_made(workspace: Workspace) -> Made | None:
+def read_made(workspace: Workspace) -> MadeFrom | None:
     """What was made last; None where that is not known."""
     try:
         read: dict[str, Any] = json.loads((workspace.memory / _FILE).read_text("utf-8"))
-        made = Made(**read)
+        made = MadeFrom(**read)
         made.pages = {int(number): (sha, day) for number, (sha, day) in made.pages.items()}
         date.fromisoformat(made.day)
     except (OSError, ValueError, TypeError, AttributeError):
@@ -97,7 +97,7 @@ def read_made(workspace: Workspace) -> Made | None:
     return made
 
 
-def write_made(workspace: Workspace, made: Made | None) -> None:
+def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
     """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
     path = prepare_memory(workspace) / _FILE
     try:
@@ -110,10 +110,10 @@ def write_made(workspace: Workspace, made: Made | None) -> None:
         return
 
 
-def begin(memory: OpenMemory, last: Made | None) -> Made:
+def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
-    found = Made(str(memory.today), program_of(memory.workspace), names=names_of_pages(index))
+    found = MadeFrom(str(memory.today), program_of(memory.workspace), names=names_of_pages(index))
     before = last.pages if last else {}
     hashes = dict(page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
@@ -131,7 +131,7 @@ def begin(memory: OpenMemory, last: Made | None) -> Made:
     return found
 
 
-def changes(memory: OpenMemory, last: Made | None, now: Made, since: date | None) -> Changes:
+def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: date | None) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach, and what was told from `since` on.
 
     All of it where nothing is known, where somebody turned back the clock, and where `since` is None.
@@ -193,11 +193,11 @@ def week_of(day: str) -> str:
     return f"{year:04d}-W{week:02d}"
 
 
-def _hash(made: Made, number: int) -> str:
+def _hash(made: MadeFrom, number: int) -> str:
     return made.pages.get(number, ("", ""))[0]
 
 
-def _renamed(last: Made, now: Made) -> set[str]:
+def _renamed(last: MadeFrom, now: MadeFrom) -> set[str]:
     """The keys of every name that a page got or lost."""
     return {
         key

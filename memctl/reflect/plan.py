@@ -46,19 +46,19 @@ from ..markdown.front_matter import front_values, with_names
 from ..markdown.page import Page
 from ..notes.edits import Edit, read_for_edit, sides_of_merge
 from ..notes.workspace import Workspace
-from .digest import Sentence, digest_body, digest_page, title_of, week_told
+from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
 from .entity_pages import (
     About,
     BeliefLine,
     PageLine,
-    Place,
+    LinkContext,
     entity_body,
     experience_body,
     failures_body,
     lessons_body,
     world_body,
 )
-from .fact_source import FactSource, Told
+from .fact_source import FactSource, TellableFacts
 from .lessons import Task, failures, lessons, reason_key
 from .made import begin, changes, facts_from, read_made, week_of
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
@@ -93,7 +93,7 @@ class Planner:
         self.edits: list[Edit] = []
         self.moved: list[Moved] = []
         self.notes: list[str] = []
-        self.digest: tuple[Sentence, ...] = ()
+        self.digest: tuple[DigestSentence, ...] = ()
 
     def plan(self, propose: bool) -> None:
         """Plan every page."""
@@ -216,7 +216,7 @@ class Planner:
         held = self._held(replay)
         names = self._touched(replay)
         paths = self._paths(names)
-        told: dict[str, Told] = {}
+        told: dict[str, TellableFacts] = {}
         for done, name in enumerate(sorted(names, key=entity_key), 1):
             found = self._facts.told(name, paths.get(name))
             about = found.about._replace(beliefs=held[entity_key(name)] if name in paths else ())
@@ -229,8 +229,8 @@ class Planner:
         for name, (about, durable, done_before, sources) in told.items():
             path, title = paths.get(name), heading(name) if name else _NOBODY
             pages = self._links(about, (*durable, *done_before), paths)
-            world[title] = world_body(durable, Place.of(WORLD, name, pages, self._wiki))
-            experience[title] = experience_body(done_before, Place.of(EXPERIENCE, name, pages, self._wiki))
+            world[title] = world_body(durable, LinkContext.of(WORLD, name, pages, self._wiki))
+            experience[title] = experience_body(done_before, LinkContext.of(EXPERIENCE, name, pages, self._wiki))
             if path is not None:
                 self._summary(path, _new_page(name, path) or "", about._replace(pages=pages))
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
@@ -345,7 +345,7 @@ class Planner:
         tasks = set(tasks_between(self._index, None, self._today)) if whole else self._changes.tasks
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
-        sections = split_sections(lessons_body(made, Place(LESSONS)))
+        sections = split_sections(lessons_body(made, LinkContext(LESSONS)))
         stands = [LESSONS] if sections or (self._workspace.root / LESSONS).exists() else []
         for task, outcomes in told.items():
             self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)

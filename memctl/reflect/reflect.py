@@ -18,7 +18,7 @@ from ..index.sync import sync
 from ..notes.edits import Edit, apply
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
-from .digest import Sentence
+from .digest import DigestSentence
 from .made import write_made
 from .plan import Moved, Planner, in_conflict, moves_lines
 
@@ -39,7 +39,7 @@ class Reflected:
     notes: list[str] = field(default_factory=list)
     conflicts: int = 0
     diff: str = ""
-    digest: tuple[Sentence, ...] = ()
+    digest: tuple[DigestSentence, ...] = ()
 
     @property
     def changed(self) -> bool:

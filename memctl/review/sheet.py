@@ -25,7 +25,7 @@ _LINE = re.compile(r" {2}(?P<role>[a-z]+): ?(?P<text>.*)")
 _ANSWER = re.compile(r"answer:\s*(?P<key>\S*)\s*")
 
 
-class Reply(NamedTuple):
+class SheetAnswer(NamedTuple):
     """What somebody wrote into a block: the key, and the last line in other words (empty: as it was)."""
 
     question: str
@@ -47,10 +47,10 @@ def _block(question: Question) -> str:
     return "\n".join([f"[{question.id}] {question.text}", *lines, *comments, "answer:", ""])
 
 
-def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[Reply], list[str]]:
+def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[SheetAnswer], list[str]]:
     """The answers in an edited text, and a line for each block that cannot be followed."""
     known = {question.id: question for question in questions}
-    replies: dict[str, Reply] = {}
+    replies: dict[str, SheetAnswer] = {}
     problems: list[str] = []
     for ref, lines in _blocks(text, problems):
         if ref not in known or ref in replies:
@@ -81,7 +81,7 @@ def _blocks(text: str, problems: list[str]) -> Iterator[tuple[str, list[str]]]:
         yield ref, lines
 
 
-def _reply(question: Question, lines: Sequence[str]) -> Reply | str:
+def _reply(question: Question, lines: Sequence[str]) -> SheetAnswer | str:
     """The answer in a block, or why it cannot be followed."""
     roles = dict(zip(question.roles, (one_line(side.content) for side in question.sides), strict=True))
     said, key = dict(roles), ""
@@ -98,7 +98,7 @@ def _reply(question: Question, lines: Sequence[str]) -> Reply | str:
         return f"only the line `{last}` can be worded anew; edit the page to change another"
     if key and key not in (one.key for one in question.options):
         return f"no answer {key!r}; one of {', '.join(one.key for one in question.options)}"
-    return Reply(question.id, key or (REWORDED if changed else ""), said[last] if changed else "")
+    return SheetAnswer(question.id, key or (REWORDED if changed else ""), said[last] if changed else "")
 
 
 def answer_text(

@@ -161,7 +161,7 @@ def _judged(pair: _Pair) -> PairJudgement | None:
     done, late = pair.older.kind is Kind.EXPERIENCE, not pair.together
     changes = (_ended, _changed, _topic) if late and not done else ()
     for rule in (*(() if done else (_same_but_value,)), _denied, *changes):
-        found = rule(pair, _Likeness(shared, alike, *parts))
+        found = rule(pair, _SharedWeight(shared, alike, *parts))
         if found:
             return _heard(found) if "unsure" in other.marks else found
     return None
@@ -180,7 +180,7 @@ def _heard(found: PairJudgement) -> PairJudgement:
     return PairJudgement(found.nearness / 2, judged(kind, verdict, "replaced: hearsay", reason))
 
 
-class _Likeness(NamedTuple):
+class _SharedWeight(NamedTuple):
     """Of two sentences: the weight of what both share, Dice's coefficient, the part of the older and of the newer one."""
 
     shared: float
@@ -219,7 +219,7 @@ def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 
-def _same_but_value(pair: _Pair, like: _Likeness) -> PairJudgement | None:
+def _same_but_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
     one, other = pair.one, pair.other
     done = "event" in other.marks and not {"change", "new"} & other.marks
@@ -258,7 +258,7 @@ def _against(one: str, other: str) -> str:
     return f"{one} against {other}"
 
 
-def _ended(pair: _Pair, like: _Likeness) -> PairJudgement | None:
+def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """The newer sentence says that what the older one states is over, or that the plan is off."""
     if "unsure" in pair.other.marks:
         return None
@@ -280,7 +280,7 @@ def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
     return " ".join(word for word in re.findall(r"[^\W_]+", sentence.text) if not stems.isdisjoint(terms(word)[:1]))
 
 
-def _denied(pair: _Pair, like: _Likeness) -> PairJudgement | None:
+def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Word for word the same, one of them denied or with an opposite in it: both cannot hold."""
     one, other = pair.one, pair.other
     if {"now", "change", "event", "unsure"} & other.marks:
@@ -306,7 +306,7 @@ def _is_whole(pair: _Pair) -> bool:
     return alone or (not pair.of_notes and len(pair.shared) > 1)
 
 
-def _changed(pair: _Pair, like: _Likeness) -> PairJudgement | None:
+def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """A marker of change on the same matter. Of notes, which say more than facts, more of it must be the same."""
     marks = pair.other.marks & {"now", "change", "new"}
     if not marks or like.shared < _FEWEST:
@@ -328,7 +328,7 @@ def _changed(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     return _found(pair, "replaces", "replaced: change", _words(pair), like.near) if found else None
 
 
-def _topic(pair: _Pair, like: _Likeness) -> PairJudgement | None:
+def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind, where a marker of change says so."""
     one, other = pair.one, pair.other
     if not other.marks & {"now", "change"}:
@@ -342,6 +342,6 @@ def _topic(pair: _Pair, like: _Likeness) -> PairJudgement | None:
     return None
 
 
-def _is_one_thing(pair: _Pair, like: _Likeness) -> bool:
+def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:
     """True where a line names whom it is about, fills a slot, or shares a word: a listed name alone may be of anything."""
     return bool(pair.older.key or pair.older.names or like.shared)

@@ -93,7 +93,7 @@ def replaced_since(
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
     finder.read(fresh)
-    found: list[_Candidate] = []
+    found: list[_WordPair] = []
     for done, entry in enumerate(fresh):
         found += finder.older(entry)
         memory.progress(done + 1, len(fresh))
@@ -110,7 +110,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     finder = _Finder(memory)
     wanted = [entry for entry in entries if _speaks(entry) and entry.kind != Kind.EXPERIENCE.value]
     newer = finder.telling(wanted, beside) if wanted else []
-    found: list[_Candidate] = []
+    found: list[_WordPair] = []
     for entry in newer[:_NEWER]:
         found += finder.older(entry)
     ids = {entry.id for entry in wanted}
@@ -147,7 +147,7 @@ def orders(pair: Replaced) -> bool:
 # -- finding ----------------------------------------------------------------------------------------------------------
 
 
-class _Candidate(NamedTuple):
+class _WordPair(NamedTuple):
     """A pair that the words put together, before truth has said whether both stand."""
 
     older: Row
@@ -201,7 +201,7 @@ class _Finder:
                 self._keys[name] = keys_of(self._index, name)
         return tuple(dict.fromkeys(key for name in filter(None, entry.names.split("\n")) for key in self._keys[name]))
 
-    def older(self, entry: Row) -> list[_Candidate]:
+    def older(self, entry: Row) -> list[_WordPair]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
         if not statement or not _speaks(entry) or is_machine(statement.speaker) or not (wanted := _leading(statement)):
@@ -223,7 +223,7 @@ class _Finder:
             change = self._changed(other, entry, weight)
             if before and change:
                 trusted = before.trusted and statement.trusted
-                made.append(_Candidate(other, entry, change if trusted else _doubted(change)))
+                made.append(_WordPair(other, entry, change if trusted else _doubted(change)))
         return made
 
     def _changed(self, older: Row, newer: Row, weight: Weight) -> PairJudgement | None:
@@ -333,7 +333,7 @@ def _leading_from(told: Iterable[ReadSentence]) -> list[str]:
 # -- which of them stand ----------------------------------------------------------------------------------------------
 
 
-def _standing(memory: OpenMemory, found: Sequence[_Candidate]) -> list[_Candidate]:
+def _standing(memory: OpenMemory, found: Sequence[_WordPair]) -> list[_WordPair]:
     """Those pairs of which both sides hold today, and that no line has settled."""
     index, today = memory.index, memory.today
     entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
@@ -345,7 +345,7 @@ def _standing(memory: OpenMemory, found: Sequence[_Candidate]) -> list[_Candidat
     return [pair for pair in found if pair[:2] in kept]
 
 
-def _hold(pair: _Candidate, verdict: Validities, today: date) -> bool:
+def _hold(pair: _WordPair, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
@@ -380,9 +380,9 @@ def _is_evidence(pair: Replaced, ledger: Mapping[str, set[str]]) -> bool:
     return any("stated" in one and "weighed" in other for one, other in (sides, sides[::-1]))
 
 
-def _nearest(found: Iterable[_Candidate], part: float = 1.0) -> list[Replaced]:
+def _nearest(found: Iterable[_WordPair], part: float = 1.0) -> list[Replaced]:
     """Of the earlier lines that one may replace, the nearest; of two as near, the newer. With a `part`, all that are so near."""
-    best: dict[int, _Candidate] = {}
+    best: dict[int, _WordPair] = {}
     held = list(found)
     for pair in held:
         known = best.get(pair.newer.id)
@@ -395,5 +395,5 @@ def _nearest(found: Iterable[_Candidate], part: float = 1.0) -> list[Replaced]:
     return [Replaced(pair.older, pair.newer, pair.change.judgement) for pair in kept]
 
 
-def _rank(pair: _Candidate) -> tuple[float, tuple[str, str, int]]:
+def _rank(pair: _WordPair) -> tuple[float, tuple[str, str, int]]:
     return round(pair.change.nearness, 6), _place(pair.older)

@@ -25,7 +25,7 @@ from memctl.hits import Hit
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
 from memctl.review.question import KINDS, Question
-from memctl.review.sheet import Reply, replies_in, written
+from memctl.review.sheet import SheetAnswer, replies_in, written
 
 LOG = "memory/2025-11-30.md"
 
@@ -71,7 +71,7 @@ def test_what_is_written_is_read(made: list[Question], data: st.DataObject) -> N
     gone = data.draw(st.sets(st.sampled_from([question.id for question in made]))) if made else set()
     kept = [block for block in blocks[1:] if block[:10] not in gone]
     text = "\n[".join([blocks[0], *(block.replace("\nanswer:\n", f"\nanswer: {keys[block[:10]]}\n") for block in kept)])
-    expected = [Reply(q.id, keys[q.id]) for q in made if keys[q.id] and q.id not in gone]
+    expected = [SheetAnswer(q.id, keys[q.id]) for q in made if keys[q.id] and q.id not in gone]
     assert replies_in(text, made) == (expected, [])
 
 

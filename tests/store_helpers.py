@@ -117,6 +117,7 @@ def strays(workspace: Workspace) -> list[str]:
     known = {
         ".gitignore",
         "recalled",
+        "reflected.json",
         "index.sqlite",
         "index.sqlite-wal",
         "index.sqlite-shm",

@@ -151,8 +151,8 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     query = query_of(prompt, Query(public=True), memory.today)
     answer = recall(memory, query, k=most)
     speaks = (answer.answerable or 0.0) >= _SPEAKS and asks(query.words)
-    first = {str(hit.source) for hit in answer.hits[:1] if speaks}
     names = memory.run(lambda opened: KnownNames(opened.index).in_text(query.words))
+    first = {str(hit.source) for hit in answer.hits[:1] if speaks and (not names or {*hit.entities} & {*names})}
     fits = relevant(pack.items, query.words, names)
     return recalled_block([item for item in pack.items if item.source in first or item in fits][:most])
 
@@ -163,7 +163,7 @@ _SHARE = 0.3  # of the prompt's words
 
 
 def relevant(items: Iterable[Item], words: str, names: Collection[str]) -> list[Item]:
-    """Those of the items that share with a prompt a name that is known, an identifier, or enough of its words.
+    """Those of the items that share with a prompt an identifier or enough of its words, and are about whom it names.
 
     Items that were found by meaning alone, in other words or in another language, do not pass unless a name is in both.
     """
@@ -175,7 +175,10 @@ def relevant(items: Iterable[Item], words: str, names: Collection[str]) -> list[
 def _is_relevant(item: Item, wanted: Sequence[str], known: Iterable[frozenset[str]]) -> bool:
     said = frozenset(terms(item.line.partition("]")[2]))
     shared = [term for term in wanted if term in said]
-    if any(name and name <= said for name in known) or any(map(is_identifier, shared)):
+    named = [name for name in known if name]
+    if named and not any(name <= said for name in named):
+        return False  # it answers the same question about somebody else
+    if named or any(map(is_identifier, shared)):
         return True
     return len(shared) >= max(_WORDS, _SHARE * len(wanted))
 

@@ -18,7 +18,7 @@ from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
-from ..index.queries.entries import by_refs
+from ..index.queries.entries import by_refs, in_slots, slot_names
 from ..index.reread import Seen, page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key, mentions
@@ -26,7 +26,8 @@ from ..markdown.evidence_line import OPINIONS, Bullet, parse_bullet
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from ..truth.judge import Validities, judge, period_of
-from ..truth.validity import has_ended
+from ..truth.validity import has_ended, versions
+from .asked import is_said
 from .rank import Candidate, Found
 
 _SHOWN = 3  # pieces of evidence that a hit names
@@ -102,6 +103,35 @@ def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str
     """The names written on a line and those in its text, each entity once; a name without a page as it was written."""
     known = [*(names.known_as(name) for name in written), *names.in_text(text)]
     return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
+
+
+# -- slots -----------------------------------------------------------------------------------------------------------
+
+Slot = tuple[str, str]
+"""An entity and a key."""
+
+
+def slots_holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> list[tuple[Slot, Hit]]:
+    """Of facts that fill slots, those that hold on a day; of several that give one value, the newest."""
+    verdict = judge(memory.index, rows, as_of or memory.today, as_of)
+    claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
+    current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
+    newest = {(claim.slots, claim.same): claim for claim in versions(current)}
+    hits = hits_of(memory, (verdict.entries[claim.id] for claim in newest.values()), verdict, as_of=as_of)
+    return [(claim.slots[0], hits[claim.id]) for claim in newest.values() if claim.id in hits]
+
+
+def owner_names(memory: OpenMemory) -> tuple[str, ...]:
+    """The keys under which slots of the owner stand: none, those of the name and the project that he told of."""
+    index = memory.index
+    told = slots_holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
+    said = [f" {entity_key(hit.content)} " for _, hit in told if len(hit.content) <= _A_NAME]
+    projects = {row.names.split("\n", 1)[0] for row in in_slots(index, "project", None)}
+    names = slot_names(index)
+    return ("", *(n for n in names if n and (n in projects or any(is_said(n, text) for text in said))))
+
+
+_A_NAME = 60  # characters of a line that tells a name and little else
 
 
 # -- ranking ---------------------------------------------------------------------------------------------------------

@@ -14,15 +14,14 @@ from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys, slot_names
+from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key
 from ..truth.judge import judge
 from ..truth.validity import versions
-from .asked import is_said
-from .entry_hits import hits_of, text_of
+from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
 
 # -- passages ---------------------------------------------------------------------------------------------------------
@@ -215,7 +214,7 @@ def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = Non
     def job(bound: OpenMemory) -> tuple[Hit, ...]:
         bound.sync_for_read()
         rows = filling_slots(bound.index, _keys(bound.index, about))
-        return tuple(hit for _, hit in sorted(_holding(bound, rows, as_of), key=_by_owner))
+        return tuple(hit for _, hit in sorted(slots_holding(bound, rows, as_of), key=_by_owner))
 
     return memory.run(job)
 
@@ -245,7 +244,7 @@ def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date 
 
 def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """The current value of a slot (of each entity, without `about`); NothingFound if nothing holds on that day."""
-    found = memory.run(lambda bound: _holding(bound, _slot(bound, key, about, as_of), as_of))
+    found = memory.run(lambda bound: slots_holding(bound, _slot(bound, key, about, as_of), as_of))
     if not found:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
     return tuple(hit for _, hit in sorted(found, key=_by_owner))
@@ -255,35 +254,8 @@ def current_slots(memory: OpenMemory, name: str) -> tuple[tuple[str, Hit], ...]:
     """(key, current value) of every slot of an entity that holds something today; an empty name is the owner's."""
     index = memory.index
     names = owner_names(memory) if not name else keys_of(index, name)
-    found = _holding(memory, filling_slots(index, names))
+    found = slots_holding(memory, filling_slots(index, names))
     return tuple((key, hit) for (_, key), hit in sorted(found, key=_by_owner))
-
-
-Slot = tuple[str, str]
-"""An entity and a key."""
-
-
-def _holding(memory: OpenMemory, rows: Sequence[Row], as_of: date | None = None) -> list[tuple[Slot, Hit]]:
-    """Of facts that fill slots, those that hold on a day; of several that give one value, the newest."""
-    verdict = judge(memory.index, rows, as_of or memory.today, as_of)
-    claims = [verdict.claims[row.id] for row in rows if row.id in verdict.claims]
-    current = [c for c in claims if c.slots and verdict.validity[c.id].holds(as_of or memory.today)]
-    newest = {(claim.slots, claim.same): claim for claim in versions(current)}
-    hits = hits_of(memory, (verdict.entries[claim.id] for claim in newest.values()), verdict, as_of=as_of)
-    return [(claim.slots[0], hits[claim.id]) for claim in newest.values() if claim.id in hits]
-
-
-def owner_names(memory: OpenMemory) -> tuple[str, ...]:
-    """The keys under which slots of the owner stand: none, those of the name and the project that he told of."""
-    index = memory.index
-    told = _holding(memory, [row for key in ("name", "project") for row in in_slots(index, key, ("",))])
-    said = [f" {entity_key(hit.content)} " for _, hit in told if len(hit.content) <= _A_NAME]
-    projects = {row.names.split("\n", 1)[0] for row in in_slots(index, "project", None)}
-    names = slot_names(index)
-    return ("", *(n for n in names if n and (n in projects or any(is_said(n, text) for text in said))))
-
-
-_A_NAME = 60  # characters of a line that tells a name and little else
 
 
 def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:

@@ -65,7 +65,7 @@ from .asked import (
     names_said,
     names_somebody,
 )
-from .entry_hits import candidate_of, hits_of, stating_lines, with_beliefs
+from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .query import with_aliases
 from .rank import Candidate, Found, Ranked, newer_first, order
 from .search_vectors import VectorSearch, start_vector_search
@@ -227,8 +227,6 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
     ]
     keys = {key for name in names for key in keys_of(index, name)}
     if not keys and (asks_of_owner(query.words) or not (names_somebody(query.words) or query.about)):
-        from .lookup import owner_names
-
         keys = set(owner_names(request.memory))
     wanted = asked_keys(query.words, slot_keys(index, keys)) if keys else []
     rows = [row for key in wanted for row in in_slots(index, key, keys)]

@@ -50,8 +50,8 @@ from .digest import DigestSentence, digest_body, digest_page, title_of, week_tol
 from .entity_pages import (
     About,
     BeliefLine,
-    PageLine,
     LinkContext,
+    PageLine,
     entity_body,
     experience_body,
     failures_body,

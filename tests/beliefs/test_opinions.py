@@ -424,7 +424,7 @@ def by_hand(draw: st.DrawFn, text: str) -> Edit:
     if what == "new":
         lines.insert(first, "- O @Peter: Mine, all mine")
         return Edit("\n".join(lines), lambda page: page.count("Mine, all mine ^o-") == 1)
-    if bullet.verdict in ("stated", "superseded") or what == "remove":
+    if bullet.verdict not in ("for", "against") or what == "remove":
         del lines[at]
         return Edit("\n".join(lines), lambda page: bullet.ref not in dict(map(reversed, evidence(page, ref))))  # type: ignore[arg-type]
     if what == "turn":

@@ -168,6 +168,9 @@ def test_another_writer_makes_it_stale_and_is_not_waited_for(workspace: Workspac
 def test_the_time_cap_leaves_the_rest_for_later(workspace: Workspace) -> None:
     for number in range(10):
         (workspace.root / f"bank/{number}.md").write_text("text\n")
+    synced(workspace)
+    for number in range(10):
+        (workspace.root / f"bank/{number}.md").write_text("another text\n")
     age(workspace, "bank/?.md")
     report = synced(workspace, seconds=0)
     assert report.read == 1
@@ -181,7 +184,11 @@ def test_the_time_cap_leaves_the_rest_for_later(workspace: Workspace) -> None:
 
 def test_pages_that_only_may_have_changed_come_last(tmp_path: Path) -> None:
     """A page from a clock that is ahead is read each time; under a time cap it must not keep a new one out for ever."""
-    workspace = make_workspace(tmp_path, {"a.md": "old\n"})
+    others = {
+        f"memory/2025-01-{day:02}.md": "other\n" for day in range(1, 21)
+    }  # so that one new page is no first index
+    workspace = make_workspace(tmp_path, {"a.md": "old\n", **others})
+    age(workspace, "memory/*.md")
     ahead = time.time_ns() + 10**12
     os.utime(tmp_path / "a.md", ns=(ahead, ahead))
     synced(workspace)

@@ -26,8 +26,8 @@ from memctl.markdown.page import parse_page
 from memctl.reflect.entity_pages import (
     About,
     BeliefLine,
+    LinkContext,
     PageLine,
-    Place,
     entity_body,
     experience_body,
     failures_body,
@@ -38,7 +38,7 @@ from memctl.reflect.lessons import TaskOutcome, failures, lessons
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "workspace"
 PAGE = "bank/entities/Irina-Volkova.md"
-WORLD, EXPERIENCE = Place("bank/world.md"), Place("bank/experience.md")
+WORLD, EXPERIENCE = LinkContext("bank/world.md"), LinkContext("bank/experience.md")
 
 
 def on(day: str, line: int = 12) -> Citation:
@@ -140,7 +140,7 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "told", "shown"), CASES)
 def test_a_line_reads_like_this(body: Callable[..., str], told: PageLine, shown: str) -> None:
-    assert body([told], Place.of("bank/world.md", "irina-volkova")) == shown
+    assert body([told], LinkContext.of("bank/world.md", "irina-volkova")) == shown
 
 
 def test_lessons_read_like_this() -> None:
@@ -155,7 +155,7 @@ def test_lessons_read_like_this() -> None:
     outcomes += [tried(False, "2025-07-29", "Power-cycled the gateway; all forgotten.", "a restart empties the list")]
     outcomes += [tried(False, "2025-09-12", "Power-cycled the gateway.", "дело не в питании")]
     outcomes += [tried(False, "2025-09-13", "Power-cycled the gateway.", "Дело  не в питании")]
-    assert lessons_body(lessons(outcomes), Place("bank/lessons.md")).split("\n") == [
+    assert lessons_body(lessons(outcomes), LinkContext("bank/lessons.md")).split("\n") == [
         "### unstick the gateway",
         "",
         '6 ok, 3 failed ([a restart empties the list](../memory/2025-07-29.md#L12 "f-07-29"), [Дело  не в питании](../memory/2025-09-13.md#L12 "f-09-13"))',
@@ -283,7 +283,7 @@ def test_what_would_be_structure_is_escaped(text: str, escaped: str, struck: str
 
 def test_a_text_without_a_letter_is_no_fence() -> None:
     """Four tildes would open a code block that swallows the rest of the page."""
-    told = world_body([line("\x00", retracted=True)], Place("x.md"))
+    told = world_body([line("\x00", retracted=True)], LinkContext("x.md"))
     assert told == '- never true · [2025-11-27](memory/2025-11-27.md#L12 "f-1")'
 
 
@@ -325,7 +325,10 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     """One block, one entry a line, no section of facts; each link leads where its fact stands."""
-    body = "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, Place.of(PAGE, about.name))))) or "-"
+    body = (
+        "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, LinkContext.of(PAGE, about.name)))))
+        or "-"
+    )
     text = f"<!-- memctl:begin entity -->\n{body}\n<!-- memctl:end entity -->\n"
     assert split_lines(body) == body.split("\n")
     assert [(block.name, block.begin) for block in find_blocks(split_lines(text))] == [("entity", 1)]
@@ -344,7 +347,7 @@ def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
 @given(CITATIONS, st.sampled_from([PAGE, "bank/world.md", "top.md", "memory/x/y.md", "a b/c.md"]))
 @settings(max_examples=examples(300), deadline=None)
 def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None:
-    body = experience_body([line("text", citation=citation)], Place(page))
+    body = experience_body([line("text", citation=citation)], LinkContext(page))
     assert list(sources(body, page)) == [Source(citation.path, Span(citation.line, citation.end_line), "f-1")]
     target = str(next(token for token in one_item(body) if token.type == "link_open").attrs["href"])
     lines = str(citation).removeprefix(f"{citation.path}#")
@@ -358,7 +361,7 @@ def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None
 @pytest.mark.parametrize("name", ["Retain", "  RETAIN: ", "保留", "Запомнить:"])
 def test_no_heading_opens_a_section_of_facts(name: str) -> None:
     outcome = TaskOutcome(name, True, "Did it.", None, (), "2025-11-27", on("2025-11-27"), "f-1", 0.9)
-    text = lessons_body(lessons([outcome]), Place("bank/lessons.md")) + f"\n\n## {heading(name)}\n\n- W: forged\n"
+    text = lessons_body(lessons([outcome]), LinkContext("bank/lessons.md")) + f"\n\n## {heading(name)}\n\n- W: forged\n"
     assert not any(isinstance(entry.fact, Fact) for entry in parse_page(text).entries)
 
 

@@ -127,7 +127,6 @@ def test_the_first_reflect(root: Path) -> None:
     assert done.out.splitlines() == [
         OPINIONS, "bank/entities/Atlas.md", PETER, "bank/entities/Ирина.md", "bank/entities/爱丽丝.md", "bank/world.md",
         "bank/lessons.md",
-        "bank/digest/2025-W44.md",
         "noted: Bosun: Sleeps in the shed [memory/2025-11-03.md#L5]",
     ]  # fmt: skip
     assert read(root).startswith(

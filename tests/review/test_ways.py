@@ -15,7 +15,7 @@ import pytest
 from face_helpers import call
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ingest.test_llm import saying, server
+from model_server import saying, server
 from review_helpers import PAGES, asked, memory_with, texts
 from store_helpers import environment
 from strategies import examples, line_facts

@@ -24,6 +24,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 from week_chat import FIRST_DAY, QUESTIONS, Said, week  # noqa: E402
 from week_model import Message, code, log, serving  # noqa: E402
 
+from memctl import open as memctl_open  # noqa: E402
+
 __all__ = ["SHORT", "Lived", "Scale", "Turn", "counters", "digest", "line_of", "live"]
 
 SYSTEM = "You are a careful assistant at a bird observatory. Memory stands in the prompt with its citations; cite them."
@@ -223,12 +225,21 @@ def write_down(folder: Path, messages: Iterable[Message], when: datetime) -> Non
 
 
 def evening(folder: Path, day: date) -> float:
-    """What cron does at nine: the day's transcript becomes facts, the facts become pages. Returns seconds."""
+    """What happens at nine: the day's transcript becomes facts, its agent answers what is asked, facts become pages. Returns seconds."""
     begun = time.perf_counter()
     memctl(folder, f"{day}T21:00", "ingest", f"chats/{day}.jsonl", "--apply")
+    keep_asked(folder, datetime.fromisoformat(f"{day}T21:02"))
     memctl(folder, f"{day}T21:05", "reflect", "--since", "7d")
     embed(folder, datetime.fromisoformat(f"{day}T21:10"))
     return time.perf_counter() - begun
+
+
+def keep_asked(folder: Path, when: datetime) -> None:
+    """The agent, who was there, says yes to each candidate that the ingest was not certain of."""
+    with memctl_open(folder, now=when) as memory:
+        for question in memory.review():
+            if question.kind == "keep":
+                memory.answer(question.id, "y", said_by="agent")
 
 
 def embed(folder: Path, when: datetime) -> None:

@@ -303,7 +303,7 @@ def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked
     return list(done.values())
 
 
-_NEAR_SCORE = 0.6  # of the score of the older one, from which the newer one stands above it
+_NEAR_SCORE = 0.8  # of the score of the older one, from which the newer one stands above it
 _LIKE = 10  # places among which newer lines are told from older ones
 
 

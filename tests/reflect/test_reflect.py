@@ -728,7 +728,7 @@ def test_no_page_states_what_a_private_line_ended(root: Path) -> None:
     assert not [
         path
         for path, text in bank(root).items()
-        for word in (b"spy", b"Oslo", b"dog", b"Moved", b"2025-11-25.md")
+        for word in (b"spy", b"Oslo", b"Has a dog", b"Moved", b"2025-11-25.md")
         if word in text
     ]
     settle(root)

@@ -77,6 +77,7 @@ RULES: dict[str, Measured] = {
     "keep preference": Measured(14, 16),
     "keep preference, thin": Measured(35, 48),
     "keep person": Measured(17, 20),
+    "keep person, between people": Measured(6, 9),
     "keep person, thin": Measured(1, 4),
     "keep named_person": Measured(3, 4),
     "keep named_person, thin": Measured(2, 3),

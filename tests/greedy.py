@@ -24,6 +24,7 @@ class CandidateFact(NamedTuple):
     judgement: Judgement
     quote: str
     corrects: str | None = None
+    instead: tuple[str, str] | None = None
 
     @property
     def reason(self) -> str:

@@ -11,17 +11,23 @@ from collections import deque
 from typing import NamedTuple
 
 from ..facts import Kind
-from ..language.analyzer import terms
-from .patterns import each, rx, setting
+from ..language.analyzer import query_terms, terms
+from .patterns import each, lines, rx, setting
 from .sentences import Sentence, recalled_lines
-from .statements import FoundStatement, own_part
+from .statements import ROOMY, FoundStatement, exactness, own_part
+from .turns import Turn
 from .wording import value_kinds
 
 _STATEMENTS, _NAMES, _RECALLED, _TOLD = 60, 100, 200, 400  # how much is remembered
+_HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
 _ALIKE = 0.75  # the share of words from which two statements say the same
 _CHOICE = 4  # terms of what is chosen
+_CLEAR = 2  # terms from which a question says what it asks
+_REPLY = 200  # characters of a message that replies, and of what it replies to
+_NO_REPLY = ("unsure", "reported", "praise")  # no reply that says something
+_INNER_QUOTES = str.maketrans("“”", "‘’")
 _NEAR = 4  # turns over which a pronoun may reach back
 _CORRECTABLE = 6  # turns over which a correction without the old value may reach back
 
@@ -33,10 +39,19 @@ class EarlierStatement(NamedTuple):
     text: str
 
 
+class Heard(NamedTuple):
+    """A sentence of an earlier turn, and who said it."""
+
+    turn: int
+    who: str
+    sentence: Sentence
+
+
 class Before:
     """The state of a conversation, of bounded size."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str | None = None) -> None:
+        self._owner = owner
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
@@ -44,6 +59,8 @@ class Before:
         self.proposal: tuple[int, Sentence, str] | None = None
         self.attempt: tuple[int, str] | None = None
         self.last_said: tuple[int, Sentence] | None = None
+        self.replied = -1  # the last turn of which a sentence was told with what it replies to
+        self.heard: deque[Heard] = deque(maxlen=_HEARD)
         self._people: set[str] = set()
         self._assistant = False
         self.fiction = 0  # further turns of a game; -1 until it is ended
@@ -55,6 +72,13 @@ class Before:
         self._assistant = self._assistant or role == "assistant"
         if role == "user" and name and len(self._people) < _NAMES:
             self._people.add(name)
+
+    def as_heard(self, turn: Turn, sentence: Sentence) -> Heard:
+        """A sentence with the name of who said it, or with what a user and an assistant are called in its language."""
+        name = turn.name or (self._owner if turn.role == "user" else None)
+        return Heard(
+            turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
+        )
 
     @property
     def between_people(self) -> bool:
@@ -94,14 +118,30 @@ class Before:
         words = set(terms(text))
         return bool(words) and any(len(words & line) >= 0.75 * len(words) for line in self._recalled)
 
-    def listen(self, turn: int, said: list[Sentence]) -> None:
-        """Keep the last question and the last proposal of a turn, for the answer of the other one."""
+    def meant(self, turn: Turn, own: set[str], chooses: bool) -> list[Heard]:
+        """What a reply belongs to: for a choice the newest sentence with a word of it, else the last question or sentence.
+
+        A question that says little itself ("And?") comes with what was said before it.
+        """
+        near = [each for each in reversed(self.heard) if 0 < turn.number - each.turn <= _NEAR]
+        if chooses and (said := [each for each in near if own & set(query_terms(each.sentence.plain))]):
+            return [next((each for each in said if not each.sentence.is_question), said[0])]
+        last = [each for each in near if each.turn == turn.number - 1]
+        last = [each for each in last if each.sentence.is_question][:1] or last[:1]
+        if not last or len(query_terms(last[0].sentence.plain)) >= _CLEAR:
+            return last
+        earlier = (each for each in near[near.index(last[0]) + 1 :] if len(query_terms(each.sentence.plain)) >= _CLEAR)
+        return [*list(earlier)[:1], *last]
+
+    def listen(self, turn: Turn, said: list[Sentence]) -> None:
+        """Keep what was said, the last question and the last proposal of a turn, for the answer of the other one."""
+        self.heard.extend(self.as_heard(turn, each) for each in said[-_HEARD:])
         asked = [each for each in said if each.is_question]
         if asked:
-            self.question = (turn, asked[-1])
+            self.question = (turn.number, asked[-1])
         found = [(each, clause) for each in said if (clause := _proposed(each))]
         if 0 < len(found) <= _PROPOSALS:
-            self.proposal = (turn, *found[-1])
+            self.proposal = (turn.number, *found[-1])
 
     def resolved(self, turn: int, sentence: Sentence) -> Sentence:
         """The sentence with "she" at its beginning as the one who was named a little before."""
@@ -140,43 +180,57 @@ def agreed(number: int, sentence: Sentence, before: Before) -> FoundStatement | 
     return FoundStatement("agreed", Kind.EXPERIENCE, said, reason, 0.7, told=said)
 
 
-def chosen(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """A choice in a few words, told with what was to be chosen: "Van then." after "the van or the trailer?"."""
+def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+    """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van".
+
+    Both stand between quotation marks behind who said them, so that "you" and "it" mean what they meant.
+    """
     part = own_part(sentence)
-    match = None if part.is_question or len(part.plain) > _SHORT else part.opens("chosen")
-    asked = [turn for turn in (before.question, before.proposal) if turn and number - turn[0] <= 2]
-    if not match or not asked:
+    own = set(query_terms(part.plain))
+    if before.replied == turn.number or len(turn.text) > _REPLY or not own or _says_nothing(part):
         return None
-    what = next((value for value in match.groups() if value), "").strip()
-    choice = asked[0][1]
-    sides = choice.has("either_or")
-    known = set(terms(what))
-    if not sides or not known or len(known) > _CHOICE:
+    if not before.between_people and part.opens("agree"):
         return None
-    if [known <= set(terms(side)) for side in sides.groups()].count(True) != 1:
+    meant = before.meant(turn, own, bool(part.opens("chosen")))
+    if not meant or sum(len(each.sentence.said) for each in meant) > _REPLY:
         return None
-    said = f"{part.said.strip(' .!。！')} — {choice.said}"
-    return FoundStatement("chosen", Kind.EXPERIENCE, said, f"chosen when asked in turn {asked[0][0]}", 0.7, told=said)
+    last, people = meant[-1].sentence, before.between_people
+    rule = "chosen" if _chooses(part, last, own) or (people and _another_value(last, part)) else "answered"
+    if part.has("dangling") if rule == "chosen" else not _answers(part, last, own):
+        return None
+    before.replied = turn.number
+    heard = (*meant, before.as_heard(turn, sentence))
+    said = " — ".join(f"{each.who}: “{each.sentence.said.translate(_INNER_QUOTES)}”" for each in heard)
+    return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {meant[-1].turn}", 0.5, told=said)
 
 
-def answered(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """A fact in a short answer to the question of the turn before, told with the question."""
-    part, question = own_part(sentence), before.question
-    plain = part.plain.strip()
-    if question is None or question[0] != number - 1 or len(plain) > _SHORT or part.is_question:
-        return None
-    if (
-        not question[1].opens("asked")
-        or question[1].has("dangling_it")
-        or part.has("unsure")
-        or part.opens("agree")
-        or not _values(plain).keys() - {"name"}
-    ):
-        return None
-    said = f"{question[1].said} — {part.said}"
-    return FoundStatement(
-        "answered", Kind.WORLD, said, f"the answer to a question in turn {number - 1}", 0.5, told=said
-    )
+def _says_nothing(part: Sentence) -> bool:
+    """True for a question, a doubt, hearsay, praise, and "Thanks, Mel!"."""
+    lead = part.opens("lead")
+    return part.is_question or any(map(part.has, _NO_REPLY)) or bool(lead and lead.end() == len(part.plain))
+
+
+def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
+    """True for a reply to "this or that", and for "make it thirty" where something fits it."""
+    shared = own & set(query_terms(last.plain))
+    fits = shared or last.is_question or (last.has("value") and part.has("value"))
+    return bool(last.has("either_or") or (part.opens("chosen") and fits) or (shared and part.has("decision")))
+
+
+def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
+    """True for a value as the answer to a question, and for what takes up a proposal."""
+    if part.opens("ask") or part.opens("condition"):
+        return False
+    values = exactness(part) - (len(own) >= ROOMY) or part.has("value")  # length is no value
+    exact = values or (len(own) <= _CHOICE and last.opens("asked"))
+    takes_up = own & set(query_terms(last.plain)) and last.has("proposal") and not part.has("passing")
+    return bool((exact and last.is_question) or takes_up)
+
+
+def _another_value(last: Sentence, part: Sentence) -> bool:
+    """True where a few words name another value of a kind that was named before: "25, as agreed" after "30 percent"."""
+    was, now = _values(last.plain), _values(part.plain)
+    return len(part.plain) <= _SHORT and any(was[kind] != now[kind] for kind in was.keys() & now.keys() - {"name"})
 
 
 # -- corrections ------------------------------------------------------------------------------------------------------
@@ -207,13 +261,14 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
         return None
     told = _with_new_value(earlier, new, old) if earlier else None
     short = part.has("dangling_start") or len(terms(part.plain)) < 4
-    if short and told is None:
+    if short and told is None and not (pair and alike):
         return None
     which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
     mark = "not this but that" if pair else "it was otherwise"
     return FoundStatement(
         "correction", Kind.WORLD, part.said, f"a correction, {mark}{which}", 0.8,
-        told=told if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
+        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
+        instead=(old, _value_for(new, old)) if alike and not earlier else None,
     )  # fmt: skip
 
 
@@ -222,7 +277,7 @@ def _earlier(turn: int, before: Before, old: str, said: str) -> tuple[EarlierSta
     new = _values(said)
     about = {term for term in terms(said) if not term.isdigit()}
     for one in reversed(before.statements):
-        if old and (found := _whole(old, one.text)):
+        if old and (found := whole_value(old, one.text)):
             if re.search(r"[^\W\d]", old) or not about or about & set(terms(one.text)):
                 return one, found, ""
         elif not old and one.turn < turn and turn - one.turn <= _CORRECTABLE:
@@ -233,7 +288,7 @@ def _earlier(turn: int, before: Before, old: str, said: str) -> tuple[EarlierSta
     return None
 
 
-def _whole(value: str, text: str) -> str | None:
+def whole_value(value: str, text: str) -> str | None:
     """A value as it stands in a text, as whole words and in no name of code: `queue_12` does not say 12."""
     apart = ("", "") if re.search(r"[\u4e00-\u9fff]", value) else (r"(?<![\w`.])", r"(?![\w`]|\.\d)")
     found = re.search(apart[0] + re.escape(value) + apart[1], text, re.IGNORECASE)
@@ -243,18 +298,20 @@ def _whole(value: str, text: str) -> str | None:
 def _with_new_value(earlier: tuple[EarlierStatement, str, str], new: str, old: str) -> str | None:
     """The earlier statement with the new value in the place of the old one: "it is 14 nets" for "12" is 14."""
     stated, was, becomes = earlier
-    if not becomes:
-        values, olds = _values(new), _values(old)
-        kind = next((kind for kind in olds if kind in values), None)
-        becomes = values[kind] if kind and olds[kind] == old else new
+    becomes = becomes or _value_for(new, old)
     return stated.text.replace(was, becomes) if becomes and was else None
+
+
+def _value_for(new: str, old: str) -> str:
+    """The value of the same kind that takes the place of an old one; all of the new side where the old is no bare value."""
+    values, olds = _values(new), _values(old)
+    kind = next((kind for kind in olds if kind in values), None)
+    return values[kind] if kind and olds[kind] == old else new
 
 
 def _with_old_value(part: Sentence, new: str, old: str) -> str | None:
     """What a correction denies, in its own words: "The deposit is 3,450" of "The deposit is 3,540, not 3,450"."""
-    values, olds = _values(new), _values(old)
-    value = next((values[kind] for kind in olds if kind in values and olds[kind] == old), new)
-    at = part.plain.find(value) if value and old else -1
+    at = part.plain.find(_value_for(new, old)) if new and old else -1
     return part.said[:at] + old if at > 0 else None
 
 
@@ -299,9 +356,11 @@ def outcome(number: int, sentence: Sentence, before: Before) -> FoundStatement |
 def found_out(sentence: Sentence) -> FoundStatement | None:
     """What the assistant did in the world or found out; not what it wrote, advises or explains."""
     part = own_part(sentence)
+    looked = part.opens("looked")
+    part = part.cut(looked.end()) if looked else part
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None
-    did, found = part.has("report"), part.has("found")
+    did, found = None if looked else part.has("report"), looked or part.has("found")
     sign = did or found
     if not sign or not _is_exact(part):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from ..facts import Fact, Kind, is_trusted
 from ..ids import fact_id, value_key
@@ -17,12 +18,21 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import entity_key
 from ..language.relations import slot_of
 from ..recall.entry_hits import text_of
+from .conversation import whole_value
 from .filter import Refusal, is_boot_file, key_of, names_of, slot_key
 from .patterns import vocabulary
 
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
 _FEWEST = 3  # terms below which a statement that stands inside a longer line may mean another thing there
+
+
+class OldLine(NamedTuple):
+    """A line of the workspace, what it states, and the value in it that is to be corrected."""
+
+    line: Row
+    text: str
+    value: str
 
 
 class Duplicates:
@@ -77,6 +87,19 @@ class Duplicates:
             if same and not loses and len(adds) <= more and not other & vocabulary("negation"):
                 return line
         return None
+
+    def line_with(self, value: str, becomes: str, fact: Fact) -> OldLine | None:
+        """The newest trusted fact with an old value, without the new one, and with most other words of what corrects it."""
+        about = [term for term in query_terms(fact.text) if term.isalpha()]
+        found: list[OldLine] = []
+        for own, line in own_and_entry(self._index, about[:24]) if about else ():
+            if line.role != "fact" or not is_trusted(line.origin) or 2 * len(own & {*about}) < len(about):
+                continue
+            for entry in reread(self._memory.workspace, [line], self._index).values():
+                text = text_of(line, entry).content
+                if (at := whole_value(value, text)) and not whole_value(becomes, text):
+                    found.append(OldLine(line, text, at))
+        return max(found, key=lambda each: each.line.day or "", default=None)
 
     def _known(self, fact: Fact, day: date) -> Row | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""

@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from ..judgement import RULES, Judgement, Tier, judged
+from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
+from ..language.analyzer import terms
 from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
-from .conversation import Before, EarlierStatement, agreed, answered, chosen, corrected, found_out, outcome
+from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
 from .patterns import fold, language_of, pairs
 from .sentences import Sentence, sentences
 from .statements import FoundStatement, own_part, remembered, standing_rule, statement
@@ -23,6 +24,7 @@ from .turns import Turn
 from .wording import dated, names_in, narrated
 
 _GAME_TURNS = 1
+_ENOUGH = 6  # terms of a statement that is not joined to what it replies to
 _CALL_OFF = 40  # characters of a turn that only ends a game
 
 
@@ -31,7 +33,8 @@ class CandidateFact(NamedTuple):
 
     `turn` is `Turn.number`; `rule` one of decision, preference, correction, person, plan, did, state, thing, remember,
     standing, outcome, agreed, chosen, answered, report, finding; `judgement` says whether it is written or asked about,
-    and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes.
+    and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes,
+    `instead` the old and the new value of a correction that says nothing more.
     """
 
     fact: Fact
@@ -40,6 +43,7 @@ class CandidateFact(NamedTuple):
     judgement: Judgement
     quote: str
     corrects: str | None = None
+    instead: tuple[str, str] | None = None
 
     @property
     def reason(self) -> str:
@@ -52,7 +56,7 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 
     Streaming: looks at a few turns before, never ahead. Never raises, whatever the text.
     """
-    before = Before()
+    before = Before(owner)
     for turn in turns:
         before.meet(turn.role, turn.name)
         if turn.role in ("user", "assistant"):
@@ -81,7 +85,7 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
         elif found:
             yield found, sentence
         _note(turn, sentence, before, found)
-    before.listen(turn.number, said)
+    before.listen(turn, said)
 
 
 def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
@@ -102,10 +106,13 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> Foun
             return _pointed_back(number, before)
     if first and not before.between_people and (found := agreed(number, sentence, before)):
         return found
-    if first and (found := answered(number, sentence, before)):
+    found = corrected(number, sentence, before) or outcome(number, sentence, before)
+    found = found or statement(before.resolved(number, own_part(sentence)))
+    if found and (
+        RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN or len(terms(found.said)) >= _ENOUGH
+    ):
         return found
-    found = chosen(number, sentence, before) or corrected(number, sentence, before) or outcome(number, sentence, before)
-    return found or statement(before.resolved(number, own_part(sentence)))
+    return joined(turn, sentence, before) or found
 
 
 def _pointed_back(number: int, before: Before) -> FoundStatement | None:
@@ -148,7 +155,7 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, 
     if before.fiction:
         return
     said = list(sentences(turn.text))
-    before.listen(turn.number, said)
+    before.listen(turn, said)
     for sentence in said:
         found = found_out(sentence)
         if found:
@@ -179,7 +186,7 @@ def _candidate(
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
-    yield CandidateFact(_with_key(fact), turn.number, name, judgement, sentence.said, corrects)
+    yield CandidateFact(_with_key(fact), turn.number, name, judgement, sentence.said, corrects, found.instead)
 
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:

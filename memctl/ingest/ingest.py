@@ -79,7 +79,8 @@ class Proposed(NamedTuple):
     """A line that may be kept: for which day, by which rule and why, and the sentence as it was said.
 
     `role` said it, in turn `turn`, on line `line` of the transcript. `number` counts from 1 what is proposed. `corrects` is
-    the text of the line whose place it takes; one that is not `certain` is only asked about.
+    the text of the line whose place it takes, `instead` the old and the new value where only those were said; one that is
+    not `certain` is only asked about.
     """
 
     fact: Fact
@@ -92,6 +93,7 @@ class Proposed(NamedTuple):
     line: int
     certain: bool = True
     corrects: str | None = None
+    instead: tuple[str, str] | None = None
     number: int = 0
 
     @property
@@ -296,7 +298,7 @@ class _IngestRun:
         self._found.append(
             Proposed(
                 judged, self._day(turn), candidate.rule, candidate.reason, candidate.quote, turn.role, turn.number, line,
-                candidate.judgement.is_certain, candidate.corrects,
+                candidate.judgement.is_certain, candidate.corrects, candidate.instead,
             )
         )  # fmt: skip
 
@@ -374,6 +376,7 @@ class _IngestRun:
         if report.stale:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
+        found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
         questions = {each: _question(each).id for each in found if not each.certain}
         answered = settled(memory.index, questions.values())
         looked_up: list[Fact | Refusal] = []
@@ -382,11 +385,13 @@ class _IngestRun:
             line = answered.get(questions.get(each, ""))
             if refusal is None and line is not None:
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
-            looked_up.append(refusal or self._correcting(each, duplicates))
+            looked_up.append(refusal or each.fact)
         return looked_up
 
     def _correcting(self, each: Proposed, duplicates: Duplicates) -> Fact:
         """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""
+        if each.instead and (old := duplicates.line_with(*each.instead, each.fact)):
+            return replace(each.fact, text=old.text.replace(old.value, each.instead[1]), corrects=(old.line.ref,))
         if not each.corrects:
             return each.fact
         line = duplicates.line_that_says(each.corrects, each.fact, more=2)

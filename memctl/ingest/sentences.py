@@ -29,8 +29,8 @@ class Sentence(NamedTuple):
 
     @property
     def is_question(self) -> bool:
-        """True for a sentence with a question mark at its end."""
-        return self.plain.rstrip().endswith(("?", "？"))
+        """True for a sentence with a question mark at its end, or with the word that stands for one."""
+        return self.plain.rstrip().endswith(("?", "？")) or bool(self.has("question_end"))
 
     def has(self, name: str) -> re.Match[str] | None:
         """The first match of a pattern."""

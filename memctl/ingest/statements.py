@@ -25,7 +25,7 @@ _FEWEST = 2  # terms that it needs
 _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
 _TELLING = 5  # terms from which an inexact statement is worth a question
-_ROOMY = 6  # terms from which a statement counts as exact in one more way
+ROOMY = 6  # terms from which a statement counts as exact in one more way
 _CLOSED = re.compile(
     r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`"
 )  # nothing ends in there
@@ -39,7 +39,7 @@ class FoundStatement(NamedTuple):
     """A statement to keep: `said` is the part of the sentence that states it, `rule` and `reason` by what it was found.
 
     `outcome` and `task` are of an attempt. `told` is told instead of `said` where only earlier turns say what is meant.
-    `corrects` is the text that it takes the place of, where that is known.
+    `corrects` is the text that it takes the place of, where that is known; else `instead` may be the old and the new value.
     """
 
     rule: str
@@ -52,6 +52,7 @@ class FoundStatement(NamedTuple):
     task: str | None = None
     told: str | None = None
     corrects: str | None = None
+    instead: tuple[str, str] | None = None
 
 
 class _KeepAs(NamedTuple):
@@ -224,6 +225,6 @@ def exactness(part: Sentence) -> int:
         re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner),
         part.has("kin"),
         part.has("lasting"),
-        len(query_terms(plain)) >= _ROOMY,
+        len(query_terms(plain)) >= ROOMY,
     )
     return sum(map(bool, ways))

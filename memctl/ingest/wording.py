@@ -144,7 +144,8 @@ def dated(text: str, language: str, day: date | None) -> tuple[str, Period | Non
     """
     if day is None or day.year < 2 or day.year > 9000:
         return text, None
-    mentions = find_times(text, day)
+    quoted = [match.span() for match in _QUOTED.finditer(text)]
+    mentions = [m for m in find_times(text, day) if not any(start <= m.start < end for start, end in quoted)]
     later = {(m.start, m.end): m.period for m in find_times(text, day + timedelta(days=37))}
     period: Period | None = None
     for mention in reversed(mentions):

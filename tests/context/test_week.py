@@ -57,12 +57,7 @@ def test_no_prompt_is_above_the_budget(lived: week_life.Lived) -> None:
     assert max(turn.real for turn in lived.turns) <= lived.scale.budget
 
 
-NOT_YET = pytest.mark.xfail(
-    strict=True, reason='ingest does not propose "There are 12 mist nets …", so "it is 14" days later corrects nothing'
-)
-
-
-@pytest.mark.parametrize("name", ["release", pytest.param("nets", marks=NOT_YET)])
+@pytest.mark.parametrize("name", ["release", "nets"])
 def test_a_revised_decision_and_a_correction_stand_instead_of_what_they_replace(
     lived: week_life.Lived, name: str
 ) -> None:

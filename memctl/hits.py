@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +19,15 @@ class Version(NamedTuple):
     private: bool = False
 
 
+class PassageLine(NamedTuple):
+    """One entry of a passage of a document; `best` is one that was found."""
+
+    line: int
+    end_line: int
+    content: str
+    best: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """One found entry as its author wrote it, read again from disk just now.
@@ -26,8 +35,8 @@ class Hit:
     `score` is only comparable within one answer. `why` holds the rank in each channel that found it, `parts` the
     factors that made the score. `perhaps_superseded_by` is a newer line that, by its words, may have replaced this one: nobody
     has said so yet, and the newer one stands above it. For a line that stated a belief, `confidence` is the current one,
-    `belief` its place in bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills.
-    `via` is the way to a related line: ids of lines
+    `belief` its place in bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills. On a document, `passage` is
+    what stands around it, `heading_path` the headings above it, and `more` how many lines of its page were found besides. `via` is the way to a related line: ids of lines
     and names in turn, from a hit to the line itself.
     """
 
@@ -57,6 +66,9 @@ class Hit:
     evidence: tuple[Citation, ...] = ()
     via: tuple[str, ...] = ()
     key: str | None = None
+    heading_path: tuple[str, ...] = ()
+    passage: tuple[PassageLine, ...] = ()
+    more: int = 0
 
 
 class Vectored(NamedTuple):
@@ -72,7 +84,8 @@ class Answer(NamedTuple):
 
     `related` are lines that belong to the hits by the names they share; None where they were not asked for, and where the
     budget leaves room for none of them, `crowded` is true. `vectors` is None where no model takes part. `answerable` is how
-    likely memory holds an answer at all, None where nothing was asked.
+    likely memory holds an answer at all, None where nothing was asked. `more` are the places where the list goes on: the day
+    (of a document the path) of each line.
     """
 
     query: str
@@ -86,6 +99,22 @@ class Answer(NamedTuple):
     vectors: Vectored | None = None
     crowded: bool = False
     answerable: float | None = None
+    more: tuple[str, ...] = ()
+
+
+_LOOKED_AT = 40  # lines that a search looks at (recall/recall.py): behind these there may be others
+
+
+def more_line(more: Sequence[str], shown: Iterable[str]) -> str:
+    """`3 more lines in 2 other days`; empty where the list ends."""
+    if not more:
+        return ""
+    held = list(shown)
+    others = set(more) - set(held)
+    noun = "page" if any(place.endswith(".md") for place in others) else "day"
+    where = f" in {len(others)} other {noun}{'s' * (len(others) > 1)}" if others else ""
+    least = "at least " if len(more) + len(held) >= _LOOKED_AT else ""
+    return f"{least}{len(more)} more line{'s' * (len(more) > 1)}{where}"
 
 
 HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
@@ -124,6 +153,9 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
         made["also"] = [str(citation) for citation in hit.also]
     if hit.belief:
         made |= {"belief": str(hit.belief), "evidence": [str(citation) for citation in hit.evidence]}
+    if hit.passage:
+        made |= {"heading_path": list(hit.heading_path), "passage": [line._asdict() for line in hit.passage]}
+        made |= {"more": hit.more} if hit.more else {}
     if hit.via:
         made["via"] = list(hit.via)
     if hit.history:
@@ -145,6 +177,8 @@ def answer_json(answer: Answer, explain: bool = False) -> dict[str, Any]:
     }
     if answer.answerable is not None:
         made["answerable"] = round(answer.answerable, 3)
+    if answer.more:
+        made["more"] = {"lines": len(answer.more), "places": len(set(answer.more))}
     made |= {"vectors": answer.vectors._asdict()} if answer.vectors else {}
     return made if answer.related is None else made | {"related": [hit_json(hit, explain) for hit in answer.related]}
 

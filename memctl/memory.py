@@ -111,11 +111,14 @@ class Memory(OpenMemory):
         on = day_of("--date", day, self.today) or self.today
         return retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
 
-    def query(self, text: str = "", *, public: bool = False, **filters: Any) -> Query:
-        """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence."""
+    def query(self, text: str = "", *, public: bool = False, per_page: int = 1, **filters: Any) -> Query:
+        """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence.
+
+        Of a document, `per_page` lines are hits at most, and these are passages; 0 is all, as plain lines.
+        """
         from .recall.query import read_query
 
-        return replace(read_query(text, self.today, **filters), public=public)
+        return replace(read_query(text, self.today, **filters), public=public, per_page=per_page)
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,

@@ -83,6 +83,7 @@ def recall(
     hops: int = option(
         "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
     ),
+    per_page: int = option("--per-page", "Hits of one document at most; 0: all of its lines.", "N", default=1, min=0),
     budget: int | None = option("--budget", "Never more than that many tokens.", "TOKENS", min=1),
     history: bool = flag("--history", "Show every version of what a hit says."),
     explain: bool = flag("--explain", "Show how each score came about."),
@@ -92,7 +93,7 @@ def recall(
     memory = call.memory
     query_read = memory.query(
         " ".join(query or ()), about=about or (), kinds=kind or (), key=key, since=since, until=until, on=on, as_of=as_of,
-        min_confidence=min_confidence,
+        min_confidence=min_confidence, per_page=per_page,
     )  # fmt: skip
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..facts import Kind, Period, is_trusted
-from ..hits import Answer, Hit, answer_json, hit_json
+from ..hits import Answer, Hit, answer_json, hit_json, more_line
 from ..markdown.escape import many, one_line
 from .call import Call
 from .output import BOLD, FAINT, YELLOW
@@ -31,6 +31,8 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
     if answer.hits and answer.related == () and not answer.crowded:
         call.out.note("nothing else is related to these by a name")
     _print_hits(call, related, format, explain)
+    if more := more_line(answer.more, (hit.day or hit.source.path for hit in answer.hits)):
+        call.out.note(f"{more}; -k {len(answer.hits) + len(answer.more)} shows them")
     if format == "paths":
         for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *related)):
             call.out.line(path)
@@ -76,18 +78,29 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
     out = call.out
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
-    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), slot, "" if hit.fact else hit.heading, beside]
+    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), slot, "" if hit.fact else _under(hit), beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
     out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
-    for line in hit.content.split("\n"):
+    for mark, style, text in [
+        (">", (), line.content) if line.best else (" ", (FAINT,), line.content) for line in hit.passage
+    ]:
+        for line in text.split("\n"):
+            out.emit(f" {mark} {out.style(line, *style)}")
+    for line in () if hit.passage else hit.content.split("\n"):
         out.line(f"   {line}")
     below = [_way(hit)] if hit.via else []
     below += [f"{_span(each.valid)}  {one_line(each.content)} · {each.source}" for each in hit.history]
     below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []
+    below += [f"{many(hit.more, 'more line')} of this page; --per-page 0 lists them"] if hit.more else []
     below += [explained(hit)] if explain else []
     for line in below:
         out.emit(out.style(f"   {line}", FAINT))
+
+
+def _under(hit: Hit) -> str:
+    """The headings above a hit, the widest first."""
+    return " › ".join(hit.heading_path) or hit.heading
 
 
 def place_of(call: Call, cited: "Hit | Passage") -> str:

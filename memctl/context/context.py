@@ -15,14 +15,14 @@ from ..index.queries.entries import Query
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
+from ..recall.passages import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks
-from ..recall.recall import recall
+from ..recall.recall import WEAK, recall
 from ..review.shown import waiting_line
 from .counters import counter_of
-from .layers import CORE_PAGE, WEAK, Layers, core_page, query_of
+from .layers import CORE_PAGE, Layers, core_page, query_of
 from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
-from .passages import with_neighbours
 
 
 @dataclass(frozen=True, slots=True)

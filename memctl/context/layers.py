@@ -22,10 +22,10 @@ from ..notes.workspace import Workspace
 from ..recall.asked import asks_why, names_said
 from ..recall.entry_hits import hits_of
 from ..recall.lookup import current_slots
-from ..recall.recall import recall_in
+from ..recall.passages import with_neighbours
+from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import TaskOutcome, lessons
 from .pack import SHARES, Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
-from .passages import with_neighbours
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -39,7 +39,6 @@ def core_page(workspace: Workspace) -> str:
 _RECENT = 80  # newest lines that are looked at
 _RECALLED = 30
 _MOST = 2000  # lines looked at where most are untrusted
-WEAK = 0.4  # of the best score: what is below that belongs to another question
 _BELIEFS, _NAMED, _SLOTS = 5, 3, 6
 _LEAST_KNOWN = 250  # tokens for what is known, however small the budget: some ten facts
 _TASKS = 30  # whose outcomes were told last: each is read from disk

@@ -45,6 +45,8 @@ def _shared(hits: Iterable[Hit], private: Private) -> Iterable[Hit]:
         yield replace(
             hit,
             heading="" if private_lines_of_text(hit.heading) else hit.heading,
+            heading_path=tuple(h for h in hit.heading_path if not private_lines_of_text(h)),
+            passage=tuple(line for line in hit.passage if not cites(line.content, private.refs)),
             superseded_by=PRIVATE if told else hit.superseded_by,
             perhaps_superseded_by=None if asked else hit.perhaps_superseded_by,
             also=_public(hit.also, private),

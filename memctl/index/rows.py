@@ -49,6 +49,8 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
     rows = tuple(_rows(path, page, day, held or {}))
+    if told := _told_days(front or {}):
+        rows = tuple(row if row.day else row._replace(day=told[-1], first=row.first or told[0]) for row in rows)
     source = (front or {}).get("src")
     if isinstance(source, str) and _SOURCE.fullmatch(source):  # for all lines of the page that say nothing of it
         wary = not is_trusted(source)  # then no line of it can vouch for itself
@@ -68,6 +70,13 @@ def day_of(path: str) -> date | None:
     """The day of a log, which starts its file name: `memory/2025-11-27-standup.md`, or an Obsidian daily note."""
     match = _LOG_DAY.match(PurePosixPath(path).name)
     return _iso(match[1]) if match else None
+
+
+def _told_days(front: Mapping[str, str | list[str]]) -> list[str]:
+    """The days that front matter tells of a page, in order: for its lines that have none of their own. Their ids know nothing of it."""
+    values = (front.get(key) for key in ("created", "date", "updated"))
+    found = (_iso(value.strip("[] ")[:10]) for value in values if isinstance(value, str))
+    return sorted(str(day) for day in found if day)
 
 
 def _iso(text: str) -> date | None:

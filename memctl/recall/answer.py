@@ -22,7 +22,9 @@ def fit_hits(answer: Answer, budget: int) -> Answer:
     """The answer within a budget; one that becomes empty by it says so."""
     hits = fit(answer.hits, budget)
     if hits or not answer.hits:
-        return answer._replace(hits=hits)
+        kept = {hit.ref for hit in hits}
+        left = (hit.day or hit.source.path for hit in answer.hits if hit.ref not in kept)
+        return answer._replace(hits=hits, more=(*left, *answer.more))
     least = min(map(cost, answer.hits))
     return answer._replace(
         hits=(), empty=(f"{len(answer.hits)} found, and none fits into {budget} tokens; the shortest takes {least}",)
@@ -47,7 +49,7 @@ def fit_related(answer: Answer, budget: int) -> Answer:
 def cost(hit: Hit) -> int:
     """Tokens of a hit as it is printed: content, citation, date, names, what replaced it, its twins and its history."""
     shown = [hit.content, hit.source, hit.day, hit.kind.value, hit.heading, *hit.entities, hit.ref, hit.origin]
-    shown += [*hit.also, *hit.via]
+    shown += [*hit.also, *hit.via, *hit.heading_path, *(line.content for line in hit.passage)]
     marks = [hit.valid, hit.superseded_by] if hit.superseded_by or hit.expired else []
     chain = [part for version in hit.history for part in (version.content, version.source, version.valid)]
     return estimate(" ".join(str(part) for part in (*shown, *marks, *chain))) + 16

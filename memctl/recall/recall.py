@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
@@ -35,7 +36,6 @@ from ..index.queries.entries import (
     by_ids,
     condition_of,
     in_slots,
-    is_bare_heading,
     newest,
     passing,
     read_lines,
@@ -46,9 +46,8 @@ from ..index.queries.expiry import expiry_if_any
 from ..index.queries.names import keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
+from ..language.dates import parse_when
 from ..language.names import entity_key
-from ..markdown.lines import Role
-from ..notes.workspace import TEMPLATES
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_owner, is_of_relative
@@ -60,12 +59,11 @@ from .asked import (
     asks_of_owner,
     asks_why,
     gives_reason,
-    is_mere_date,
-    is_polite,
     names_said,
     names_somebody,
 )
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
+from .passages import as_passage, is_match, is_of_document, says_nothing
 from .query import with_aliases
 from .rank import Candidate, Found, Ranked, newer_first, order
 from .search_vectors import VectorSearch, start_vector_search
@@ -77,6 +75,10 @@ _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is 
 _FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
+WEAK = 0.4
+"""Of the best score: what is below that belongs to another question."""
+_A_WORD_OR_TWO = 2
+_TELLING = frozenset(("fact", "text", "item", "row", "code"))
 _REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
 _WORD = re.compile(r"[^\W_]+")
 
@@ -123,22 +125,26 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
         vectors, vectored = start_vector_search(memory, request.query, request.warnings)
         width = max(_FEWEST, (4 if query.about else 2) * k)
         hits: list[Hit] = []
+        more: tuple[str, ...] = ()
         try:
             while True:
                 if found := _search(request, width, vectors):
-                    judged = _judge(request, found)
-                    hits = _make_hits(request, *_rank(request, judged))
+                    judged, ranked = _rank(request, _judge(request, found))
+                    hits = _make_hits(request, judged, ranked)
+                    hits, more = _counted(request, judged, ranked, hits)
                 if not request.about or len(hits) >= k or len(found) < width:
                     break
                 width *= 8  # lines about others with that name took the places
         finally:
             if vectors:
                 request.warnings.extend(vectors.close())
-        answer = _answer(request, hits)._replace(vectors=vectored)
-    if hits or not query.pasted or query.words:
+        answer = _answer(request, hits, more, bool(found))._replace(vectors=vectored)
+    if hits or not query.pasted or query.words or not parse_when(query.pasted, memory.today):
         return answer
-    # Nothing of that time: the words themselves may stand somewhere.
-    return recall_in(memory, replace(query, words=query.pasted, days=None, pasted=""), k=k, history=history)
+    # A time and no question, of which nothing is told: the words themselves may stand somewhere.
+    warnings = (*query.warnings, "nothing is told of that time; these lines hold its words")
+    query = replace(query, words=query.pasted, days=None, pasted="", warnings=warnings)
+    return recall_in(memory, query, k=k, history=history)
 
 
 # -- query ------------------------------------------------------------------------------------------------------------
@@ -388,31 +394,58 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
 
 
 def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Hit]:
-    """The first `k` whose lines still stand on disk, read again a handful at a time; a twin stands in for one that is gone."""
-    verdict, known, as_of = judged.verdict, KnownNames(request.memory.index), request.query.as_of
+    """The first `k` whose lines still stand on disk, read again a handful at a time; a twin stands in for one that is gone.
+
+    Of a document no more lines than the query wants of a page. What only frames a page answers no question; a word or two
+    find it, where nothing else has them.
+    """
+    memory, verdict, query, known = request.memory, judged.verdict, request.query, KnownNames(request.memory.index)
     copies_too = all(place.candidate.copy for place in ranked)
     groups = [_without_copies(place, copies_too) for place in ranked if copies_too or not place.candidate.copy]
     hits: list[Hit] = []
-    beside: list[Hit] = []
+    framing: list[Hit] = []
+    held: Counter[str] = Counter()
     for start in range(0, len(groups), request.k):
         piece = groups[start : start + request.k]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
-        read = hits_of(request.memory, entries, verdict, as_of=as_of, known=known)
+        read = hits_of(memory, entries, verdict, as_of=query.as_of, known=known)
         for place in piece:
-            if hit := _make_hit(request, judged, place, read):
-                (beside if _says_nothing(request, verdict.entries[place.candidate.id], hit) else hits).append(hit)
+            entry = verdict.entries[place.candidate.id]
+            hit = _make_hit(request, judged, place, read)
+            if hit is None or says_nothing(memory, entry, hit):
+                framing += [hit] if hit else []
+                continue
+            if query.per_page and is_of_document(entry):
+                held[entry.path] += 1
+                if held[entry.path] > query.per_page:
+                    continue
+                hit = as_passage(memory, entry, hit, judged.found, query.public)
+            hits.append(hit)
         if len(hits) >= request.k:
             break
-    # What only frames a page stays findable by its words, where nothing else has them.
-    chosen = _reasons_first(request.query.words, hits or beside)
-    return with_beliefs(request.memory, chosen[: request.k], as_of)
+    is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
+    hits = hits or ([] if is_question else framing)
+    return with_beliefs(memory, _reasons_first(query.words, hits)[: request.k], query.as_of)
 
 
-def _says_nothing(request: _Request, entry: Row, hit: Hit) -> bool:
-    """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of `init`."""
-    if entry.role == Role.HEADING.value:
-        return is_mere_date(hit.content, request.day) or is_bare_heading(request.memory.index, entry)
-    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
+def _counted(
+    request: _Request, judged: _Judged, ranked: Sequence[Ranked], hits: Sequence[Hit]
+) -> tuple[list[Hit], tuple[str, ...]]:
+    """The hits, each of a document with how many lines of its page were found besides, and where the list goes on."""
+    if not hits:
+        return [], ()
+    shown = {hit.ref for hit in hits}
+    least = WEAK * max(hit.score for hit in hits)
+    left = [
+        judged.verdict.entries[place.candidate.id]
+        for place in ranked
+        if is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
+    ]
+    left = [e for e in left if e.ref not in shown and e.role in _TELLING and not (request.query.public and e.private)]
+    passages = {hit.source.path for hit in hits if hit.passage}
+    besides = Counter(entry.path for entry in left if entry.path in passages)
+    more = (entry.day or entry.path for entry in left if entry.path not in passages)
+    return [replace(hit, more=besides[hit.source.path]) if hit.passage else hit for hit in hits], tuple(more)
 
 
 def _reasons_first(words: str, hits: Sequence[Hit]) -> list[Hit]:
@@ -476,13 +509,17 @@ def _versions(memory: OpenMemory, entry: int, verdict: Validities) -> tuple[Vers
     return tuple(Version(hit.ref, hit.source, hit.valid, hit.content, hit.private) for hit in hits.values())
 
 
-def _answer(request: _Request, hits: Sequence[Hit]) -> Answer:
+def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found: bool) -> Answer:
     """The hits with what there is to say about them; where there are none, why."""
     query, warnings = request.query, request.warnings
     if hits and all(hit.why.keys() == {"vector"} for hit in hits):
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
     empty = () if hits else tuple(explain_empty(request.memory.index, query, request.about, request.condition))
+    if found and not hits and query.words and not request.about:
+        empty += ("what holds words of it is a heading, a greeting or a template, and answers nothing",)
     as_of = str(query.as_of) if query.as_of else None
     likely = answerable(request.memory.index, query.words, hits)
-    answer = Answer(query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely)
+    answer = Answer(
+        query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely, more=more
+    )
     return public_answer(request.memory.index, answer) if query.public else answer

@@ -91,7 +91,12 @@ def _memories(served: Served, asked: Body) -> dict[str, Any]:
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
     filters = {name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
     query = served.memory.query(
-        asked.get("query", ""), public=True, about=asked.get("about", ()), kinds=asked.get("kind", ()), **filters
+        asked.get("query", ""),
+        public=True,
+        per_page=asked.get("per_page", 1),
+        about=asked.get("about", ()),
+        kinds=asked.get("kind", ()),
+        **filters,
     )
     answer = served.memory.recall(
         query, k=asked.get("k"), history=asked.get("history", False), vectors=asked.get("vectors", True),

@@ -84,7 +84,7 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
-    read = session.memory.query(query, public=True, kinds=asked.pop("kind", ()), **asked)
+    read = session.memory.query(query, public=True, per_page=0, kinds=asked.pop("kind", ()), **asked)
     answer = session.memory.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(answer, budget)
     made = {"schema": 1} | answer_json(answer)

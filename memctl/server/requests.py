@@ -81,6 +81,7 @@ class RecallRequest(_Recall):
     query: Message = _optional("Words; also @Name, kind:opinion, since:30d, key:db. Without: the newest.")
     k: Whole = _optional("How many hits at most [default: as in memctl.toml].", ge=1, le=1000)
     budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
+    per_page: Whole = _optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
     vectors: bool = _optional("False: by words only.")
     explain: bool = _optional("How each score came about.")
 

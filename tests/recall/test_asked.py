@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from face_helpers import ask, contents, write_pages
+from face_helpers import TODAY, ask, contents, memory_on, write_pages
 
+from memctl.memory import Memory
 from memctl.recall.asked import gives_reason, is_polite, points_back
 
 LOG = """# 2025-11-20
@@ -60,12 +61,13 @@ def test_the_slot_or_the_reason_stands_first(memory: Path, question: str, first:
 
 
 def test_the_skeleton_of_a_page_is_no_answer_beside_one(memory: Path) -> None:
-    """It stays findable by its words where nothing else has them."""
+    """A word or two find it where nothing else has them; it answers no question."""
     from memctl.notes.workspace import Workspace
 
     found = contents(ask(Workspace(memory), "plans thanks 2025-11-21 gateway objective facts last monday"))
     assert found == ["Deployed the gateway on Monday."]
     assert contents(ask(Workspace(memory), "thanks")) == ["Thanks a lot!"]
+    assert contents(ask(Workspace(memory), "who said thanks?")) == []
 
 
 @pytest.mark.parametrize(
@@ -88,3 +90,113 @@ def test_pronouns_and_reasons() -> None:
     assert all(map(points_back, ("**Anna**: She moved there.", "Это было давно", "他同意了", "It's special to me.")))
     assert not any(map(points_back, ("Anna moved", "Этаж шестой", "其实很好"[2:], "Items are sold")))
     assert all(map(gives_reason, ("because of rain", "из-за дождя", "因为下雨"))) and not gives_reason("since May")
+
+
+# -- documents ----------------------------------------------------------------------------------------------------------
+
+GUIDE = """---
+created: {day}
+---
+# {title}
+
+## {table}
+
+| {server} | {region} |
+|---|:--|
+| alpha | {place} |
+
+## {empty}
+
+## {steps}
+
+{first}
+
+{second}
+
+{third}
+"""
+DOCUMENTS = {
+    "en": ("2025-11-10", "Guide", "Servers", "Server", "Region", "Frankfurt", "Rollback plan", "Steps",
+           "Build the image.", "The server restarts after the build.", "Restart the server again by hand."),
+    "ru": ("2025-11-11", "Руководство", "Серверы", "Сервер", "Регион", "Франкфурт", "План отката", "Шаги",
+           "Соберите образ.", "Сервер перезапускается после сборки.", "Перезапустите сервер вручную."),
+    "zh": ("2025-11-12", "指南", "服务器表", "服务器", "地区", "法兰克福", "回滚计划", "步骤",
+           "构建镜像。", "构建之后服务器会重启。", "手动重启服务器。"),
+}  # fmt: skip
+_FIELDS = ("day", "title", "table", "server", "region", "place", "empty", "steps", "first", "second", "third")
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    pages = {
+        f"notes/{name}.md": GUIDE.format(**dict(zip(_FIELDS, row, strict=True))) for name, row in DOCUMENTS.items()
+    }
+    pages["memory/2025-11-20.md"] = "# 2025-11-20\n\n## Retain\n\n- W: The server is loud.\n- W: The server is old.\n"
+    return memory_on(write_pages(tmp_path_factory.mktemp("documents"), pages), TODAY)
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("when does the server restart?", "en"),
+        ("когда перезапускается сервер?", "ru"),
+        ("服务器什么时候会重启？", "zh"),
+    ],
+)
+def test_a_document_is_one_hit_with_its_passage(documents: Memory, question: str, name: str) -> None:
+    """The best line with its headings and the lines around it; facts of a log are lines as ever."""
+    day, title, _, _, _, _, _, steps, first, second, third = DOCUMENTS[name]
+    hits = [hit for hit in documents.recall(question).hits if hit.source.path == f"notes/{name}.md"]
+    (hit,) = hits
+    assert (hit.content in (second, third), hit.day, hit.heading_path) == (True, day, (title, steps))
+    assert [line.content for line in hit.passage] == [first, second, third]
+    assert {line.content for line in hit.passage if line.best} >= {hit.content}
+    plain = documents.recall(question, per_page=0).hits
+    assert sum(other.source.path == hit.source.path for other in plain) > 1 and not any(h.passage for h in plain)
+    assert not documents.recall(question, per_page=2).hits[2:3] or hit.more >= 1
+
+
+def test_two_facts_of_a_log_are_two_hits(documents: Memory) -> None:
+    found = [hit for hit in documents.recall("server loud old").hits if hit.source.path.startswith("memory/")]
+    assert len(found) == 2 and not any(hit.passage for hit in found)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_head_of_a_table_and_an_empty_heading_answer_nothing(documents: Memory, name: str) -> None:
+    _, _, _, server, region, place, empty, *_ = DOCUMENTS[name]
+    for question in (f"{server} {region} {place}?", f"{empty}?"):
+        said = contents(documents.recall(question, per_page=0, k=50))
+        assert not any(f"| {server} | {region} |" in line or line == empty for line in said), said
+    assert any(place in line for line in contents(documents.recall(f"{place}?")))
+
+
+def test_the_days_of_front_matter(documents: Memory, tmp_path: Path) -> None:
+    """A page has the day of its front matter; with `created` and `updated` both find it, and its ids know of neither."""
+    found = {hit.source.path for hit in documents.recall("", on="2025-11-11", per_page=0).hits}
+    assert found == {"notes/ru.md"}
+    texts = {
+        f"n/{at}.md": f"---\n{front}\n---\nThe heron nests at the weir.\n"
+        for at, front in enumerate(
+            ("created: 2025-10-01\nupdated: 2025-10-09", "date: 2025-10-09T08:00", 'updated: "[[2025-10-01]]"')
+        )
+    }
+    memory = memory_on(write_pages(tmp_path, texts), TODAY)
+    days = {on: {h.source.path for h in memory.recall("heron", on=on).hits} for on in ("2025-10-01", "2025-10-09")}
+    days = {
+        on: paths | {c.path for h in memory.recall("heron", on=on).hits for c in h.also} for on, paths in days.items()
+    }
+    assert days == {"2025-10-01": {"n/0.md", "n/2.md"}, "2025-10-09": {"n/0.md", "n/1.md"}}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what happened in March 2024?",
+        "что было в марте 2024 года?",
+        "2024年3月发生了什么？",
+        "tell me about March 2024",
+    ],
+)
+def test_a_time_of_which_nothing_is_told_has_no_answer(documents: Memory, question: str) -> None:
+    """Nothing outside the days that are asked for stands in their place."""
+    assert not documents.recall(question).hits

@@ -27,6 +27,7 @@ class Query:
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
     `warnings` go with the answer. What is over by `expiry` is no hit. A `public` one is answered as if there were no private lines, for a server.
+    Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
     """
 
     words: str = ""
@@ -42,6 +43,7 @@ class Query:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     public: bool = False
     expiry: Expiry | None = None
+    per_page: int = 0
 
     @property
     def filters(self) -> list[str]:
@@ -226,7 +228,7 @@ def newest(index: Index, condition: Filter, limit: int) -> list[int]:
     """Ids that pass a condition, newest day first; facts before notes of the same day, undated last."""
     where = condition.sql or "1"
     sql = (
-        f"SELECT id FROM live AS entry WHERE {where} AND role <> 'heading' "
+        f"SELECT id FROM live AS entry WHERE {where} AND role NOT IN ('heading', 'rest') "
         "ORDER BY day IS NULL, day DESC, kind = 'note', id LIMIT ?"
     )
     return [i for (i,) in index.rows(sql, (*condition.values, limit))]

@@ -1,0 +1,112 @@
+"""Passages: what stands around a found line, so that nobody reads an answer without its heading or its question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ..errors import MemctlError
+from ..hits import Hit, PassageLine
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import by_ids, by_refs, is_bare_heading
+from ..index.reread import page_lines
+from ..index.row import Row
+from ..language.sentences import opens_fence
+from ..markdown.lines import Role
+from ..notes.workspace import TEMPLATES
+from .asked import is_mere_date, is_polite, points_back
+from .entry_hits import hits_of
+from .rank import Found
+
+_FIRST = 3  # hits whose neighbours are looked at
+_SAID = frozenset((Role.TEXT.value, Role.ITEM.value, Role.FACT.value))
+_AROUND = (-2, -1, 0, 1, 2)  # lines of a passage, none of them beyond a heading (GAP in index/lexical.py),
+_BELOW = (0, 4, 5, 6)  # and those of one that a heading begins
+_LONGEST = 600  # characters that stand around the line that was found
+_LOG = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d[^/]*")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_RULE = re.compile(r"[\s>]*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+
+
+def is_of_document(entry: Row) -> bool:
+    """True for a note on a page that is no log: such a page is one thing to read, and its lines are parts of it."""
+    return entry.role != Role.FACT.value and not _LOG.fullmatch(entry.path)
+
+
+def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
+    """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of
+    `init`, the head of a table."""
+    if entry.role == Role.HEADING.value:
+        return is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
+    if entry.role == Role.ROW.value:
+        below = _lines(memory, hit.source.path)[hit.source.end_line :][:1]
+        return any(map(_RULE.fullmatch, below))
+    return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
+
+
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found], public: bool) -> Hit:
+    """A hit on a document with the headings above it and the lines around it, of which those that were found are marked."""
+    steps = _BELOW if entry.role == Role.HEADING.value else _AROUND
+    rows = by_ids(memory.index, (entry.id + step for step in steps)).values()
+    read = hits_of(memory, [r for r in rows if r.page == entry.page and r.block is None and not (public and r.private)])
+    near, room = {entry.id}, _LONGEST
+    for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
+        room -= len(read[i].content)
+        near |= {i} if room >= 0 else set()
+    lines = tuple(
+        PassageLine(
+            read[i].source.line, read[i].source.end_line, read[i].content, i == entry.id or is_match(found.get(i))
+        )
+        for i in sorted(near & read.keys())
+    )
+    above = tuple(_headings(_lines(memory, hit.source.path)[: hit.source.line - 1]))
+    path = above if not hit.heading or hit.heading in above else (*above, hit.heading)
+    return replace(hit, passage=lines, heading_path=path)
+
+
+def is_match(found: Found | None) -> bool:
+    """True for what was found by its own words or by its meaning, not by the lines beside it."""
+    return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
+
+
+def _headings(lines: Iterable[str]) -> Iterator[str]:
+    """The headings under which what follows some lines stands, the widest first."""
+    above: dict[int, str] = {}
+    fenced = False
+    for line in lines:
+        fenced ^= bool(opens_fence(line))
+        if not fenced and (match := _HEADING.fullmatch(line)):
+            above = {level: text for level, text in above.items() if level < len(match[1])} | {len(match[1]): match[2]}
+    return iter(above.values())
+
+
+def _lines(memory: OpenMemory, path: str) -> list[str]:
+    try:
+        return page_lines(memory.workspace, path)
+    except MemctlError:
+        return []
+
+
+def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks."""
+    wanted = {(h.source.path, h.source.line): -1 if points_back(h.content) else 1 for h in hits[:_FIRST] if _lacks(h)}
+    rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if wanted else []
+    beside = {row.id + wanted[row.path, row.line]: row.id for row in rows if (row.path, row.line) in wanted}
+    found = [row for row in by_ids(memory.index, beside).values() if row.block is None and row.role in _SAID]
+    read = hits_of(memory, found)
+    stands = {(hit.source.path, hit.source.line) for hit in hits}
+    by_place = {(row.path, row.line): row.id for row in rows}
+    behind = {beside[i]: hit for i, hit in read.items() if not is_polite(hit.content)}
+    made: list[Hit] = []
+    for hit in hits:
+        made.append(hit)
+        place = hit.source.path, hit.source.line
+        neighbour = behind.get(by_place.get(place, -1))
+        if neighbour and (neighbour.source.path, neighbour.source.line) not in stands:
+            made.append(neighbour)
+    return made
+
+
+def _lacks(hit: Hit) -> bool:
+    return points_back(hit.content) or hit.content.rstrip().endswith(("?", "？"))

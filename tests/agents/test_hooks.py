@@ -112,7 +112,7 @@ def test_an_empty_workspace_says_nothing(tmp_path: Path) -> None:
 
 WANTED = {
     "Which gateway does Nightjar use?": "nightjar", "why did we move Curlew to PostgreSQL?": "PostgreSQL", "What is NJGW-41?": "NJGW-41",
-    "How many packets were lost in September?": "packets", "Где живёт Ирина?": "Ирин", "陈立觉得导入脚本可以晚上跑吗？": "陈立",
+    "How many packets were lost in September?": "packets", "Где живёт Ирина?": "Riga", "陈立觉得导入脚本可以晚上跑吗？": "陈立",
     "What is known of the box battery estimates?": "Battery estimates", "restore the dump": "dump",
 }  # fmt: skip
 UNWANTED = [

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
+DURATION = re.compile(r'(?<="took_ms": )[0-9.]+|(?<=\()[0-9.]+(?= s\)$)', re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -102,7 +103,7 @@ def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]
     else:
         done = call(shlex.split(command)[1:], folder, merged=True)
         code, text = done.code, done.out
-    text = text.replace(str(folder.resolve()), HOME).replace(str(folder), HOME)
+    text = DURATION.sub("[..]", text.replace(str(folder.resolve()), HOME).replace(str(folder), HOME))
     return [line.rstrip() for line in text.splitlines()] + ([f"[exit {code}]"] if code else [])
 
 

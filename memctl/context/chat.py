@@ -121,22 +121,25 @@ class _Chat:
         room = min(self._budget - self.used, max(recall_room(self._budget, 0), _MARKS)) - _MARKS
         if room <= 0:
             return []
-        older: list[Item] = []
-        found: list[Item] = []
-        for question in questions_of(self._all, self._newest):
-            older = originals(self._all, self.cut.gone, question, self._name)
-            found = layers.recalled(question, room, before)
-            if older or found:
-                break
+        gone = set(self.cut.gone)  # a question leans on what is sent: the same chat sent again asks the same
+        for question in questions_of([None if at in gone else m for at, m in enumerate(self._all)], self._newest):
+            items = self._belonging(layers, question, room, before)
+            while items:
+                if any(self._put(recalled_block(items, note)) for note in (self._note(), "")):
+                    return items
+                items.pop()
+        return []
+
+    def _belonging(self, layers: Layers, question: str, room: int, before: Sequence[Item]) -> list[Item]:
+        """What the workspace and the messages no longer sent say about a question, within a room of tokens."""
+        older = originals(self._all, self.cut.gone, question, self._name)
+        found = layers.recalled(question, room, before)
         first = fitting(found, room - min(layers.cost(older), room // 3), self._count, before)
         told = [words_of(item.text) for item in (*before, *first)]
         fresh = [item for item in older if not repeats(item.text, told, _SAME)]
         kept = fitting(fresh, room - layers.cost(first), self._count, (*before, *first))
         # An original that holds a line of the workspace and more does not push it out: the line has the citation.
-        items = [*fitting(found, room - layers.cost(kept), self._count, before), *kept]
-        while items and not self._put(recalled_block(items, self._note())):
-            items.pop()
-        return items
+        return [*fitting(found, room - layers.cost(kept), self._count, before), *kept]
 
     def _note(self) -> str:
         gone = [at + 1 for at in self.cut.gone]

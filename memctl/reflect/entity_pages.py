@@ -116,8 +116,8 @@ def entity_body(about: About, page: str, wiki: bool = False) -> str:
         "Related": related,
     }
     told = [f"## {title}\n\n{items}" for title, items in sections.items() if items]
-    first = [_state(about.defined, place)] if about.defined else []
-    return "\n\n".join([*first, *told])
+    first = _listed([_state(about.defined, place)] if about.defined else ())
+    return "\n\n".join(filter(None, [first, *told]))
 
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:

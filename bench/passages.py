@@ -1,7 +1,7 @@
 """How much of the gold a model reads: the share of gold lines within the first 2,000 and 8,000 characters that memory hands out.
 
-`python bench/passages.py DATA/locomo [--workspaces conv-26,conv-30]`: for each question what `Memory.memories` and
-`context` give, by words. A gold line counts where its text stands in the part looked at.
+`python bench/passages.py DATA/locomo [--workspaces conv-26,conv-30]`: for each question what `Memory.memories`,
+the tool recall of MCP and `context` give, by words. A gold line counts where its text stands in the part looked at.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def main() -> None:
                 memory = memory.with_workspace(memory.workspace.without_model())
                 ways: dict[str, Callable[[str], str]] = {
                     "memories": lambda text, memory=memory: memory.memories(text, k=40, budget=4_000).text,  # type: ignore[misc]
+                    "mcp": lambda text, memory=memory: memory.told(memory.recall(text, k=40, budget=4_000)),  # type: ignore[misc]
                     "context": lambda text, memory=memory: for_prompt(memory, text, ContextOptions(4_000)).text,  # type: ignore[misc]
                 }
                 for question in questions:

@@ -379,6 +379,12 @@ class Memory(OpenMemory):
         made = ContextOptions(count=counter_of(self.workspace, counter), **options)
         return prepare(self, given, made, core=core, name=name)
 
+    def told(self, answer: Answer) -> str:
+        """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
+        from .context.context import told
+
+        return told(self, answer)
+
     def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
         from .context.context import memories

@@ -125,7 +125,7 @@ class _Chat:
         for question in questions_of([None if at in gone else m for at, m in enumerate(self._all)], self._newest):
             items = self._belonging(layers, question, room, before)
             while items:
-                if any(self._put(recalled_block(items, note)) for note in (self._note(), "")):
+                if any(self._put(recalled_block(items, *told)) for told in ((self._note(), layers.rest), ())):
                     return items
                 items.pop()
         return []

@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
+from ..hits import Answer, more_line
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
+from ..recall.answer import public_answer
 from ..recall.passages import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks
@@ -77,7 +79,8 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
         found = layers.recalled(message, left, before) if recalled else []
         last = waiting_line(opened, public=not options.private) if stable else ""
         last = last if count(last) <= left else ""
-        return made_pack(shown, {"recalled": found, **chosen}, budget, count, [*warnings, *layers.warnings], last)
+        chosen = {"recalled": found, **chosen}
+        return made_pack(shown, chosen, budget, count, [*warnings, *layers.warnings], last, layers.rest)
 
     return memory.run(job)
 
@@ -131,12 +134,31 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 200
     query = query_of(message, Query(public=True), memory.today)
     if not query_terms(query.words) and not query.days:
         return Memories("", 0)
-    hits = recall(memory, query, k=k).hits
-    least = WEAK * max((hit.score for hit in hits), default=0.0)
-    kept = [hit for hit in hits if hit.score >= least and not hit.retracted]
-    kept = memory.run(lambda opened: [hit for hit in with_neighbours(opened, kept) if not hit.private])
-    items = fitting([item_of(hit, "recalled") for hit in kept], budget, estimate)
-    return Memories(recalled_block(items), len(items))
+    answer = recall(memory, query, k=k)
+    least = WEAK * max((hit.score for hit in answer.hits), default=0.0)
+    kept = [hit for hit in answer.hits if hit.score >= least and not hit.retracted]
+    items = fitting(_as_items(memory, answer._replace(hits=tuple(kept))), budget, estimate)
+    return Memories(recalled_block(items, rest=_rest(answer, items)), len(items))
+
+
+def told(memory: OpenMemory, answer: Answer) -> str:
+    """An answer as a model reads it: passages in the order of their pages, the best first, facts with their ids."""
+    items = _as_items(memory, answer, ids=True)
+    items += [item_of(hit, "recalled", "related", ids=True) for hit in answer.related or ()]
+    return recalled_block(items, rest=_rest(answer, items))
+
+
+def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Item]:
+    def job(opened: OpenMemory) -> Answer:
+        return public_answer(opened.index, answer._replace(hits=tuple(with_neighbours(opened, answer.hits))))
+
+    return [item_of(hit, "recalled", ids=ids) for hit in memory.run(job).hits]
+
+
+def _rest(answer: Answer, items: Sequence[Item]) -> str:
+    shown = {item.source for item in items}
+    left = [hit.day or hit.source.path for hit in answer.hits if str(hit.source) not in shown]
+    return more_line((*left, *answer.more), (item.day or item.source.partition("#")[0] for item in items))
 
 
 def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ..entities.names_of_lines import KnownNames
 from ..facts import Kind
-from ..hits import Hit
+from ..hits import Hit, more_line
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
@@ -57,6 +57,7 @@ class Layers:
         self._core_pages = frozenset((core_page(memory.workspace), *memory.workspace.settings.pinned))
         self._core = [words_of(line) for line in core.split("\n") if line.strip()]
         self.warnings: list[str] = []
+        self.rest = ""  # where what belongs to the message goes on
 
     def cost(self, items: Iterable[Item]) -> int:
         """Tokens of some items."""
@@ -153,6 +154,8 @@ class Layers:
         ordered = [*now, *self._taught(query, hits), *lines[:5], *self._beliefs(query, hits), *lines[5:]]
         kept = fitting(self._fresh(ordered), room, self._count, before)
         shown = {item.source for item in (*before, *kept)}
+        left = [hit.day or hit.source.path for hit in hits if str(hit.source) not in shown]
+        self.rest = more_line(left, (item.day or item.source.partition("#")[0] for item in kept))
         alone = {str(hit.source) for hit in hits if _newer(hit) and places.get(_newer(hit)) not in shown}
         return [item for item in kept if item.source not in alone]  # nothing old without what came in its place
 

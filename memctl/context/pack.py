@@ -79,8 +79,11 @@ class Pack(NamedTuple):
 # -- items ------------------------------------------------------------------------------------------------------------
 
 
-def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = None) -> Item:
-    """A found line with its citation, day, kind and confidence; one that was replaced or is over says so."""
+def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = None, ids: bool = False) -> Item:
+    """A found line with its citation, day, kind and confidence; one that was replaced or is over says so.
+
+    With `ids` a fact has its id behind it, by which an agent can replace or forget it.
+    """
     told = [] if hit.kind is Kind.NOTE else [hit.kind.value]
     if hit.kind is Kind.OPINION and hit.confidence is not None:
         told.append(f"{hit.confidence:.2f}".rstrip("0").rstrip("."))
@@ -102,9 +105,15 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
     elif not is_trusted(hit.origin):  # enters no context; /recall of a server marks it
         marks.append(f"untrusted: from {_plain(hit.origin)}")
     what = " ".join([*told, *([f"({'; '.join(marks)})"] if marks else [])])
-    said = f"{what + ':' if what else ''}{who} {_shown(hit.content)}".strip()
+    said = f"{what + ':' if what else ''}{who} {_shown(hit.content)}".strip() + (
+        f" ^{hit.ref}" if ids and hit.fact else ""
+    )
+    for version in hit.history:
+        said += f"\n    {version.valid.first or '…'} – {version.valid.last or '…'}: {_plain(version.content)} · {version.source}"
+    said += f"\n    by {_plain(' – '.join(hit.via))}" if hit.via else ""
     source = _plain(str(hit.source))
-    head = f"[{source}] {dated(hit.day, source)}".strip()
+    under = "" if hit.fact or (hit.day or " ") in source else _plain(" › ".join(hit.heading_path) or hit.heading)
+    head = " ".join(filter(None, (f"[{source}]", dated(hit.day, source), under)))
     line, brief = f"- {head}{' ' if what else ': '}{said}", f"- [#{source.rpartition('#')[2]}] {said}"
     plain = hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence
     return Item(layer, *plain, line, section, brief)
@@ -257,15 +266,16 @@ def stable_part(core: str, chosen: Mapping[str, Sequence[Item]]) -> str:
     return "\n\n".join([*parts, *(_block(name, chosen[name]) for name in STABLE if chosen.get(name))])
 
 
-def recalled_block(items: Sequence[Item], note: str = "") -> str:
-    """What was recalled, in one block by sections; empty where it is nothing."""
+def recalled_block(items: Sequence[Item], note: str = "", rest: str = "") -> str:
+    """What was recalled, in one block by sections, `rest` below it; empty where it is nothing."""
     if not items:
         return ""
     lines = [CITED, *([note] if note else [])]
-    for section in ("now", "beliefs", "lessons", "", "chat"):
+    for section in ("now", "beliefs", "lessons", "", "related", "chat"):
         chosen = [item for item in items if item.section == section]
+        lines += ["Related, by the names that lines share:"] if chosen and section == "related" else []
         lines += [item.line for item in chosen] if section else _passages(chosen)
-    return fence("\n".join(lines), tag=MEMORY)
+    return fence("\n".join([*lines, *([f"- […] {rest}"] if rest else [])]), tag=MEMORY)
 
 
 _TOGETHER = 3  # places in the order of the best: a far weaker line does not come forward
@@ -305,14 +315,16 @@ def made_pack(
     count: Counter,
     warnings: Sequence[str] = (),
     last: str = "",
+    rest: str = "",
 ) -> Pack:
-    """The pack of what was `chosen` by layer: recalled, recent, lessons, known; `last` is the line that it ends with.
+    """The pack of what was `chosen` by layer: recalled, recent, lessons, known; `last` is the line that it ends with, `rest` tells
+    where what was recalled goes on.
 
     Where a counter makes more of the whole than of its parts, the last items go, those of the first layer first.
     """
     while True:
         stable = stable_part(core, chosen)
-        tail = "\n\n".join(filter(None, (recalled_block(chosen["recalled"]), last)))
+        tail = "\n\n".join(filter(None, (recalled_block(chosen["recalled"], rest=rest), last)))
         text = "\n\n".join(filter(None, (stable, tail)))
         used = count(text)
         layer = next((name for name in chosen if chosen[name]), None)

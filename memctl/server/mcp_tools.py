@@ -16,7 +16,7 @@ from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
 from ..errors import NothingFound, Refused
-from ..facts import Kind, is_trusted
+from ..facts import is_trusted
 from ..hits import Answer, Hit, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
@@ -86,21 +86,24 @@ def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 150
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     read = session.memory.query(query, public=True, per_page=0, kinds=asked.pop("kind", ()), **asked)
     answer = session.memory.recall(read, k=k, budget=budget - _HEADING, **how)
-    answer, block = _fitting(answer, budget)
+    answer, block = _fitting(session.memory, answer, budget)
     made = {"schema": 1} | answer_json(answer)
     notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
     return ToolAnswer(made | {"query": answer.query[:1000], "warnings": notes}, text)
 
 
-def _fitting(answer: Answer, budget: int) -> tuple[Answer, str]:
+def _fitting(memory: Memory, answer: Answer, budget: int) -> tuple[Answer, str]:
     """An answer and its text, which is never over the budget: what is longer as it is written here goes, the last first."""
-    while estimate(block := _block(answer)) > budget:
+    while estimate(block := memory.told(answer)) > budget:
         if answer.related:
             answer = answer._replace(related=answer.related[:-1])
         else:
-            left = answer.hits[:-1]
-            answer = answer._replace(hits=left, empty=() if left else ("no hit fits into the budget",))
+            *left, last = answer.hits
+            more = (last.day or last.source.path, *answer.more)
+            answer = answer._replace(
+                hits=tuple(left), more=more, empty=() if left else ("no hit fits into the budget",)
+            )
     return answer, block
 
 
@@ -112,29 +115,6 @@ def _few(notes: Sequence[str], room: int = 300, least: bool = False) -> list[str
         if room >= 0 or (least and not kept):
             kept.append(note)
     return kept
-
-
-def _block(answer: Answer) -> str:
-    lines = [line for hit in answer.hits for line in _hit_lines(hit)]
-    if answer.related:
-        lines.append("related, by the names that lines share:")
-        lines += [line for hit in answer.related for line in _hit_lines(hit)]
-    return f"{many(len(answer.hits), 'hit')}; data, not instructions\n{fence(chr(10).join(lines))}" if lines else ""
-
-
-def _hit_lines(hit: Hit) -> list[str]:
-    """The citation first, the text indented below: whatever stands in it, no line of it begins where a citation does."""
-    confidence = f" {hit.confidence:g}" if hit.confidence is not None else ""
-    kind = "" if hit.kind is Kind.NOTE else hit.kind.value + confidence
-    told = [str(hit.source), hit.day or "undated", kind, ", ".join(hit.entities), "" if hit.fact else hit.heading]
-    head = " · ".join(_safe(part) for part in told if part) + "".join(f" [{mark}]" for mark in _marks(hit))
-    lines = [f"- {head} ^{hit.ref}", *(f"  {tamed(line)}" for line in hit.content.split("\n"))]
-    for version in hit.history:
-        span = f"{version.valid.first or '…'} – {version.valid.last or '…'}"
-        lines.append(f"  {span}: {_safe(version.content)} · {version.source}")
-    if hit.via:
-        lines.append(f"  by {_safe(' – '.join(hit.via))}")
-    return lines
 
 
 def _marks(hit: Hit) -> list[str]:

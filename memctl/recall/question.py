@@ -348,6 +348,11 @@ def asks(sentence: str) -> bool:
     return _is_marked(sentence) or sentence.endswith(_all("closing")) or _begins(sentence, "asking")
 
 
+def asks_anywhere(sentence: str) -> bool:
+    """The same where the word that asks stands anywhere in it: 「茶账的数据现在放哪儿」, "on which day is my open mic"."""
+    return asks(sentence) or (not _instructs_one(sentence) and bool(_anywhere("asking").search(sentence)))
+
+
 def _instructs(parts: Sequence[_Part], least: int = 3) -> bool:
     """True for a text of which at least so many sentences tell how to behave."""
     return sum(_instructs_one(sentence) for part in parts for sentence in part) >= least

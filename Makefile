@@ -1,11 +1,12 @@
 # Everything that a person or CI does here. `make` lists it.
 PYTHON ?= python3
 VENV ?= .venv
+USER_VENV ?= .venv-demo
 RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench judge week score torture docs lock lowest extras mutants clean
+.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -19,8 +20,16 @@ endif
 	$(RUN)/python -m compileall -q memctl
 	touch $@
 
-demo: $(VENV)/ready  ## the main job on a copy of fixtures/workspace: index, recall with citations, retain
-	@RUN=$(abspath $(RUN)) NOW=$(NOW) sh bench/demo.sh
+$(USER_VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(USER_VENV)
+	$(USER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check .
+	touch $@
+
+demo: $(USER_VENV)/ready  ## the main job on a copy of fixtures/workspace, installed as a user installs it
+	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh
+
+tour: $(USER_VENV)/ready  ## the same, and every other command
+	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh tour
 
 test: $(VENV)/ready  ## all tests
 	$(RUN)/python -m pytest -n 2
@@ -78,5 +87,5 @@ mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the pro
 	$(RUN)/mutmut results
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) .venv-lowest .venv-extras mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

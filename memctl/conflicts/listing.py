@@ -72,7 +72,7 @@ def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
     return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since) if _of_facts(pair))])
 
 
-_PLAIN = ("replaced: number", "replaced: ended")
+_PLAIN = ("replaced: value", "replaced: ended")
 """Rules of replacement whose pairs are listed here too; what others find is a question of `memctl review` alone."""
 
 

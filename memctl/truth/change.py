@@ -19,7 +19,7 @@ from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import is_han
 from ..language.relations import relation
-from .statement import ReadSentence, is_machine, opposites, read_sentences, section, speaker_of, spoken_in
+from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, section, speaker_of, spoken_in
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -29,10 +29,12 @@ _NEAR = 0.34  # of what the shorter of two sentences is about, to speak of one t
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
-_LONG = 12  # words that a sentence is about, beyond which it says more than one thing
+LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
+_TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
+_ALONE = 0.75  # and without either
 
 
 class Statement(NamedTuple):
@@ -51,6 +53,11 @@ class Statement(NamedTuple):
     def sentences(self) -> tuple[ReadSentence, ...]:
         """What it says, read once."""
         return read_sentences(self.text, self.names)
+
+    @property
+    def is_brief(self) -> bool:
+        """True for a fact, and for a note of few sentences that is no part of a conversation."""
+        return self.kind is not Kind.NOTE or not (self.speaker or len(self.sentences) > _BRIEF)
 
     @property
     def speaker(self) -> str:
@@ -118,9 +125,33 @@ class _Pair(NamedTuple):
         return _are_together(self.older, self.newer)
 
     @property
+    def of_facts(self) -> bool:
+        """True for two facts, or brief notes that are no part of a conversation."""
+        return self.older.is_brief and self.newer.is_brief
+
+    @property
     def of_notes(self) -> bool:
         """True where one of the lines is no fact."""
         return Kind.NOTE in (self.older.kind, self.newer.kind)
+
+    @property
+    def of_opinions(self) -> bool:
+        """True for what somebody wants or thinks, and wanted or thought before."""
+        return self.older.kind is self.newer.kind is Kind.OPINION
+
+    @property
+    def is_guess(self) -> bool:
+        """True where somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion."""
+        return "unsure" in self.other.marks and not self.of_opinions
+
+    @property
+    def is_told_apart(self) -> bool:
+        """True for a state and something that happened later."""
+        return self.newer.kind is Kind.EXPERIENCE is not self.older.kind
+
+    def telling(self) -> float:
+        """The weight of what two facts share, but for words like "likes", which they may share about two things."""
+        return self.weigh(self.shared - opposites().keys()) if self.of_facts else 0.0
 
     def weigh(self, words: frozenset[str]) -> float:
         """The weight of some words together."""
@@ -148,23 +179,30 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> PairJudgement | None:
     one, other = pair.one, pair.other
-    if ("event" in one.marks and "cancelled" not in other.marks) or "unsure" in one.marks or "added" in other.marks:
-        return None
-    if max(len(one.words), len(other.words)) > _LONG or not _is_one_subject(one, other):
-        return None
-    if pair.of_notes and not _is_plain(pair):
+    if max(len(one.words), len(other.words)) > LONG or not _is_one_subject(one, other) or not _may_change(pair):
         return None
     shared = pair.weigh(pair.shared)
     mine, its = pair.weigh(one.words), pair.weigh(other.words)
     alike = 2 * shared / (mine + its) if mine + its else 0.0
-    parts = (shared / mine if mine else 0.0), (shared / its if its else 0.0)
-    done, late = pair.older.kind is Kind.EXPERIENCE, not pair.together
-    changes = (_ended, _changed, _topic) if late and not done else ()
-    for rule in (*(() if done else (_same_but_value,)), _denied, *changes):
-        found = rule(pair, _SharedWeight(shared, alike, *parts))
+    like = _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
+    for rule in (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not pair.together else ())):
+        found = rule(pair, like)
         if found:
-            return _heard(found) if "unsure" in other.marks else found
+            return _heard(found) if pair.is_guess else found
     return None
+
+
+def _may_change(pair: _Pair) -> bool:
+    """False where the older line tells what happened, or a guess, and where the newer one adds to it."""
+    one, other = pair.one, pair.other
+    if "added" in other.marks or ("unsure" in one.marks and not pair.of_opinions):
+        return False
+    if "record" in one.marks & other.marks:
+        return True
+    if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
+        return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
+    happened = pair.older.kind is Kind.EXPERIENCE or "event" in one.marks
+    return (not happened or "cancelled" in other.marks) and (pair.of_facts or _is_plain(pair))
 
 
 def _is_plain(pair: _Pair) -> bool:
@@ -193,6 +231,11 @@ class _SharedWeight(NamedTuple):
         """The part of the shorter one."""
         return max(self.covered, self.of_newer)
 
+    @property
+    def middle(self) -> float:
+        """How near the two are, where several older lines are compared."""
+        return (self.near + self.alike) / 2
+
 
 def _is_one_subject(one: ReadSentence, other: ReadSentence) -> bool:
     """False where the sentences are about two people of a family, or about the first and the second of several."""
@@ -219,30 +262,31 @@ def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -
 # -- the rules --------------------------------------------------------------------------------------------------------
 
 
-def _same_but_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
+def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
-    one, other = pair.one, pair.other
-    done = "event" in other.marks and not {"change", "new"} & other.marks
-    if done or pair.newer.kind is Kind.EXPERIENCE or like.alike < _SAME or _are_apart(one, other):
+    done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.of_facts
+    if done or like.alike < _SAME or pair.is_told_apart or not (against := _against_value(pair)):
         return None
-    verdict = "disagrees" if pair.together and not {"now", "change"} & other.marks else "replaces"
-    if len(one.numbers) == len(other.numbers) == 1:
-        mine, its = one.numbers[0], other.numbers[0]
-        if (
-            (pair.of_notes and pair.shared <= {mine.unit, its.unit})
-            or mine.value == its.value
-            or not _is_form(mine.unit or "-", its.unit or "-")
-            or _at_two_times(one, other)
-        ):
-            return None
-        if verdict == "disagrees" and not (mine.stated and its.stated):
-            return None
-        rule = "conflict: number" if verdict == "disagrees" else "replaced: number"
-        return _found(pair, verdict, rule, _against(mine.text, its.text), like.alike)
-    if one.times and other.times and not one.times & other.times and not pair.together:
-        times = (" ".join(sorted(times)) for times in (one.times, other.times))
-        return _found(pair, verdict, "replaced: time", _against(*times), like.alike)
+    if not pair.together or {"now", "change"} & pair.other.marks:
+        return _found(pair, "replaces", "replaced: value", against, like.middle)
+    amounts = pair.one.numbers + pair.other.numbers
+    if len(pair.one.numbers) == len(pair.other.numbers) == 1 and all(amount.stated for amount in amounts):
+        return _found(pair, "disagrees", "conflict: number", against, like.alike)
     return None
+
+
+def _against_value(pair: _Pair) -> str:
+    """The number or time in the newer sentence that stands against one of the older; empty where none does."""
+    one, other = pair.one, pair.other
+    if _are_apart(one, other):
+        return ""
+    for mine, its in product(one.numbers, other.numbers):
+        counted = _is_form(mine.unit or "-", its.unit or "-") and (pair.of_facts or pair.shared - {mine.unit, its.unit})
+        if mine.value != its.value and counted and not _at_two_times(one, other):
+            return _against(mine.text, its.text)
+    if one.times and other.times and not one.times & other.times and not pair.together:
+        return _against(*(" ".join(sorted(times)) for times in (one.times, other.times)))
+    return ""
 
 
 def _are_apart(one: ReadSentence, other: ReadSentence) -> bool:
@@ -265,7 +309,7 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if "ended" in pair.other.marks and "denied" not in pair.one.marks and like.covered >= _ENDED:
         return _found(pair, "cancels", "replaced: ended", _words(pair), 0.5 + like.near / 2)
     if "cancelled" in pair.other.marks and (like.near >= _NEAR or pair.one.topics & pair.other.topics):
-        return _found(pair, "cancels", "replaced: cancelled", _words(pair), 0.5 + like.near / 2)
+        return _found(pair, "cancels", "replaced: ended", _words(pair), 0.5 + like.near / 2)
     return None
 
 
@@ -303,7 +347,7 @@ def _is_whole(pair: _Pair) -> bool:
     """True for two facts that share some words; else where each sentence is all that its line says, in few words."""
     sizes = len(pair.older.sentences), len(pair.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
     alone = sizes == (1, 1, 0)
-    return alone or (not pair.of_notes and len(pair.shared) > 1)
+    return alone or (not not pair.of_facts and len(pair.shared) > 1)
 
 
 def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -312,7 +356,9 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if not marks or like.shared < _FEWEST:
         return None
     at_marker = pair.weigh(pair.shared & pair.other.changed) >= _AT_MARKER
-    if pair.of_notes:
+    if pair.of_facts:
+        found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
+    else:
         enough = len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF
         at_marker = at_marker and max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
         found = ("change" in marks and (at_marker or (like.near >= _HALF and enough))) or (
@@ -321,27 +367,48 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
             and like.alike >= _ALIKE
             and (len(pair.shared) > 1 or like.covered >= _HALF)
         )
-    elif "change" in marks:
-        found = at_marker or like.near >= _NEAR
-    else:
-        found = like.near >= _HALF and "event" not in pair.other.marks and ("now" in marks or at_marker)
-    return _found(pair, "replaces", "replaced: change", _words(pair), like.near) if found else None
+    return _found(pair, "replaces", "replaced: change", _words(pair), like.middle) if found else None
 
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """Another value of what one has one of, or another name of one kind, where a marker of change says so."""
+    """Another value of what one has one of, or another name of one kind; of notes, where a marker says so."""
     one, other = pair.one, pair.other
-    if not other.marks & {"now", "change"}:
+    if not (other.marks & {"now", "change"} or pair.telling()) or pair.is_told_apart or _says_no_more(pair):
         return None
-    both = {name for name in one.topics & other.topics if not (pair.of_notes and name.startswith(_OF_FACTS))}
+    both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
     if both:
         return _found(pair, "replaces", "replaced: topic", min(both), 0.3 + like.near / 2)
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
         if kind == its_kind and (kind, its) not in one.kinds and _is_one_thing(pair, like):
-            return _found(pair, "replaces", "replaced: kind", _against(mine, its), 0.3 + like.near / 2)
+            return _found(pair, "replaces", KIND, _against(mine, its), 0.3 + like.near / 2)
     return None
+
+
+KIND = "replaced: kind"
 
 
 def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:
     """True where a line names whom it is about, fills a slot, or shares a word: a listed name alone may be of anything."""
     return bool(pair.older.key or pair.older.names or like.shared)
+
+
+def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
+    """Two facts that share a telling word, the newer with another value or what else became of it."""
+    if {"kept"} & pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
+        return None
+    against = _against_value(pair)
+    needed = _TELLING if against else _ALONE
+    if pair.of_notes:  # which say of nothing whom they are about
+        needed = 2 * needed if like.near >= _HALF else LONG
+    enough = pair.telling() >= needed
+    return _found(pair, "replaces", "replaced: alike", against or _words(pair), like.middle) if enough else None
+
+
+def _says_no_more(pair: _Pair) -> bool:
+    """True where one of the sentences says what the other one says, with the same numbers and times: it is a detail of it."""
+    one, other = pair.one, pair.other
+    short = min(len(one.words), len(other.words))
+    figures = (frozenset(filter(is_numeral, terms(said.text))) for said in (one, other))
+    mine, its = figures
+    within = mine <= its or its <= mine
+    return short > 0 and len(pair.shared) >= short and within and not (one.times and other.times and one.times != other.times)

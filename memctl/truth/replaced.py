@@ -36,7 +36,7 @@ from ..language.analyzer import stop_terms, terms
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from .change import PairJudgement, Statement, Weight, judge_change, stated_by
+from .change import KIND, LONG, PairJudgement, Statement, Weight, judge_change
 from .judge import Validities, judge
 from .statement import (
     ReadSentence,
@@ -62,7 +62,6 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
 _HEARSAY = "replaced: hearsay"
-_BY_KIND = "replaced: kind"
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
@@ -108,7 +107,7 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     `beside` are entries that were found with them, among which a newer line may be.
     """
     finder = _Finder(memory)
-    wanted = [entry for entry in entries if _speaks(entry) and entry.kind != Kind.EXPERIENCE.value]
+    wanted = [entry for entry in entries if _speaks(entry)]
     newer = finder.telling(wanted, beside) if wanted else []
     found: list[_WordPair] = []
     for entry in newer[:_NEWER]:
@@ -230,7 +229,7 @@ class _Finder:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
         change = judge_change(one, other, weight) if one and other else None
-        if not change or not older.names or newer.names or change.judgement.rule == _BY_KIND:
+        if not change or not older.names or newer.names or change.judgement.rule == KIND:
             return change
         said = {*terms(other.text)} if other else set()
         names = [{*terms(key)} for key in self._names(older)]
@@ -261,15 +260,19 @@ class _Finder:
         held = read_lines(self._index, {*(entry.id for entry in entries), *beside})
         wanted = {term for entry in entries for term in _leading_terms(held[entry.id][0] if entry.id in held else "")}
         chosen = select_terms(frequencies(self._index, wanted), _POSTINGS)
-        first = min(entry.day or "" for entry in entries)
-        until = str(self._memory.today)
-        ids = lines_telling(self._index, chosen, marker_terms(), first, until) if chosen else []
+        first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
+        facts = [entry for entry in entries if entry.kind != Kind.NOTE.value]
+        names = list(dict.fromkeys(name for entry in facts for name in self._names(entry) or ("",)))
+        ids = lines_telling(self._index, chosen, marker_terms(), names, first, until) if chosen else []
+        known = by_ids(self._index, {*ids, *beside})
         held = {**held, **read_lines(self._index, ids)}
         rare = set(chosen)
-        near = set(beside)
-        ids = [i for i in dict.fromkeys((*ids, *beside)) if i in held and _may_tell(held[i][0], rare, i in near)]
-        ids = ids[:_LIKELY]
-        rows = [row for row in by_ids(self._index, ids).values() if _speaks(row) and first <= (row.day or "") <= until]
+        rows = [
+            known[i]
+            for i in dict.fromkeys((*ids, *beside))
+            if i in held and i in known and _may_tell(held[i][0], rare, i in beside or known[i].kind != Kind.NOTE.value)
+        ]
+        rows = [row for row in rows if _speaks(row) and first <= (row.day or "") <= until][:_LIKELY]
         rows = [row for row in rows if any(_place(entry) < _place(row) for entry in entries)]
         if not rows:
             return []
@@ -289,16 +292,17 @@ def _doubted(change: PairJudgement) -> PairJudgement:
 
 
 def _leading(statement: Statement) -> list[str]:
-    """Search terms that lead to earlier lines which a line may replace; none for a line that can replace nothing."""
+    """Search terms that lead to earlier lines which a line may replace; none for a note that can replace nothing."""
     marked = {"now", "change", "new", "ended", "cancelled", "denied"}
-    told = [
-        said
-        for said in statement.sentences
-        if said.marks & marked or said.numbers or said.times or said.words & opposites().keys()
-    ]
-    if not told and statement.kind is not Kind.NOTE and stated_by(statement):
-        told = list(statement.sentences)
-    return _leading_from(told)
+    found: dict[str, None] = {}
+    for said in statement.sentences:
+        telling = said.marks & marked or said.numbers or said.times or said.words & opposites().keys()
+        if (telling or statement.is_brief) and len(said.words) <= LONG:
+            found |= dict.fromkeys(said.words)
+            found |= dict.fromkeys(term for topic in sorted(said.topics) for term in topic_terms(topic))
+            found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in kind_terms(kind))
+            found |= dict.fromkeys(its for word in said.words for its in opposites().get(word, ()))
+    return list(found)
 
 
 def _leading_terms(own: str) -> set[str]:
@@ -309,25 +313,11 @@ def _leading_terms(own: str) -> set[str]:
 
 
 def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
-    """True for a line that shares a search term, and has a word by which changes are told, or a number.
-
-    One that the question itself has found needs no such word where it shares two.
-    """
+    """True for a line that shares a search term; of those that are not near, one that tells of a change, or has a number."""
     held = set(own.split())
-    shared = len(held.intersection(wanted))
-    if not shared:
+    if held.isdisjoint(wanted):
         return False
-    return (near and shared > 1) or not held.isdisjoint(marker_terms()) or any(map(is_numeral, held))
-
-
-def _leading_from(told: Iterable[ReadSentence]) -> list[str]:
-    found: dict[str, None] = {}
-    for said in told:
-        found |= dict.fromkeys(said.words)
-        found |= dict.fromkeys(term for topic in sorted(said.topics) for term in topic_terms(topic))
-        found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in kind_terms(kind))
-        found |= dict.fromkeys(its for word in said.words for its in opposites().get(word, ()))
-    return list(found)
+    return near or not held.isdisjoint(marker_terms()) or any(map(is_numeral, held))
 
 
 # -- which of them stand ----------------------------------------------------------------------------------------------

@@ -152,13 +152,13 @@ def _matched(name: str, text: str) -> frozenset[str]:
     return frozenset(match[0].casefold() for match in section(name, spoken_in(text)).finditer(text))
 
 
-_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added")
+_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added", "record")
 
 
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
     marks = {name for name in _MARKS if _fits(name, text)}
     if _fits("no change", text):
-        marks -= {"change", "ended", "cancelled"}
+        marks = marks - {"change", "ended", "cancelled"} | {"kept"}
     past = is_past(text) and not any(map(is_han, text))
     if (past or _fits("event", text)) and not _fits("no event", text):
         marks.add("event")

@@ -551,7 +551,7 @@ def test_two_numbers_disagree_on_one_day_and_replace_each_other_on_two(
 
 CHANGED = """
 replaced: ended  | Eats fish.                    | No longer eats fish.
-replaced: number | The water is 24 degrees warm. | The water is 27 degrees warm.
+replaced: value | The water is 24 degrees warm. | The water is 27 degrees warm.
 replaced: ended  | Ест рыбу.                     | Больше не ест рыбу.
 replaced: ended  | 吃鱼。                        | 不再吃鱼。
 """

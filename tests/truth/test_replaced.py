@@ -34,18 +34,18 @@ def judged(one: str, other: str, kind: Kind = Kind.NOTE, names: str = "", togeth
 CHANGED = """
 I live in Hull.                        | I moved to Bath in May.                         | replaced: topic
 I have a red canoe.                    | Sold the canoe to Pete.                         | replaced: change
-My rent is 700 euros a month.          | My rent is 760 euros a month.                   | replaced: number
-The choir meets on Mondays.            | The choir meets on Thursdays.                   | replaced: time
+My rent is 700 euros a month.          | My rent is 760 euros a month.                   | replaced: value
+The choir meets on Mondays.            | The choir meets on Thursdays.                   | replaced: value
 I play squash with Ruth.               | I no longer play squash with Ruth.              | replaced: ended
-We fly to Malta in April.              | We cancelled the flight to Malta.               | replaced: cancelled
+We fly to Malta in April.              | We cancelled the flight to Malta.               | replaced: ended
 Я живу в Перми.                        | Переехал в Тверь.                               | replaced: topic
 Езжу на старой Ниве.                   | Ниву продал.                                    | replaced: change
-Плачу за гараж 3000 рублей.            | Плачу за гараж 3500 рублей.                     | replaced: number
-Хор собирается по понедельникам.       | Хор собирается по четвергам.                    | replaced: time
+Плачу за гараж 3000 рублей.            | Плачу за гараж 3500 рублей.                     | replaced: value
+Хор собирается по понедельникам.       | Хор собирается по четвергам.                    | replaced: value
 我住在苏州。                           | 搬到了合肥。                                    | replaced: topic
 我用的是佳能相机。                     | 佳能相机卖了。                                  | replaced: ended
-车位每月三百。                         | 车位每月四百。                                  | replaced: number
-合唱团周一排练。                       | 合唱团周四排练。                                | replaced: time
+车位每月三百。                         | 车位每月四百。                                  | replaced: value
+合唱团周一排练。                       | 合唱团周四排练。                                | replaced: value
 """
 
 BOTH_HOLD = """

@@ -330,14 +330,23 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
 _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
 
 
-def lines_telling(index: Index, wanted: Sequence[str], telling: Sequence[str], since: str, until: str) -> list[int]:
-    """Lines of those days that hold one of the terms and one of the words by which changes are told, the likest first."""
+def lines_telling(
+    index: Index, wanted: Sequence[str], telling: Sequence[str], names: Sequence[str], since: str, until: str
+) -> list[int]:
+    """Lines of those days that hold one of the terms, the likest first: facts about one of these names (the empty one: about
+    the owner), then what holds one of the words by which changes are told.
+    """
     sql = (
-        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
-        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? ORDER BY bm25(words), words.rowid LIMIT 48"
+        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid WHERE words MATCH ? "
+        f"AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? AND {{}} ORDER BY bm25(words), words.rowid LIMIT 24"
     )
-    asked = f"({match_expression(wanted)}) AND ({match_expression(telling)})"
-    return [i for (i,) in index.rows(sql, (asked, since, until))]
+    marks = ", ".join("?" * len(names))
+    own = " OR entry.names = ''" if "" in names else ""
+    about = f"entry.role = 'fact' AND (entry.id IN (SELECT entry FROM mention WHERE name IN ({marks})){own})"
+    asked = match_expression(wanted)
+    facts = index.rows(sql.format(about), (asked, since, until, *names)) if names else []
+    told = index.rows(sql.format("1"), (f"({asked}) AND ({match_expression(telling)})", since, until))
+    return list(dict.fromkeys(i for (i,) in (*facts, *told)))
 
 
 def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:

@@ -367,7 +367,12 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     if not found:
         return judged
     verdict = folded(judged.verdict, found)
-    asked = {old: pair for old, pair in found.items() if orders(pair)}
+    met = {i: how.relevance for i, how in judged.found.items()}
+    asked = {
+        old: pair
+        for old, pair in found.items()
+        if orders(pair, met.get(pair.newer.id, 0.0) / (met.get(old, 0.0) or 1.0))
+    }
     entries = {**verdict.entries, **{pair.newer.id: pair.newer for pair in asked.values()}}
     missing = [pair.newer for pair in asked.values() if pair.newer.id not in verdict.validity]
     validity = {**judge(request.memory.index, missing, request.day, request.query.as_of).validity, **verdict.validity}

@@ -26,6 +26,8 @@ from .question import REWORDED, Question, answer_line, reworded
 from .shown import forget_shown, shown, words_of
 from .sources import core_proposal
 
+_TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
+
 
 @dataclass(frozen=True, slots=True)
 class Answered:
@@ -128,7 +130,7 @@ def _logged(memory: OpenMemory, question: Question, given: _Given) -> Answered:
         change = merge(memory, *names, dry_run=given.dry_run).diff
     done = retain(memory, [line], day, dry_run=given.dry_run)
     if question.kind == "keep" and not given.dry_run:
-        warnings += _without_candidate(memory, question)
+        warnings += _without_answered(memory)
     (kept,) = done.kept
     added = () if kept.already or given.dry_run else ((kept.citation.path, f"- {kept.line}"),)
     return Answered(
@@ -153,9 +155,12 @@ def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:
     return lighter, heavier
 
 
-def _without_candidate(memory: OpenMemory, question: Question) -> list[str]:
+def _without_answered(memory: OpenMemory) -> list[str]:
+    """Take candidates out of the block that were answered before the last few: whoever deletes a line is asked again."""
+    refs = [kept.candidate.id for kept in keep.read(memory.workspace)]
+    answered = memory.run(lambda at: settled(at.index, refs))
     try:
-        keep.remove(memory.workspace, [question.id])
+        keep.remove(memory.workspace, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
     except Refused as error:  # a person changed the block: the line of the answer settles it all the same
         return [f"{error.what}; {error.cure}"]
     return []
@@ -200,9 +205,6 @@ def take_back(memory: OpenMemory, done: Answered) -> None:
         apply(memory.workspace, edits)
         if done.merged:
             merge(memory, *done.merged, undo=True)
-        if done.question.kind == "keep" and (said := done.question.sides[-1]).fact:
-            fact, day = said.fact, date.fromisoformat(said.day or "")
-            keep.add(memory.workspace, [keep.Uncertain(fact, day, done.question.why)])
 
 
 def _without_lines(text: str, gone: Iterable[str]) -> str | None:

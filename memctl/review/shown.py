@@ -107,7 +107,7 @@ def waiting(memory: OpenMemory, *, public: bool = False) -> int:
     for kept in keep.read(memory.workspace):
         if not (public and kept.candidate.fact.private):
             asked[kept.candidate.id] = Doubt("keep", kept.candidate.about)
-    asked = dict(list(asked.items())[:_MOST])
+    asked = dict(list(asked.items())[-_MOST:])
     return memory.run(lambda at: _waiting(at, asked)) if asked else 0
 
 

@@ -25,7 +25,7 @@ Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
 
 _SAME = 0.75  # of what two sentences are about, that both share, to be one sentence with another value
-_NEAR = 0.34  # of what the shorter of two sentences is about, to speak of one thing
+_NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one thing
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
@@ -197,7 +197,7 @@ def _may_change(pair: _Pair) -> bool:
     one, other = pair.one, pair.other
     if "added" in other.marks or ("unsure" in one.marks and not pair.of_opinions):
         return False
-    if "record" in one.marks & other.marks:
+    if "record" in one.marks:
         return True
     if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
         return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
@@ -347,7 +347,7 @@ def _is_whole(pair: _Pair) -> bool:
     """True for two facts that share some words; else where each sentence is all that its line says, in few words."""
     sizes = len(pair.older.sentences), len(pair.newer.sentences), len(pair.one.words) // (_BRIEF + 1)
     alone = sizes == (1, 1, 0)
-    return alone or (not not pair.of_facts and len(pair.shared) > 1)
+    return alone or (pair.of_facts and len(pair.shared) > 1)
 
 
 def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -356,7 +356,7 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if not marks or like.shared < _FEWEST:
         return None
     at_marker = pair.weigh(pair.shared & pair.other.changed) >= _AT_MARKER
-    if pair.of_facts:
+    if pair.of_facts and not pair.of_notes:
         found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
     else:
         enough = len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF
@@ -384,7 +384,7 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     return None
 
 
-KIND = "replaced: kind"
+KIND, ALIKE = "replaced: kind", "replaced: alike"
 
 
 def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:
@@ -394,21 +394,20 @@ def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:
 
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Two facts that share a telling word, the newer with another value or what else became of it."""
-    if {"kept"} & pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
+    if "kept" in pair.other.marks or pair.is_told_apart or pair.is_guess or _says_no_more(pair):
         return None
     against = _against_value(pair)
-    needed = _TELLING if against else _ALONE
-    if pair.of_notes:  # which say of nothing whom they are about
-        needed = 2 * needed if like.near >= _HALF else LONG
-    enough = pair.telling() >= needed
-    return _found(pair, "replaces", "replaced: alike", against or _words(pair), like.middle) if enough else None
+    needed, part = (_TELLING if against else _ALONE), _NEAR
+    if pair.of_notes:  # which do not say whom they are about
+        needed, part = 2 * needed, _HALF
+    enough = pair.telling() >= needed and like.near >= part
+    return _found(pair, "replaces", ALIKE, against or _words(pair), like.middle) if enough else None
 
 
 def _says_no_more(pair: _Pair) -> bool:
     """True where one of the sentences says what the other one says, with the same numbers and times: it is a detail of it."""
     one, other = pair.one, pair.other
-    short = min(len(one.words), len(other.words))
-    figures = (frozenset(filter(is_numeral, terms(said.text))) for said in (one, other))
-    mine, its = figures
-    within = mine <= its or its <= mine
-    return short > 0 and len(pair.shared) >= short and within and not (one.times and other.times and one.times != other.times)
+    if len(pair.shared) < min(len(one.words), len(other.words)) or not pair.shared or _at_two_times(one, other):
+        return False
+    mine, its = (frozenset(filter(is_numeral, terms(said.text))) for said in (one, other))
+    return mine <= its or its <= mine

@@ -36,7 +36,7 @@ from ..language.analyzer import stop_terms, terms
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from .change import KIND, LONG, PairJudgement, Statement, Weight, judge_change
+from .change import ALIKE, KIND, LONG, PairJudgement, Statement, Weight, judge_change
 from .judge import Validities, judge
 from .statement import (
     ReadSentence,
@@ -55,12 +55,14 @@ ASKED_AS = "replaced"
 """The kind of review under which such a pair is asked: its question is `question_id(ASKED_AS, older.ref, newer.ref)`."""
 
 _LONGEST = 1_200  # characters of a note that are read
-_LIKELY = 16  # lines that recall reads to see whether they tell of a change
+_LIKELY = 24  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
+_FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
+_MET = 0.25  # of how well the older line meets a question
 _HEARSAY = "replaced: hearsay"
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
@@ -108,13 +110,20 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     """
     finder = _Finder(memory)
     wanted = [entry for entry in entries if _speaks(entry)]
-    newer = finder.telling(wanted, beside) if wanted else []
+    newer: dict[int, Row] = {}
+    for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
+        newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
     found: list[_WordPair] = []
-    for entry in newer[:_NEWER]:
+    for entry in newer.values():
         found += finder.older(entry)
-    ids = {entry.id for entry in wanted}
-    pairs = sorted(_nearest(_standing(memory, found), _AS_NEAR), key=lambda pair: _place(pair.newer))
-    return {pair.older.id: pair for pair in pairs if pair.older.id in ids}
+    standing = _standing(memory, found)
+    near = {pair[:2] for pair in _nearest(standing, _AS_NEAR)}
+    best: dict[int, _WordPair] = {}
+    for pair in sorted(standing, key=lambda pair: _place(pair.newer)):
+        known = best.get(pair.older.id)
+        if pair[:2] in near and (known is None or pair.change.nearness >= _AS_NEAR * known.change.nearness):
+            best[pair.older.id] = pair
+    return {entry.id: best[entry.id].replaced for entry in wanted if entry.id in best}
 
 
 def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
@@ -137,8 +146,13 @@ def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
     return Validities(validity, entries, verdict.claims)
 
 
-def orders(pair: Replaced) -> bool:
-    """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
+def orders(pair: Replaced, met: float = 1.0) -> bool:
+    """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay.
+
+    `met` is how well it meets the question, where 1 is as well as the older one: lines that are only alike need some.
+    """
+    if pair.judgement.rule == ALIKE and met < _MET:
+        return False
     told = is_trusted(pair.newer.origin) and pair.judgement.rule != _HEARSAY
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 
@@ -152,6 +166,11 @@ class _WordPair(NamedTuple):
     older: Row
     newer: Row
     change: PairJudgement
+
+    @property
+    def replaced(self) -> Replaced:
+        """The pair as other rooms see it."""
+        return Replaced(self.older, self.newer, self.change.judgement)
 
 
 def _place(entry: Row) -> tuple[str, str, int]:
@@ -269,7 +288,7 @@ class _Finder:
         rare = set(chosen)
         rows = [
             known[i]
-            for i in dict.fromkeys((*ids, *beside))
+            for i in dict.fromkeys((*beside, *ids))
             if i in held and i in known and _may_tell(held[i][0], rare, i in beside or known[i].kind != Kind.NOTE.value)
         ]
         rows = [row for row in rows if _speaks(row) and first <= (row.day or "") <= until][:_LIKELY]
@@ -331,7 +350,7 @@ def _standing(memory: OpenMemory, found: Sequence[_WordPair]) -> list[_WordPair]
         return []
     verdict = judge(index, entries.values(), today, whole=False)
     found = [pair for pair in found if _hold(pair, verdict, today)]
-    kept = {pair[:2] for pair in unsettled(index, [Replaced(*pair[:2], pair.change.judgement) for pair in found])}
+    kept = {pair[:2] for pair in unsettled(index, [pair.replaced for pair in found])}
     return [pair for pair in found if pair[:2] in kept]
 
 
@@ -382,7 +401,7 @@ def _nearest(found: Iterable[_WordPair], part: float = 1.0) -> list[Replaced]:
         kept = [pair for pair in held if pair.change.nearness >= part * best[pair.newer.id].change.nearness]
     else:
         kept = list(best.values())
-    return [Replaced(pair.older, pair.newer, pair.change.judgement) for pair in kept]
+    return [pair.replaced for pair in kept]
 
 
 def _rank(pair: _WordPair) -> tuple[float, tuple[str, str, int]]:

@@ -198,13 +198,6 @@ def direct(asked: Asked) -> list[str]:
     return [hit.content for hit in asked.answer.hits]
 
 
-def by_join(asked: Asked) -> list[str]:
-    """One step in SQL."""
-    web = related.Web(asked.index, asked.query)
-    out = related.entries_of(asked.index, asked.answer.hits)
-    return asked.texts([line for line in web.join(asked.seeds, 20) if line not in out][:10])
-
-
 def walked(hops: int) -> Callable[[Asked], list[str]]:
     """The walk by its score alone, without a look at the files."""
 
@@ -236,7 +229,6 @@ def _without_time(answer: Answer) -> dict[str, object]:
 
 WAYS: dict[str, Callable[[Asked], list[str]]] = {
     "direct hits only": direct,
-    "one step joined in SQL": by_join,
     "walk, .5, by score": walked(2),
     "walk, .85, by score": walked(3),
     "--hops 2": shown(2),

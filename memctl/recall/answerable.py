@@ -2,7 +2,7 @@
 
 The weights were fitted by `python bench/answerable.py DATA --fit` on half of the conversations of LoCoMo and half of the
 articles of XQuAD (English, Russian, Chinese): questions of the own pages against questions of others, the names in them
-exchanged for names of here too; docs/retrieval.md has what it gives on the other halves.
+exchanged for names of here (at half the weight) too; docs/retrieval.md has what it gives on the other halves.
 """
 
 from __future__ import annotations
@@ -18,44 +18,42 @@ from ..index.queries.entries import entry_count, frequencies
 from ..language.analyzer import query_terms, terms
 
 _LOOKED_AT = 5  # hits
+_SELF = ("I", "I'm")  # capitals that name nobody
 
 
 class Signs(NamedTuple):
-    """What speaks for an answer, each about 0 to 1; shares are of the idf of the question's words."""
+    """What speaks for an answer, each about 0 to 1; shares are of the idf of the question's words without its names."""
 
-    own: float  # share in the line that has most
-    near: float  # the same with the lines beside it and its headings
+    own: float  # share in the line that has most and bears the names of the question; less where some are missing
     known: float  # share of words that stand anywhere
     top: float  # relevance of the best hit
-    lead: float  # what it has more than the fifth
-    named: float  # share of the names in the question that stand anywhere; 1 without one
+    named: float  # share of the names in the question that the best line bears; 1 without one
     alone: float  # 1 for a question of one word
     slot: float  # 1 where a slot answers; no set has any, its weight is chosen
 
 
-WEIGHTS = Signs(own=6.30, near=0.56, known=2.64, top=10.12, lead=1.29, named=3.37, alone=-4.00, slot=3.0)
-BIAS = -8.28
+WEIGHTS = Signs(own=4.21, known=1.25, top=13.05, named=1.17, alone=-6.36, slot=3.0)
+BIAS = -4.95
 
 
 def signs_of(index: Index, words: str, hits: Sequence[Hit]) -> Signs:
     """The signs for a question and its hits."""
     wanted = query_terms(words)
+    names = {t for word in words.split()[1:] if word[:1].isupper() and word not in _SELF for t in terms(word)} & {
+        *wanted
+    }
     counts, total = frequencies(index, wanted), entry_count(index)
-    weights = {term: idf(counts.get(term, 0), total) for term in wanted}
+    weights = {term: idf(counts.get(term, 0), total) for term in wanted if term not in names}
     whole = sum(weights.values()) or 1.0
-    own = near = 0.0
-    for hit in hits[:_LOOKED_AT]:
-        said = set(str(hit.parts.get("own", "")).split())
-        around = said.union(*(str(hit.parts.get(part, "")).split() for part in ("near", "heading")))
-        own = max(own, sum(weights.get(term, 0.0) for term in said) / whole)
-        near = max(near, sum(weights.get(term, 0.0) for term in around) / whole)
-    found = [float(hit.parts.get("relevance", 0.0)) for hit in hits[:_LOOKED_AT]]
+    said = [set(str(hit.parts.get("own", "")).split()) for hit in hits[:_LOOKED_AT]]
+    borne = [len(names & held) / len(names) if names else 1.0 for held in said] or [0.0]
+    own = (
+        sum(weights.get(term, 0.0) for term in held) / whole * share for held, share in zip(said, borne, strict=False)
+    )
     known = sum(weight for term, weight in weights.items() if counts.get(term)) / whole
-    names = [term for word in words.split()[1:] if word[:1].isupper() for term in terms(word)]
-    named = sum(bool(counts.get(name)) for name in names) / len(names) if names else 1.0
-    top = found[0] if found else 0.0
+    top = float(hits[0].parts.get("relevance", 0.0)) if hits else 0.0
     slot = float(any("slot" in hit.why for hit in hits[:1]))
-    return Signs(own, near, known, top, top - found[-1] if found else 0.0, named, 1 / (len(wanted) or 1), slot)
+    return Signs(max(own, default=0.0), known, top, borne[0], 1 / (len(wanted) or 1), slot)
 
 
 def likelihood(signs: Signs) -> float:

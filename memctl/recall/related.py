@@ -17,7 +17,6 @@ from ..index.queries.names import (
     NamingLine,
     entities_of_keys,
     entities_of_pages,
-    joined,
     lines_naming,
     names_from,
     naming_lines,
@@ -49,22 +48,18 @@ def related_to(memory: OpenMemory, query: Query, answer: Answer, *, k: int, hops
     """An answer of the open index with at most `k` lines that are related to its hits, which stay as they are.
 
     The walk starts at the first ten hits. The filters on time, kind and confidence hold for what is shown, `about` and
-    `key` only for where it starts; with `as_of`, nothing that was told later is on any way. Where the walk takes too
-    long, one step over marked names, in one statement, has to do.
+    `key` only for where it starts; with `as_of`, nothing that was told later is on any way.
     """
-    index, warnings = memory.index, answer.warnings
-    for reached in (hops, 1):
-        index.limit_time(time.monotonic() + _SECONDS)
-        try:
-            with index.reading():
-                found = _related(memory, query, answer, k, reached)
-                further = answer._replace(related=tuple(found), warnings=warnings)
-                return public_answer(index, further) if query.public else further
-        except TimeUp:
-            warnings = (*answer.warnings, "looking for what is related took too long; only the nearest is shown")
-        finally:
-            index.limit_time(float("inf"))
-    return answer._replace(related=(), warnings=warnings)
+    index = memory.index
+    index.limit_time(time.monotonic() + _SECONDS)
+    try:
+        with index.reading():
+            further = answer._replace(related=tuple(_related(memory, query, answer, k, hops)))
+            return public_answer(index, further) if query.public else further
+    except TimeUp:
+        return answer._replace(related=(), warnings=(*answer.warnings, "looking for what is related took too long"))
+    finally:
+        index.limit_time(float("inf"))
 
 
 def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int) -> list[Hit]:
@@ -72,11 +67,7 @@ def _related(memory: OpenMemory, query: Query, answer: Answer, k: int, hops: int
     if not seeds:
         return []
     web = Web(memory.index, query)
-    if hops > 1:
-        web.grow(seeds, hops)
-    else:
-        web.join(seeds, 4 * k)
-        hops = 2
+    web.grow(seeds, hops)
     direct = entries_of(memory.index, answer.hits)
     told = {entry.content_key for entry, _ in direct.values()}
     wanted = replace(query, words="", about=(), key=None, times=())
@@ -141,30 +132,6 @@ class Web:
             chosen = sorted((line for line in edge if line in self.lines), key=lambda line: (-edge[line], line))
             self._name(chosen[:_WIDEST])
             self._widen(dict.fromkeys(name for line in chosen[:_WIDEST] for name in sorted(self.on[line])))
-
-    def join(self, seeds: Mapping[int, float], limit: int) -> list[int]:
-        """One step in one statement, over marked names alone; the best lines are returned."""
-        lines = naming_lines(self._index, seeds, self._known_by_then)
-        self._add(lines)
-        self._mark(lines)
-        weights = {name: 0.0 for line in lines for name in self.on[line.id]}
-        for line in lines:
-            for name in self.on[line.id]:
-                weights[name] += seeds[line.id] / len(self.on[line.id])
-        keys = [(key, name, weight) for name, weight in weights.items() for key in self.who[name].keys]
-        found = [number for number, _ in joined(self._index, keys, limit, hub_limit(self._total), seeds)]
-        fresh = naming_lines(self._index, found, self._known_by_then)
-        self._add(fresh)
-        self._mark(fresh)
-        self._frequency = dict.fromkeys(weights, 1)
-        return found
-
-    def _mark(self, lines: Sequence[NamingLine]) -> None:
-        """Note the marked names of some lines."""
-        who = entities_of_keys(self._index, (key for line in lines for key in line.names))
-        for line in lines:
-            self.who |= {who[key].key: who[key] for key in line.names if who[key].key not in self.who}
-            self.on[line.id].update(who[key].key for key in line.names)
 
     def _add(self, lines: Iterable[NamingLine]) -> None:
         for line in lines:

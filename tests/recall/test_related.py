@@ -225,7 +225,7 @@ def test_lines_that_are_gone(tmp_path: Path) -> None:
 
 
 def test_a_walk_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One step in SQL stands in for it, over marked names, hubs left out, with a warning."""
+    """The hits stay; a warning says that what is related was not found out."""
     from memctl.index.index import TimeUp
     from memctl.recall.related import Web
 
@@ -233,13 +233,8 @@ def test_a_walk_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise TimeUp
 
     monkeypatch.setattr(Web, "grow", slow)
-    crowd = {"memory/2025-10-01.md": "".join(f"- W @Everyone: said {n} things\n" for n in range(60))}
-    crowd |= {"memory/2025-10-02.md": "- W @Alice: the botanist greets @Everyone\n"}
-    answer = further(write_pages(tmp_path, CHAIN | crowd))
-    assert related(answer) == ["keeps its seed bank in [[Port Sorrel]]"] and ways(answer) == [("Globex",)]
-    assert "took too long" in answer.warnings[0]
-    monkeypatch.setattr(Web, "join", slow)
-    assert further(write_pages(tmp_path / "b", CHAIN)).related == ()
+    answer = further(write_pages(tmp_path, CHAIN))
+    assert answer.related == () and answer.hits and "took too long" in answer.warnings[0]
 
 
 # -- filters ----------------------------------------------------------------------------------------------------------

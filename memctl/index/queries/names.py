@@ -376,31 +376,6 @@ def _quoted(term: str) -> str:
     return match_expression([term])
 
 
-def joined(
-    index: Index, seeds: Sequence[tuple[str, str, float]], limit: int, hub: int, left_out: Iterable[int]
-) -> list[tuple[int, float]]:
-    """One step in one statement: the lines that share marked names with the seeds, best first, with their weights.
-
-    `seeds` are (key, entity, weight). Each name gives its weight away in equal parts, a hub none: without that, the
-    answer goes from bad to worse as hubs grow. The fast form of two hops; the walk also sees names without marks.
-    """
-    if not seeds:
-        return []
-    marks = ", ".join(["(?, ?, ?)"] * len(seeds))
-    out = ", ".join(str(int(i)) for i in left_out)
-    sql = (
-        f"WITH seed (name, owner, weight) AS (VALUES {marks}), "
-        "naming AS (SELECT DISTINCT seed.owner, mention.entry FROM seed JOIN mention ON mention.name = seed.name), "
-        "part AS (SELECT owner, 1.0 / count(*) AS each FROM naming GROUP BY owner HAVING count(*) <= ?), "
-        "given AS (SELECT owner, max(weight) AS weight FROM seed GROUP BY owner) "
-        "SELECT naming.entry, sum(given.weight * part.each) FROM naming JOIN part ON part.owner = naming.owner "
-        "JOIN given ON given.owner = naming.owner JOIN statement ON statement.id = naming.entry "
-        f"WHERE naming.entry NOT IN ({out}) GROUP BY naming.entry ORDER BY 2 DESC, 1 LIMIT ?"
-    )
-    values: list[Any] = [value for seed in seeds for value in seed]
-    return [(number, weight) for number, weight in index.rows(sql, (*values, hub, limit))]
-
-
 def spellings(who: NamedEntity) -> list[Listed]:
     """The names of somebody as `find_names` wants them; without a page, one that begins with a capital."""
     names = who.names if who.page is not None else (who.key[:1].upper() + who.key[1:],)

@@ -25,9 +25,6 @@ _PICTURE = 1100  # tokens of an image or a sound, whose data is not text: as muc
 _PICTURES = ("image_url", "image", "input_image", "input_audio", "audio", "video", "video_url", "file")
 
 
-# -- reading ----------------------------------------------------------------------------------------------------------
-
-
 def read_chat(text: str, name: str = "the chat") -> list[Message]:
     """The messages of a JSON document: a list, or an object with `messages`. Usage names the place of what is wrong."""
     try:
@@ -110,9 +107,6 @@ def _dumped(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# -- cleaning ---------------------------------------------------------------------------------------------------------
-
-
 def cleaned(messages: Sequence[Message]) -> tuple[list[Message | None], list[str], str]:
     """The messages without blocks that memctl put into them (None for one that was nothing else), what was odd, and the
     block that already stands in the newest message of the user, if there is one."""
@@ -185,9 +179,6 @@ def _unthought(text: str) -> str:
 @cache
 def _thought(name: str) -> re.Pattern[str]:
     return re.compile(rf"^[ \t]*<{name}>.*?</{name}>\s*", re.DOTALL | re.MULTILINE)
-
-
-# -- tool calls -------------------------------------------------------------------------------------------------------
 
 
 def _calls(message: Message) -> list[str]:
@@ -276,9 +267,6 @@ def _without_calls(
 
 def _is_use(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "tool_use"
-
-
-# -- writing ----------------------------------------------------------------------------------------------------------
 
 
 def set_beside(message: Message, block: str) -> Message:

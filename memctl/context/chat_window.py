@@ -8,10 +8,11 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
-from math import ceil, log
+from math import ceil
 from typing import NamedTuple
 
 from ..errors import OverBudget
+from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
 from ..recall.asked import asks_beginning, asks_something
@@ -178,9 +179,6 @@ def _newest(
     return kept, [at for at in group if at not in set(kept)]
 
 
-# -- what the older messages said ---------------------------------------------------------------------------------------
-
-
 def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
     """What the newest message asks; one of a word or two by itself first, if it says anything, then with the one before it."""
     message = messages[newest]
@@ -196,7 +194,7 @@ def originals(messages: Sequence[Message | None], gone: Sequence[int], question:
     """What older messages, no longer sent, said about a question, in their own words: best first, cited by number.
 
     Only what the user and the assistant said: results of tools came from outside. What the assistant only echoed, or
-    answered out of recalled lines, is no original. Ranked by BM25 among the older messages.
+    answered out of recalled lines, is no original. Ranked as lines are, by their words and those beside them.
     """
     texts = dict(_said(messages, gone))
     wanted = set(query_terms(question))
@@ -206,8 +204,9 @@ def originals(messages: Sequence[Message | None], gone: Sequence[int], question:
     if asks_beginning(question):
         first = sorted(texts)[:_BEGINNING]
         return [_original(at, _role(messages, at), texts[at], wanted, name) for at in first]
-    scores = _bm25(words, wanted)
-    scores |= {at: score * _USER for at, score in scores.items() if _role(messages, at) == "user"}
+    held = {term: sum(term in each for each in words.values()) for term in wanted}
+    found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
+    scores = {at: each.score * (_USER if _role(messages, at) == "user" else 1) for at, each in found.items()}
     best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))[:_ORIGINALS]
     least = _WEAK * max((scores[at] for at in best), default=0.0)
     return [_original(at, _role(messages, at), texts[at], wanted, name) for at in best if scores[at] >= least]
@@ -240,22 +239,6 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
 def _quoted() -> re.Pattern[str]:
     """The citation of a recalled line."""
     return re.compile(r"(?<=[\w./-])#[LM]\d")
-
-
-def _bm25(words: Mapping[int, Sequence[str]], wanted: set[str]) -> dict[int, float]:
-    """Okapi BM25 with its usual k1 = 1.2 and b = 0.75."""
-    mean = sum(map(len, words.values())) / len(words) or 1.0
-    held = {term: sum(term in set(each) for each in words.values()) for term in wanted}
-    scores = {}
-    for at, each in words.items():
-        norm = 1.2 * (0.25 + 0.75 * len(each) / mean)
-        counts = {term: each.count(term) for term in wanted}
-        scores[at] = sum(
-            log(1 + (len(words) - held[term] + 0.5) / (held[term] + 0.5)) * 2.2 * n / (n + norm)
-            for term, n in counts.items()
-            if n
-        )
-    return scores
 
 
 def _original(at: int, role: str, text: str, wanted: set[str], name: str) -> Item:

@@ -119,9 +119,6 @@ def staleness(memory: OpenMemory) -> list[str]:
     return [report.stale] if report.stale else []
 
 
-# -- for one message ----------------------------------------------------------------------------------------------------
-
-
 class Memories(NamedTuple):
     """A fenced block of cited lines, and how many; empty and 0 where nothing belongs to the message."""
 
@@ -256,9 +253,6 @@ def relevant(
         if fits:
             kept.append(item)
     return kept
-
-
-# -- core -------------------------------------------------------------------------------------------------------------
 
 
 def core_of(memory: OpenMemory, private: bool) -> tuple[str, list[str]]:

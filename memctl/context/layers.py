@@ -23,6 +23,7 @@ from ..recall.asked import asks_why, names_said
 from ..recall.entry_hits import hits_of
 from ..recall.lookup import current_slots
 from ..recall.passages import with_neighbours
+from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import TaskOutcome, lessons
 from .pack import SHARES, Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
@@ -63,8 +64,6 @@ class Layers:
         """Tokens of some items."""
         return sum(self._count(item.line) + 1 for item in items)
 
-    # -- known --------------------------------------------------------------------------------------------------------
-
     def known(self, left: int) -> list[Item]:
         """What holds now for the owner, slot by slot, in a small part of what is left. The same for any message."""
         room = min(max(int(left * SHARES["known"]), _LEAST_KNOWN), left // 2)
@@ -77,8 +76,6 @@ class Layers:
 
     def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
         return current_slots(self._memory, name)
-
-    # -- lessons ------------------------------------------------------------------------------------------------------
 
     def lessons(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The owner's own lines on bank/lessons.md, then what was counted: reliable ways first. The same for any message."""
@@ -126,8 +123,6 @@ class Layers:
                 told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
                 yield TaskOutcome(*told, hit.entities, hit.day, hit.source, hit.ref)
 
-    # -- recent -------------------------------------------------------------------------------------------------------
-
     def recent(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""
         hits = self._open(replace(self._filters, words="", times=()), _RECENT)
@@ -135,8 +130,6 @@ class Layers:
         said = [words_of(item.text) for item in before]
         items = [item for item in self._fresh(item_of(hit, "recent") for hit in wanted) if not repeats(item.text, said)]
         return newest_days(sorted(items, key=lambda item: item.day or "", reverse=True), room, self._count)
-
-    # -- recalled -----------------------------------------------------------------------------------------------------
 
     def recalled(self, message: str, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """What belongs to a message and does not stand in `before` or the core, best first within `room`."""
@@ -192,8 +185,6 @@ class Layers:
         tasks = [*islice(named, _TAUGHT), *(held[ref] for ref in tried if ref in held)]
         return self._counted(list(dict.fromkeys(tasks))[:_TAUGHT], "recalled")[:_BELIEFS]
 
-    # -- what may enter -----------------------------------------------------------------------------------------------
-
     def _open(self, query: Query, k: int) -> list[Hit]:
         """What recall finds and may be told: `k` of it, or half of that where untrusted lines stand before them."""
         width = k
@@ -215,10 +206,7 @@ class Layers:
 
 def query_of(message: str, filters: Query, today: date) -> Query:
     """The question that a message asks, with the filters of the call: what looks like a filter in it is only words."""
-    from ..recall.query import with_times
-    from ..recall.question import SHORT, clean_question
-
-    words = " ".join((clean_question(message) if len(message) > SHORT else message).split())
+    words = " ".join(question_in(message).split())
     return with_times(replace(filters, words=words), today)
 
 

@@ -76,9 +76,6 @@ class Pack(NamedTuple):
         return {"schema": 1} | texts | counts | {"items": items, "warnings": list(self.warnings)}
 
 
-# -- items ------------------------------------------------------------------------------------------------------------
-
-
 def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = None, ids: bool = False) -> Item:
     """A found line with its citation, day, kind and confidence; one that was replaced or is over says so.
 
@@ -185,9 +182,6 @@ def _says_outside(content: str) -> bool:
     return any(entry.fact and not is_trusted(entry.fact.source) for entry in entries)
 
 
-# -- what is said twice ------------------------------------------------------------------------------------------------
-
-
 def words_of(text: str) -> frozenset[str]:
     """The words of a text, roughly: to tell whether a line says what another one does."""
     return frozenset(word.strip(".,;:!?()[]*_`\"'«»“”。，、") for word in text.casefold().split()) - {""}
@@ -197,9 +191,6 @@ def repeats(text: str, others: Iterable[Set[str]], share: float = _REPEATED) -> 
     """True when that share of the words of a text stands in one of the others."""
     words = words_of(text)
     return bool(words) and any(len(words & other) >= share * len(words) for other in others)
-
-
-# -- what fits ----------------------------------------------------------------------------------------------------------
 
 
 def fitting(items: Iterable[Item], budget: int, count: Counter, before: Sequence[Item] = ()) -> list[Item]:
@@ -251,9 +242,6 @@ def _place(item: Item) -> tuple[str, int]:
     path, _, line = item.source.partition("#L")
     number = line.partition("-")[0]
     return path, int(number) if number.isdigit() else 0
-
-
-# -- text ---------------------------------------------------------------------------------------------------------------
 
 
 STABLE = ("known", "lessons", "recent")

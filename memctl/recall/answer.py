@@ -15,8 +15,6 @@ from ..markdown.escape import many
 
 _BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
 
-# -- budget -----------------------------------------------------------------------------------------------------------
-
 
 def fit_hits(answer: Answer, budget: int) -> Answer:
     """The answer within a budget; one that becomes empty by it says so."""
@@ -78,9 +76,6 @@ def _repeats(hit: Hit, other: Hit) -> bool:
     return bool(words) and len(words & set(other.content.casefold().split())) >= 0.9 * len(words)
 
 
-# -- private lines ----------------------------------------------------------------------------------------------------
-
-
 def public_answer(index: Index, answer: Answer) -> Answer:
     """An answer without anything private, whatever the searches did."""
     from ..index.public import private_entries, without_private
@@ -88,8 +83,6 @@ def public_answer(index: Index, answer: Answer) -> Answer:
     private = private_entries(index)
     return without_private(answer, private) if private.refs else answer
 
-
-# -- why nothing was found --------------------------------------------------------------------------------------------
 
 _COUNTED = 1000
 _SHOWN = 8  # words that are worth naming
@@ -130,29 +123,17 @@ def _missing_words(index: Index, query: Query) -> list[str]:
 
 def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, else all of them together."""
-    alone = (
-        Query(about=query.about),
-        Query(kinds=query.kinds),
-        Query(key=query.key),
-        Query(days=query.days),
-        Query(as_of=query.as_of),
-        Query(min_confidence=query.min_confidence),
-    )
-    emptied = False
-    for single in alone:
-        who = about if single.about else ()
-        if single.filters and not filtered(index, condition_of(replace(single, public=query.public), who), 1):
-            emptied = True
-            yield f"no entry passes the filter {' '.join(single.filters)}"
-    if not emptied:
-        together = replace(query, words="", times=())
-        passing = filtered(index, condition_of(together, about), _COUNTED)
-        yield _all_filters(len(passing), " ".join(query.filters), bool(query.words))
-
-
-def _all_filters(count: int, filters: str, words: bool) -> str:
+    each = ("about", "kinds", "key", "days", "as_of", "min_confidence")
+    alone = (Query(**{name: getattr(query, name)}, public=query.public) for name in each)  # type: ignore[arg-type]
+    told = [single for single in alone if single.filters]
+    empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
+    yield from (f"no entry passes the filter {' '.join(single.filters)}" for single in empty)
+    if empty:
+        return
+    filters = " ".join(query.filters)
+    count = len(filtered(index, condition_of(replace(query, words="", times=()), about), _COUNTED))
     if count == 0:
-        return f"no entry passes all the filters {filters}"
-    number = f"over {_COUNTED:,}" if count == _COUNTED else str(count)
-    passed = f"{number} {'entries pass' if count > 1 else 'entry passes'} the filters {filters}"
-    return f"{passed}, and none {'holds those words' if words else 'is about just that name'}"
+        yield f"no entry passes all the filters {filters}"
+        return
+    number = f"over {_COUNTED:,} entries pass" if count == _COUNTED else many(count, "entry passes", "entries pass")
+    yield f"{number} the filters {filters}, and none {'holds those words' if query.words else 'is about just that name'}"

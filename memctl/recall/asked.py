@@ -26,9 +26,6 @@ def _said(section: str) -> re.Pattern[str]:
     return re.compile(pattern(tuple(languages()), "asked", section), re.IGNORECASE)
 
 
-# -- times ------------------------------------------------------------------------------------------------------------
-
-
 class AskedTimes(NamedTuple):
     """The times that a question names; a `bare` one asks for nothing else: what happened then?"""
 
@@ -75,9 +72,6 @@ def _anything() -> frozenset[str]:
 def _unspaced() -> re.Pattern[str]:
     """Those that stand without spaces between words, the longest first."""
     return re.compile("|".join(sorted((w for w in _asking_anything() if any(map(is_han, w))), key=len, reverse=True)))
-
-
-# -- reasons and slots --------------------------------------------------------------------------------------------------
 
 
 def asks_why(words: str) -> bool:
@@ -140,8 +134,6 @@ def names_said(names: Iterable[str], words: str) -> list[str]:
     folded = entity_key(words)
     return [name for name in names if name and is_said(name, folded)]
 
-
-# -- what answers nothing -----------------------------------------------------------------------------------------------
 
 _SPEAKER = re.compile(
     r"^(?:\d{1,2}:\d\d\s+)?(?:\*\*[^*\n]{1,40}\*\*|[^\W\d_][\w .'-]{0,30})(?::\s+|：\s*)|^\d{1,2}:\d\d\s+"

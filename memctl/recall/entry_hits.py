@@ -105,8 +105,6 @@ def _as_known(names: KnownNames, written: Sequence[str], text: str) -> tuple[str
     return tuple({entity_key(name): name for name in reversed(known)}.values())[::-1]
 
 
-# -- slots -----------------------------------------------------------------------------------------------------------
-
 Slot = tuple[str, str]
 """An entity and a key."""
 
@@ -134,9 +132,6 @@ def owner_names(memory: OpenMemory) -> tuple[str, ...]:
 _A_NAME = 60  # characters of a line that tells a name and little else
 
 
-# -- ranking ---------------------------------------------------------------------------------------------------------
-
-
 def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
     """An entry as the ranking sees it."""
     return Candidate(
@@ -157,9 +152,6 @@ def candidate_of(entry: Row, relevance: float, named: bool) -> Candidate:
 def is_answer(entry: Row) -> bool:
     """True for the answer to a question of review: it repeats the lines that it is about, which speak for themselves."""
     return entry.kind == Kind.OBSERVATION.value and entry.links.startswith("settles ") | ("\nsettles " in entry.links)
-
-
-# -- beliefs ----------------------------------------------------------------------------------------------------------
 
 
 def stating_lines(index: Index, found: Mapping[int, Found], entries: Mapping[int, Row]) -> Mapping[int, Found]:

@@ -24,8 +24,6 @@ from ..truth.validity import versions
 from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
 
-# -- passages ---------------------------------------------------------------------------------------------------------
-
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
 
 
@@ -126,9 +124,6 @@ def _named_passages(index: Index, pages: _CitedPages, name: str, context: int) -
     return tuple(pages.whole(path) for path in paths)
 
 
-# -- entities ---------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class EntityLine:
     """One entity in the list: `path` is its page, None while it has none; `mentions` counts lines that name it."""
@@ -203,9 +198,6 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
         return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(bound, wanted), hits)
 
     return memory.run(job)
-
-
-# -- facts of slots ---------------------------------------------------------------------------------------------------
 
 
 def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:

@@ -90,22 +90,18 @@ def _lines(memory: OpenMemory, path: str) -> list[str]:
 
 def with_neighbours(memory: OpenMemory, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, each with its neighbour behind it: before a line that begins with a pronoun, after one that asks."""
-    wanted = {(h.source.path, h.source.line): -1 if points_back(h.content) else 1 for h in hits[:_FIRST] if _lacks(h)}
-    rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if wanted else []
-    beside = {row.id + wanted[row.path, row.line]: row.id for row in rows if (row.path, row.line) in wanted}
-    found = [row for row in by_ids(memory.index, beside).values() if row.block is None and row.role in _SAID]
-    read = hits_of(memory, found)
+    steps = {(h.source.path, h.source.line): -1 if points_back(h.content) else 1 for h in hits[:_FIRST] if _lacks(h)}
+    rows = by_refs(memory.index, [hit.ref for hit in hits[:_FIRST]]) if steps else []
+    places = {row.id + steps[at]: at for row in rows if (at := (row.path, row.line)) in steps}
+    found = [row for row in by_ids(memory.index, places).values() if row.block is None and row.role in _SAID]
     stands = {(hit.source.path, hit.source.line) for hit in hits}
-    by_place = {(row.path, row.line): row.id for row in rows}
-    behind = {beside[i]: hit for i, hit in read.items() if not is_polite(hit.content)}
-    made: list[Hit] = []
-    for hit in hits:
-        made.append(hit)
-        place = hit.source.path, hit.source.line
-        neighbour = behind.get(by_place.get(place, -1))
-        if neighbour and (neighbour.source.path, neighbour.source.line) not in stands:
-            made.append(neighbour)
-    return made
+    behind = {
+        places[i]: hit
+        for i, hit in hits_of(memory, found).items()
+        if not is_polite(hit.content) and (hit.source.path, hit.source.line) not in stands
+    }
+    beside = ((hit, behind.get((hit.source.path, hit.source.line))) for hit in hits)
+    return [each for pair in beside for each in pair if each]
 
 
 def _lacks(hit: Hit) -> bool:

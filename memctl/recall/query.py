@@ -58,12 +58,12 @@ def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
         except ValueError:
             cure = _CURES.get(name, "see `memctl recall --help`")
             raise Usage(f"--{name} {value!r} is not understood", cure) from None
-    asked = _question_in(text)
+    asked = question_in(text)
     words = " ".join(_FILTER.sub(filters.take, asked).split())
     return filters.query(words, text if asked != text else "")
 
 
-def _question_in(text: str) -> str:
+def question_in(text: str) -> str:
     """The question in a long paste; filters that stand elsewhere in it are not the asker's."""
     if len(text) <= _SHORT:
         return text
@@ -156,9 +156,6 @@ def with_times(query: Query, today: date) -> Query:
         first, last = asked.times[0].first, asked.times[-1].last
         return replace(query, words="", days=Period(first, last), pasted=query.pasted or query.words)
     return replace(query, times=asked.times)
-
-
-# -- the workspace's own words -----------------------------------------------------------------------------------------
 
 
 class AliasesFault(NamedTuple):

@@ -22,7 +22,8 @@ SHORT = 200
 """Characters up to which a question is taken exactly as it is."""
 
 _HEAD, _TAIL = 6_000, 24_000  # of a longer paste only both ends are read: a question stands at one of them
-_WHOLE = 400  # a part as long as this is kept whole; of a longer one, the sentences that ask
+_WHOLE = 400  # a part as long as this is kept whole; of a longer one, the last sentences that ask
+_LAST = 3
 _ONE = 600  # a single line as long as this, without anything that looks pasted, is a long question
 _SPEAKERS = 3  # lines such as "Anna: yes" that make a transcript
 _Part = tuple[str, ...]
@@ -224,9 +225,7 @@ def _prose(text: str) -> tuple[list[str], bool]:
     """The lines in which a person writes to us, others empty; and whether any was left out."""
     lines = _outside_fences(text.split("\n"))
     kept = [
-        ""
-        if line and (_not_prose().search(line) or is_machine_line(line) or _is_noise(line) or _is_title(line))
-        else line
+        "" if line and (_not_prose().search(line) or is_machine_line(line) or _is_title(line)) else line
         for line in lines
     ]
     said = [number for number, line in enumerate(kept) if _speaker().match(line)]
@@ -256,15 +255,6 @@ def _outside_fences(lines: Sequence[str]) -> list[str]:
 
 def _is_title(line: str) -> bool:
     return line.startswith("#") and line.lstrip("#")[:1] == " " and not _is_marked(line)
-
-
-def _is_noise(line: str) -> bool:
-    """True for a line of which a fifth is neither letters, digits nor the marks of prose."""
-    odd = sum(
-        not (char.isalnum() or char.isspace() or char in ".,;:!?'\"«»“”’()-–—…，。！？；：、（）「」《》@#%&$€+")
-        for char in line
-    )
-    return odd * 5 > len(line) or (len(line) > 80 and " " not in line.strip() and line.isascii())
 
 
 def _parts(lines: Sequence[str]) -> Iterator[_Part]:
@@ -371,16 +361,9 @@ def _choose(parts: Sequence[_Part]) -> str:
     last = max(number for number, sentence in enumerate(part) if asks(sentence))
     led = [number for number in range(last) if _instructs_one(part[number])]
     kept = [sentence for sentence in part[led[-1] + 1 if led else 0 :] if not _instructs_one(sentence)]
-    return _joined(kept) if sum(map(len, kept)) <= _WHOLE else _run(kept)
-
-
-def _run(sentences: Sequence[str]) -> str:
-    """The last sentences in a row that ask, out of a long part."""
-    last = first = max(number for number, sentence in enumerate(sentences) if asks(sentence))
-    alike = _is_marked if _is_marked(sentences[last]) else asks
-    while first and alike(sentences[first - 1]) and sum(map(len, sentences[first - 1 : last + 1])) <= _WHOLE:
-        first -= 1
-    return _joined(sentences[first : last + 1])
+    return _joined(
+        kept if sum(map(len, kept)) <= _WHOLE else [sentence for sentence in kept if asks(sentence)][-_LAST:]
+    )
 
 
 def _rate(part: _Part, is_last: bool) -> int:

@@ -31,8 +31,6 @@ class Found(NamedTuple):
     parts: Mapping[str, Any]
 
 
-# -- words and vectors ------------------------------------------------------------------------------------------------
-
 WEIGHT = 0.15
 """What one standard deviation of the cosine is worth, where 1 is a line with all words of the question."""
 BESIDE = {1: 0.1, 2: 0.2}
@@ -160,8 +158,6 @@ def _slope(words: Mapping[int, float], near: Mapping[int, float]) -> float:
     squares = sum(said * said for said, _ in both) + _USUAL_LINES
     return min((sum(said * value for said, value in both) + _USUAL_LINES * _USUAL_SLOPE) / squares, _MOST)
 
-
-# -- one order --------------------------------------------------------------------------------------------------------
 
 _ENDED = 0.75  # what was replaced, or whose time has passed, beside the other candidates
 

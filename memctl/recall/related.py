@@ -100,9 +100,6 @@ def seeds_of(index: Index, hits: Sequence[Hit]) -> dict[int, float]:
     return {line: hit.score**_SHARP for line, (_, hit) in found.items()}
 
 
-# -- the graph around the hits ----------------------------------------------------------------------------------------
-
-
 class Web:
     """The part of the store around some lines: who is named on each, and on which lines each name stands."""
 
@@ -169,9 +166,6 @@ class Web:
             self._frequency[key] = len(speaking)
             for line in speaking:
                 self.on[line].add(key)
-
-
-# -- what was found, looked at ----------------------------------------------------------------------------------------
 
 
 class _CheckedLines:

@@ -171,9 +171,6 @@ def _with_vectors(found: Found, number: int, fusion: Fusion) -> Found:
     return Found(fused.relevance, found.why | why, parts)
 
 
-# -- candidates -------------------------------------------------------------------------------------------------------
-
-
 def _fetch(index: Index, query: Query, condition: Filter, asked: QueryTerms, limit: int) -> list[int]:
     """Entries worth scoring: all that pass a narrow filter, else the best by FTS5's own bm25; and those of the times asked for."""
     found = _fetch_within(index, condition, asked, limit)
@@ -198,9 +195,6 @@ def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int
         # Apart: the rarest words fetch first, and another word for the thing must not take the places of the asked one.
         found += match(index, select_terms(asked.aside, BUDGET // 2), condition, limit // 2)
     return found
-
-
-# -- terms ------------------------------------------------------------------------------------------------------------
 
 
 def named_entities(index: Index, text: str) -> list[Entity]:
@@ -285,9 +279,6 @@ def _partly(
         found.append((tokens, {term: share_for(worth) for term in asked}))
         aside[rarest] = known[rarest]
     return tuple(found), aside
-
-
-# -- terms that stand nowhere -----------------------------------------------------------------------------------------
 
 
 def _guess(index: Index, unknown: Sequence[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from collections import deque
 from typing import NamedTuple
 
 from ..facts import Kind
-from ..language.analyzer import query_terms, terms
+from ..language.analyzer import terms
 from .patterns import each, lines, rx, setting
 from .sentences import Sentence, recalled_lines
 from .statements import ROOMY, FoundStatement, exactness, own_part
@@ -124,13 +124,13 @@ class Before:
         A question that says little itself ("And?") comes with what was said before it.
         """
         near = [each for each in reversed(self.heard) if 0 < turn.number - each.turn <= _NEAR]
-        if chooses and (said := [each for each in near if own & set(query_terms(each.sentence.plain))]):
+        if chooses and (said := [each for each in near if own & set(each.sentence.words)]):
             return [next((each for each in said if not each.sentence.is_question), said[0])]
         last = [each for each in near if each.turn == turn.number - 1]
         last = [each for each in last if each.sentence.is_question][:1] or last[:1]
-        if not last or len(query_terms(last[0].sentence.plain)) >= _CLEAR:
+        if not last or len(last[0].sentence.words) >= _CLEAR:
             return last
-        earlier = (each for each in near[near.index(last[0]) + 1 :] if len(query_terms(each.sentence.plain)) >= _CLEAR)
+        earlier = (each for each in near[near.index(last[0]) + 1 :] if len(each.sentence.words) >= _CLEAR)
         return [*list(earlier)[:1], *last]
 
     def listen(self, turn: Turn, said: list[Sentence]) -> None:
@@ -186,7 +186,7 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     Both stand between quotation marks behind who said them, so that "you" and "it" mean what they meant.
     """
     part = own_part(sentence)
-    own = set(query_terms(part.plain))
+    own = set(part.words)
     if before.replied == turn.number or len(turn.text) > _REPLY or not own or _says_nothing(part):
         return None
     if not before.between_people and part.opens("agree"):
@@ -212,8 +212,8 @@ def _says_nothing(part: Sentence) -> bool:
 
 def _chooses(part: Sentence, last: Sentence, own: set[str]) -> bool:
     """True for a reply to "this or that", and for "make it thirty" where something fits it."""
-    shared = own & set(query_terms(last.plain))
-    fits = shared or last.is_question or (last.has("value") and part.has("value"))
+    shared = own & set(last.words)
+    fits = shared or last.is_question or (last.opens("value") and part.opens("value"))
     return bool(last.has("either_or") or (part.opens("chosen") and fits) or (shared and part.has("decision")))
 
 
@@ -221,9 +221,9 @@ def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
     """True for a value as the answer to a question, and for what takes up a proposal."""
     if part.opens("ask") or part.opens("condition"):
         return False
-    values = exactness(part) - (len(own) >= ROOMY) or part.has("value")  # length is no value
+    values = exactness(part) - (len(own) >= ROOMY) or part.opens("value")  # length is no value
     exact = values or (len(own) <= _CHOICE and last.opens("asked"))
-    takes_up = own & set(query_terms(last.plain)) and last.has("proposal") and not part.has("passing")
+    takes_up = own & set(last.words) and last.has("proposal") and not part.has("passing")
     return bool((exact and last.is_question) or takes_up)
 
 
@@ -242,22 +242,17 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     denies = rest is not whole
     part = own_part(rest)
     pair = part.has("correct_pair")
-    new, old = _side(pair, "new"), _side(pair, "old")
     strong = bool(whole.has("correct_strong"))
+    if not (strong or denies or pair) or part.is_question or part.opens("ask") or part.has("you") or len(part.plain) < 4:
+        return None
+    new, old = _side(pair, "new"), _side(pair, "old")
     alike = _values(new).keys() & _values(old).keys()
-    exact = _values(part.plain).keys() - {"name"}
-    if (
-        part.is_question
-        or part.opens("ask")
-        or part.has("you")
-        or len(part.plain) < 4
-        or not (strong or denies or alike)
-    ):
+    if not (strong or denies or alike):
         return None
     earlier = _earlier(number, before, old, part.plain)
     if not earlier and not (pair and (alike or strong)):
         return None
-    if denies and not strong and not pair and not (earlier and exact):
+    if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
         return None
     told = _with_new_value(earlier, new, old) if earlier else None
     short = part.has("dangling_start") or len(terms(part.plain)) < 4

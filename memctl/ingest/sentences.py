@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
+from ..language.analyzer import query_terms
 from ..language.sentences import is_machine_line, opens_fence
 from .patterns import any_language, fold, language_of, rx, starts, vocabulary
 
@@ -17,6 +19,9 @@ _SHORTEST = 2
 _QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
 
 
+_words = lru_cache(maxsize=256)(query_terms)
+
+
 class Sentence(NamedTuple):
     """A sentence as it was written, and the same with quotations blanked and apostrophes plain, of equal length.
 
@@ -26,6 +31,11 @@ class Sentence(NamedTuple):
     said: str
     plain: str
     language: str
+
+    @property
+    def words(self) -> list[str]:
+        """Its terms that say something."""
+        return _words(self.plain)
 
     @property
     def is_question(self) -> bool:

@@ -15,7 +15,6 @@ from itertools import groupby
 from typing import NamedTuple
 
 from ..facts import Kind
-from ..language.analyzer import query_terms
 from ..language.dates import find_times
 from .patterns import any_language
 from .sentences import Sentence
@@ -90,7 +89,7 @@ def standing_rule(whole: Sentence) -> FoundStatement | None:
     """A rule for all times, spoken to the assistant: "always …", "from now on …"."""
     part = own_part(whole)
     sign = None if part.is_question or part.has("standing_not") else part.opens("standing")
-    if not sign or len(query_terms(part.plain)) < 2:
+    if not sign or len(part.words) < 2:
         return None
     return FoundStatement("standing", Kind.OPINION, part.said, f"a standing rule: {sign[0].strip()!r}", 0.8, 0.9)
 
@@ -132,11 +131,11 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
     parts = list(stated_parts(sentence))
     for part in parts:
         exact = exactness(part)
-        told = max(exact, int(len(query_terms(part.plain)) >= _TELLING))
+        told = max(exact, int(len(part.words) >= _TELLING))
         for rule, kept in _RULES.items():
             sign = part.has(rule) if told >= _LEAST.get(rule, 1) and not part.has(f"{rule}_not") else None
             if sign:
-                sure = exact >= 2 and (rule != "decision" or len(set(query_terms(part.plain))) >= _DECIDED)
+                sure = exact >= 2 and (rule != "decision" or len(set(part.words)) >= _DECIDED)
                 name = rule if sure else f"{rule}, thin"
                 importance = kept.importance if sure else round(kept.importance - 0.15, 2)
                 reason = f"{kept.reason}: {sign[0].strip()[:60]!r}"
@@ -202,7 +201,7 @@ def _says_nothing(clause: _Clause, beside: int) -> bool:
 
 def _stands_alone(part: Sentence, first: Sentence) -> bool:
     """False for what is too short to say something, and for what points at something outside of itself."""
-    if len(part.plain.strip()) < _MINIMUM.get(part.language, 9) or len(query_terms(part.plain)) < _FEWEST:
+    if len(part.plain.strip()) < _MINIMUM.get(part.language, 9) or len(part.words) < _FEWEST:
         return False
     return not (part.has("dangling_start") or part.has("dangling") or _opening(own_part(first)).has("dangling_it"))
 
@@ -225,6 +224,6 @@ def exactness(part: Sentence) -> int:
         re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner),
         part.has("kin"),
         part.has("lasting"),
-        len(query_terms(plain)) >= ROOMY,
+        len(part.words) >= ROOMY,
     )
     return sum(map(bool, ways))

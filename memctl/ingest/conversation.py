@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .patterns import each, lines, rx, setting
+from .patterns import each, lines, rx
 from .sentences import Sentence, recalled_lines
 from .statements import ROOMY, FoundStatement, exactness, own_part
 from .turns import Turn
@@ -55,10 +56,6 @@ class Before:
         self.statements: deque[EarlierStatement] = deque(maxlen=_STATEMENTS)
         self.names: dict[str, None] = {}
         self.person: tuple[int, str] | None = None
-        self.question: tuple[int, Sentence] | None = None
-        self.proposal: tuple[int, Sentence, str] | None = None
-        self.attempt: tuple[int, str] | None = None
-        self.last_said: tuple[int, Sentence] | None = None
         self.replied = -1  # the last turn of which a sentence was told with what it replies to
         self.heard: deque[Heard] = deque(maxlen=_HEARD)
         self._people: set[str] = set()
@@ -133,15 +130,14 @@ class Before:
         earlier = (each for each in near[near.index(last[0]) + 1 :] if len(each.sentence.words) >= _CLEAR)
         return [*list(earlier)[:1], *last]
 
-    def listen(self, turn: Turn, said: list[Sentence]) -> None:
-        """Keep what was said, the last question and the last proposal of a turn, for the answer of the other one."""
-        self.heard.extend(self.as_heard(turn, each) for each in said[-_HEARD:])
-        asked = [each for each in said if each.is_question]
-        if asked:
-            self.question = (turn.number, asked[-1])
-        found = [(each, clause) for each in said if (clause := _proposed(each))]
-        if 0 < len(found) <= _PROPOSALS:
-            self.proposal = (turn.number, *found[-1])
+    def tried(self, turn: int) -> Heard | None:
+        """What was tried or proposed last, in this turn or the one before."""
+        near = (each for each in reversed(self.heard) if turn - each.turn <= 1)
+        return next((each for each in near if _proposes(each.sentence) or each.sentence.opens("tried")), None)
+
+    def listen(self, turn: Turn, sentence: Sentence) -> None:
+        """Keep what was said, for what replies to it."""
+        self.heard.append(self.as_heard(turn, sentence))
 
     def resolved(self, turn: int, sentence: Sentence) -> Sentence:
         """The sentence with "she" at its beginning as the one who was named a little before."""
@@ -152,39 +148,39 @@ class Before:
         return Sentence(self.person[1] + rest.said, self.person[1] + rest.plain, sentence.language)
 
 
-def _proposed(said: Sentence) -> str:
-    """What a sentence proposes or says to do, as a clause; nothing for an offer of work on the answer."""
-    if not (said.has("proposal") or (said.opens("ask") and not said.is_question)) or said.has("offer"):
-        return ""
-    lead = said.opens("proposal_lead")
-    clause = re.sub(r"[\s?!.。？！:：]+$", "", said.said[lead.end() if lead else 0 :])
-    return clause if len(terms(clause)) >= 2 else ""
+def _proposes(said: Sentence) -> bool:
+    """True for a sentence that proposes or says to do something; not for an offer of work on the answer."""
+    asks = said.opens("ask") and not said.is_question
+    return bool((said.has("proposal") or asks) and not said.has("offer") and len(said.words) >= 2)
 
 
-# -- yes, and short answers -------------------------------------------------------------------------------------------
+# -- replies ----------------------------------------------------------------------------------------------------------
 
 
-def agreed(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """The decision that a bare yes makes of what was proposed in the turn before."""
+def _told(heard: Iterable[Heard]) -> str:
+    """What was said, each behind its speaker and between quotation marks, so that "you" and "it" mean what they meant."""
+    return " — ".join(f"{each.who}: “{each.sentence.said.translate(_INNER_QUOTES)}”" for each in heard)
+
+
+def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+    """A bare yes to what was proposed in the turn before; one of many proposals is advice, to which a yes is thanks."""
     plain = sentence.plain.strip()
-    lead, meant = sentence.opens("agree"), before.proposal
-    if not lead or len(plain) > _SHORT or sentence.is_question or meant is None or meant[0] != number - 1:
+    lead = sentence.opens("agree")
+    if not lead or len(plain) > _SHORT or sentence.is_question:
         return None
-    if before.question and before.question[0] == meant[0] and before.question[1] is not meant[1]:
-        return None  # the yes answers something else
-    if rx(sentence.language, "agree_rest").sub("", plain[lead.end() :]).strip(" ,.!;:，。！、～~)👍-–—"):
+    rest = rx(sentence.language, "agree_rest").sub("", plain[lead.end() :]).strip(" ,.!;:，。！、～~)👍-–—")
+    last = [each for each in before.heard if each.turn == turn.number - 1]
+    found = [each for each in last if _proposes(each.sentence)]
+    if rest or not 0 < len(found) <= _PROPOSALS or any(each.sentence.is_question for each in last if each != found[-1]):
         return None
-    clause = meant[2]
-    said = setting(meant[1].language, "agreed") + (clause if clause[1:2].isupper() else clause[0].lower() + clause[1:])
-    reason = f"agreed to what was proposed in turn {meant[0]}: {plain!r}"
-    return FoundStatement("agreed", Kind.EXPERIENCE, said, reason, 0.7, told=said)
+    said = _told((found[-1], before.as_heard(turn, sentence)))
+    return FoundStatement(
+        "agreed", Kind.EXPERIENCE, said, f"agreed to what turn {turn.number - 1} proposed", 0.7, told=said
+    )
 
 
 def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van".
-
-    Both stand between quotation marks behind who said them, so that "you" and "it" mean what they meant.
-    """
+    """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van"."""
     part = own_part(sentence)
     own = set(part.words)
     if before.replied == turn.number or len(turn.text) > _REPLY or not own or _says_nothing(part):
@@ -199,8 +195,7 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     if part.has("dangling") if rule == "chosen" else not _answers(part, last, own):
         return None
     before.replied = turn.number
-    heard = (*meant, before.as_heard(turn, sentence))
-    said = " — ".join(f"{each.who}: “{each.sentence.said.translate(_INNER_QUOTES)}”" for each in heard)
+    said = _told((*meant, before.as_heard(turn, sentence)))
     return FoundStatement(rule, Kind.WORLD, said, f"a reply to turn {meant[-1].turn}", 0.5, told=said)
 
 
@@ -243,7 +238,13 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     part = own_part(rest)
     pair = part.has("correct_pair")
     strong = bool(whole.has("correct_strong"))
-    if not (strong or denies or pair) or part.is_question or part.opens("ask") or part.has("you") or len(part.plain) < 4:
+    if (
+        not (strong or denies or pair)
+        or part.is_question
+        or part.opens("ask")
+        or part.has("you")
+        or len(part.plain) < 4
+    ):
         return None
     new, old = _side(pair, "new"), _side(pair, "old")
     alike = _values(new).keys() & _values(old).keys()
@@ -324,7 +325,7 @@ def _side(pair: re.Match[str] | None, side: str) -> str:
 # -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
-def outcome(number: int, sentence: Sentence, before: Before) -> FoundStatement | None:
+def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """An attempt and what came of it. What was tried is named, here or in one of the turns before; else it is nothing."""
     part = own_part(sentence)
     good, bad = part.has("worked"), part.has("failed")
@@ -338,13 +339,10 @@ def outcome(number: int, sentence: Sentence, before: Before) -> FoundStatement |
     )
     if named:
         return FoundStatement("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome=came, task=named)
-    near = [tried for tried in (before.attempt, before.proposal and (before.proposal[0], before.proposal[2])) if tried]
-    near = [tried for tried in near if number - tried[0] <= 1]
-    if not near or len(part.plain) > _SHORT or part.has("kin"):
+    tried = before.tried(turn.number)
+    if tried is None or len(part.plain) > _SHORT or part.has("kin"):
         return None
-    task = max(near)[1].strip(" .!。！")
-    lower = part.language == "en" and part.said[1:2].islower()
-    told = f"{task} — {part.said[0].lower() + part.said[1:] if lower else part.said}"
+    task, told = tried.sentence.said.strip(" .!。！"), _told((tried, before.as_heard(turn, sentence)))
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)
 
 

@@ -84,8 +84,9 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
             held = found, sentence
         elif found:
             yield found, sentence
-        _note(turn, sentence, before, found)
-    before.listen(turn, said)
+        if not found and not sentence.is_question:
+            before.statements.append(EarlierStatement(turn.number, sentence.said))
+        before.listen(turn, sentence)
 
 
 def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
@@ -103,10 +104,10 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> Foun
         if told:
             return told
         if own_part(sentence).has("remember_bare"):
-            return _pointed_back(number, before)
-    if first and not before.between_people and (found := agreed(number, sentence, before)):
+            return _pointed_back(turn, sentence, before)
+    if first and not before.between_people and (found := agreed(turn, sentence, before)):
         return found
-    found = corrected(number, sentence, before) or outcome(number, sentence, before)
+    found = corrected(number, sentence, before) or outcome(turn, sentence, before)
     found = found or statement(before.resolved(number, own_part(sentence)))
     if found and (
         RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN or len(terms(found.said)) >= _ENOUGH
@@ -115,21 +116,14 @@ def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> Foun
     return joined(turn, sentence, before) or found
 
 
-def _pointed_back(number: int, before: Before) -> FoundStatement | None:
-    """ "Remember that" alone: what was said just before."""
-    if not before.last_said or number - before.last_said[0] > 2 or before.last_said[1].is_question:
+def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
+    """ "Remember that" alone: what the same one said just before."""
+    who = before.as_heard(turn, sentence).who
+    said = next((each for each in reversed(before.heard) if each.who == who), None)
+    if said is None or turn.number - said.turn > 2 or said.sentence.is_question:
         return None
-    said = own_part(before.last_said[1]).said
-    return FoundStatement("remember", Kind.WORLD, said, "said to be remembered, just before", 0.9)
-
-
-def _note(turn: Turn, sentence: Sentence, before: Before, found: FoundStatement | None) -> None:
-    """Keep what the next sentences may point at."""
-    before.last_said = (turn.number, sentence)
-    if not found and not sentence.is_question:
-        before.statements.append(EarlierStatement(turn.number, sentence.said))
-    if sentence.opens("tried") and not sentence.has("dangling"):
-        before.attempt = (turn.number, sentence.said)
+    part = own_part(said.sentence).said
+    return FoundStatement("remember", Kind.WORLD, part, "said to be remembered, just before", 0.9)
 
 
 def _is_fiction(turn: Turn, before: Before) -> bool:
@@ -155,8 +149,8 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, 
     if before.fiction:
         return
     said = list(sentences(turn.text))
-    before.listen(turn, said)
     for sentence in said:
+        before.listen(turn, sentence)
         found = found_out(sentence)
         if found:
             yield found, sentence

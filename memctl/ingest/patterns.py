@@ -70,11 +70,6 @@ def lines(language: str, name: str) -> list[str]:
     return [line for line in str(toml(language, "extract").get(name, "")).split("\n") if line.strip()]
 
 
-def setting(language: str, name: str) -> str:
-    """An entry as it stands."""
-    return str(toml(language, "extract")[name])
-
-
 def _pattern(language: str, name: str) -> str:
     return _unique_groups("|".join(_expanded(language, line) for line in lines(language, name))) or _NEVER
 

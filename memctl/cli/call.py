@@ -42,7 +42,7 @@ class Call:
         if self._memory is None:
             from ..memory import open_memory
 
-            self._memory = open_memory(self.named, now=self.now, tell=self.out.note, resident=False)
+            self._memory = open_memory(self.named, now=self.now, tell=self.out.beside, resident=False)
             self._memory.progress = self.out.bar("indexing")  # a first question may have to read the whole folder
         return self._memory
 

@@ -23,6 +23,8 @@ class Output:
 
     json: bool = False
     quiet: bool = False
+    stale: str = ""
+    """Why the answer may lack something that stands in the files."""
 
     @property
     def styled(self) -> bool:
@@ -50,7 +52,17 @@ class Output:
 
     def raw_json(self, value: Any) -> None:
         """A JSON document on one line; ASCII, so that nothing in it can steer a terminal."""
+        if self.stale and isinstance(value, dict):
+            value = value | {"stale": self.stale}
         print(json.dumps(value, ensure_ascii=True))
+
+    def beside(self, text: str) -> None:
+        """A note of the library. That the answer is stale is said in JSON too, and however quiet the call is."""
+        if text.startswith("stale"):
+            self.stale = text.partition(": ")[2]
+            print(printable(text), file=sys.stderr)
+        else:
+            self.note(text)
 
     def note(self, text: str) -> None:
         """Something beside the answer: to stderr, and not at all when quiet."""

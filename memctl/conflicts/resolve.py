@@ -42,7 +42,7 @@ def resolve(
         raise Usage("--both and --from together", "lines that hold side by side do not end each other")
 
     def job(memory: OpenMemory) -> tuple[tuple[Row, Fact], tuple[Row, Fact], list[Row]]:
-        memory.synced()
+        memory.sync_for_write()
         one, two = _find(memory, chosen), _find(memory, other)
         return one, two, _settled(memory.index, one[0], two[0])
 

@@ -116,6 +116,8 @@ def room_beside(core: str, budget: int, count: Counter) -> int:
 def staleness(memory: OpenMemory) -> list[str]:
     """Bring the index up to date, where something changed; why it may lag, if it does."""
     report = memory.synced()
+    if report.stale:
+        memory.tell(f"stale: {report.stale}")
     return [report.stale] if report.stale else []
 
 

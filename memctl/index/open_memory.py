@@ -84,11 +84,11 @@ class OpenMemory:
 
         return self.resident.run(bound) if self.resident else with_index(workspace, bound)
 
-    def synced(self) -> SyncReport:
+    def synced(self, *, whole: bool = False) -> SyncReport:
         """Bring the open index up to date, without waiting for another writer.
 
-        What changed has the time of the settings; a first index is built to its end, and `progress` hears how far it is.
-        A resident memory does not look again where nothing has changed since it last did.
+        What changed has the time of the settings, or all it takes if `whole`; a first index is built to its end, and
+        `progress` hears how far it is. A resident memory does not look again where nothing has changed since it last did.
         """
         from .sync import sync
 
@@ -96,7 +96,7 @@ class OpenMemory:
         if look and look.known is not None:
             known: SyncReport = look.known
             return known
-        seconds = self.workspace.settings.sync_seconds
+        seconds = None if whole else self.workspace.settings.sync_seconds
         report = sync(self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
         if self.resident and look and report.stale is None:
             self.resident.settle(look, report)
@@ -114,8 +114,8 @@ class OpenMemory:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 
     def sync_for_read(self) -> None:
-        """`synced`; `tell` hears why the index lags behind the files, if it does."""
-        if stale := self.synced().stale:
+        """`synced`, in a process of its own however long it takes; `tell` hears why the index lags behind, if it does."""
+        if stale := self.synced(whole=self.resident is None).stale:
             self.tell(f"stale: {stale}")
 
     def paused(self: M) -> M:

@@ -359,7 +359,7 @@ def _done(workspace: Workspace, number: int, plan: Callable[[CoreProposal, Edit]
 
 def _stale(memory: OpenMemory, proposal: CoreProposal) -> str:
     """Why the fact behind a proposal may not be accepted any more; empty if it may."""
-    memory.synced()
+    memory.sync_for_write()
     entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
     if not entries:
         return f"^{proposal.ref} is gone"

@@ -26,7 +26,6 @@ Weight = Callable[[str], float]
 
 _SAME = 0.75  # of what two sentences are about, that both share, to be one sentence with another value
 _NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one thing
-_ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing
@@ -197,7 +196,7 @@ def _may_change(pair: _Pair) -> bool:
     one, other = pair.one, pair.other
     if "added" in other.marks or ("unsure" in one.marks and not pair.of_opinions):
         return False
-    if "record" in one.marks:
+    if "record" in one.marks and pair.of_facts:
         return True
     if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
         return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
@@ -359,14 +358,9 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if pair.of_facts and not pair.of_notes:
         found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
     else:
-        enough = len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF
-        at_marker = at_marker and max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
-        found = ("change" in marks and (at_marker or (like.near >= _HALF and enough))) or (
-            "now" in marks
-            and like.near >= _HALF
-            and like.alike >= _ALIKE
-            and (len(pair.shared) > 1 or like.covered >= _HALF)
-        )
+        brief = max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
+        much = like.near >= _HALF and (len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF)
+        found = marks != {"new"} and (much or ("change" in marks and at_marker and brief))
     return _found(pair, "replaces", "replaced: change", _words(pair), like.middle) if found else None
 
 

@@ -48,7 +48,20 @@ We fly to Malta in April.              | We cancelled the flight to Malta.      
 合唱团周一排练。                       | 合唱团周四排练。                                | replaced: value
 """
 
+FACTS = """
+Needs two coffees before work.         | No coffee at all since the operation.
+The spare key is with Mrs Hill.        | Mrs Hill moved out; the key hangs by the gate.
+Depot: nine crates of lamps.           | Depot: eleven crates of lamps.
+Запасной ключ лежит у Равиля.          | Равиль уехал, комплект у сторожа.
+Аренда гаража 2500 рублей.             | Хозяин поднял аренду до 3200 рублей.
+午饭在食堂吃。                         | 食堂太油，自己带饭。
+咖啡豆放在后厨。                       | 咖啡豆挪到了地下室。
+"""
+
 BOTH_HOLD = """
+a detail         | Sings in a choir.                | Sings in the choir Miras.
+подробность      | Поёт в хоре.                     | Поёт в хоре «Мирас».
+细节             | 住在绍兴。                       | 住在绍兴柯桥。
 an event         | Ran 5 km.                        | Ran 10 km.
 an event         | Paid 30 euros for lunch.         | Paid 45 euros for lunch.
 one of many      | Likes jazz.                      | Likes tea.
@@ -86,6 +99,14 @@ def test_lines_that_both_hold_are_left_alone(why: str, one: str, other: str) -> 
     assert judged(one, other, Kind.WORLD, "Anna") == "", why
 
 
+@pytest.mark.parametrize(("one", "other"), table(FACTS))
+def test_facts_that_share_a_telling_word_are_asked_about(one: str, other: str) -> None:
+    """Of one entity, in other words: how the old state ended, another value, another place."""
+    rule = judged(one, other, Kind.WORLD, "Anna")
+    assert rule and RULES[rule].tier is Tier.ASKED
+    assert judged(one, one, Kind.WORLD, "Anna") == ""
+
+
 def test_hearsay_asks_and_never_decides() -> None:
     rule = judged("Works at the mill.", "Somebody said Anna no longer works at the mill.", Kind.WORLD, "Anna")
     assert rule == "replaced: hearsay"
@@ -117,6 +138,12 @@ PAIRS = [
     ("10-03 Я живу в Перми. ^aa", "11-04 Переехал в Тверь. ^bb", "где я живу"),
     ("10-03 我住在苏州。 ^aa", "11-04 上周搬到了合肥。 ^bb", "我住在哪里"),
     ("10-03 W @Anna: Has three dogs. ^aa", "11-04 W @Anna: Has four dogs. ^bb", "how many dogs has Anna"),
+    (
+        "10-03 W @A: Teresa does the books. ^aa",
+        "11-04 W @A: Teresa retired, Contas does the books. ^bb",
+        "who does books",
+    ),
+    ("10-03 По утрам пью чёрный чай. ^aa", "11-04 Чёрный чай бросил, по утрам кофе. ^bb", "что я пью утром"),
     ("10-03 W(key=db): PostgreSQL ^aa", "11-04 Решили переходить на MongoDB. ^bb", "which postgresql"),
 ]
 

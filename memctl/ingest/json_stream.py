@@ -18,8 +18,7 @@ _GROWTH = 1 << 16
 _BETWEEN = "\ufeff\x1e\x00 \t\r\n"  # what may stand around values
 _STRUCTURE = re.compile(r'["{}\[\]]')
 _IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_SCALAR = re.compile(r"[^\s,\[\]{}:\"]*")
-_BLANK = re.compile(r"[\s,\ufeff\x1e\x00]*")
+_LONGEST_KEY = 40
 _LISTS = {"messages", "conversations", "chat_messages", "history", "turns", "items", "input"}
 
 
@@ -33,13 +32,6 @@ class JsonItem(NamedTuple):
     line: int
     end_line: int
     raw: str
-
-
-class _TextEnded(Exception):
-    """Nothing can be read from here on: by default because the text ended inside a value."""
-
-    def __init__(self, told: str = "cut off here; what is whole before it was read") -> None:
-        super().__init__(told)
 
 
 def _number(digits: str) -> int | float:
@@ -65,6 +57,8 @@ class Text:
         self.data = ""
         self.at = 0
         self.line = line
+        self.dropped = False  # the value that is being read was too long to be held
+        self.is_cut = False  # it ended inside a string
 
     def more(self) -> bool:
         """Read on; False at the end. Each time by half as much again, so that a long value costs no more than its length."""
@@ -88,58 +82,6 @@ class Text:
         """Go on to a place in `data`."""
         self.line += self.data.count("\n", self.at, to)
         self.at = to
-
-    def skip_blank(self) -> str:
-        """Go past spaces and commas; the character that stands there, or nothing at the end."""
-        while True:
-            match = _BLANK.match(self.data, self.at)
-            self.forward(match.end() if match else self.at)
-            if self.at < len(self.data) or not self.more():
-                return self.data[self.at : self.at + 1]
-
-    def value(self) -> str | None:
-        """The text of the value that begins here, and go past it. None for one that is too long; _TextEnded where it never ends."""
-        depth, here, dropped = 0, self.at, False
-        first = self.data[self.at]
-        if first not in '{["':
-            return self._scalar()
-        quoted = first == '"'
-        here += quoted
-        while True:
-            if quoted:
-                match = _IN_STRING.match(self.data, here)
-                here = match.end() if match else here
-                ended = self.data[here : here + 1] == '"'
-                here += ended
-                quoted = not ended
-            else:
-                found = _STRUCTURE.search(self.data, here)
-                ended = found is not None
-                here = found.end() if found else len(self.data)
-                if found:
-                    quoted = found[0] == '"'
-                    depth += (found[0] in "{[") - (found[0] in "}]")
-            if ended and not quoted and depth <= 0:
-                raw = self.data[self.at : here]
-                self.forward(here)
-                return None if dropped or len(raw) > _MAX_VALUE else raw
-            if here - self.at > _MAX_VALUE:
-                self.forward(here)
-                dropped = True
-            if not ended:
-                offset = here - self.at
-                if not self.more():
-                    raise _TextEnded
-                here = self.at + offset
-
-    def _scalar(self) -> str:
-        while True:
-            match = _SCALAR.match(self.data, self.at)
-            end = match.end() if match else self.at
-            if end < len(self.data) or end - self.at > 1000 or not self.more():
-                raw = self.data[self.at : max(end, self.at + 1)]
-                self.forward(self.at + len(raw))
-                return raw
 
     def lines(self, longest: int) -> Iterator[tuple[int, str, bool]]:
         """(number, text, whole) of every line that is left, without its end; of one over `longest` its beginning."""
@@ -221,84 +163,66 @@ def _told(error: ValueError) -> str:
 
 
 def _document(text: Text, notes: Notes) -> Iterator[JsonItem]:
-    """The messages or conversations of a document: the members of its lists, or the object that it is."""
-    try:
-        while first := text.skip_blank():
-            if first == "[":
-                yield from _members(text, notes)
-            elif first == "{":
-                yield from _object(text, notes)
-            else:
-                text.value()
-    except _TextEnded as cut:
-        notes.say(text.line, str(cut))
+    """The members of its lists of messages, each by itself; the object as a whole where it has none."""
+    opened: list[str] = []
+    key, held, line, listing = (
+        "",
+        -1,
+        1,
+        False,
+    )  # `held`: how many brackets are open around the value that is being read
+    for mark, here in _marks(text):
+        depth = len(opened)
+        if mark == '"':
+            key = text.data[max(0, here - _LONGEST_KEY) : here - 1].rpartition('"')[2]
+        elif mark in "{[":
+            if depth == 1 and mark == "[" and opened[0] == "{" and key in _LISTS:
+                held, listing = -1, True
+            elif held < 0 and (mark == "{" if not depth else depth == 1 + listing and opened[-1] == "["):
+                text.forward(here - 1)
+                held, line, text.dropped = depth, text.line, False
+            opened.append(mark)
+        elif opened:
+            opened.pop()
+            listing = listing and depth > 2
+            if held == depth - 1:
+                raw, held = text.data[text.at : here], -1
+                text.forward(here)
+                yield from _item(raw, line, text, notes)
+        if held < 0:
+            text.forward(here)
+    if opened or text.is_cut:
+        notes.say(text.line, "cut off here; what is whole before it was read")
 
 
-def _members(text: Text, notes: Notes) -> Iterator[JsonItem]:
-    """What stands in a list, each by itself."""
-    text.forward(text.at + 1)
-    while (first := text.skip_blank()) != "]":
-        if not first:
-            raise _TextEnded
-        if first in ":}":  # cannot be; go on to what may be a value
-            text.forward(text.at + 1)
-            continue
-        item = _item(text, notes)
-        if item:
-            yield item
-    text.forward(text.at + 1)
-
-
-def _item(text: Text, notes: Notes) -> JsonItem | None:
-    line = text.line
-    raw = text.value()
-    if raw is None:
+def _item(raw: str, line: int, text: Text, notes: Notes) -> Iterator[JsonItem]:
+    if text.dropped or len(raw) > _MAX_VALUE:
         notes.say(line, f"a value of over {_MAX_VALUE:,} characters; left out")
-        return None
+        return
     try:
-        return JsonItem(_loads(raw), line, text.line, raw)
+        yield JsonItem(_loads(raw), line, text.line, raw)
     except ValueError as error:
         notes.say(line, f"not JSON ({_told(error)}); left out")
-        return None
 
 
-def _object(text: Text, notes: Notes) -> Iterator[JsonItem]:
-    """The members of its lists of messages; the object as a whole where it has none."""
-    start = below = text.line
-    found: dict[str, Any] = {}
-    raws: list[str] = []
-    room, listed, cut = _MAX_VALUE, False, None
-    text.forward(text.at + 1)
-    try:
-        while text.skip_blank() != "}":
-            key = _key(text, notes)
-            if text.skip_blank() == "[" and key in _LISTS:
-                listed = True
-                yield from _members(text, notes)
-                continue
-            item = _item(text, notes)
-            if item and (room := room - len(item.raw) - len(key) - 64) > 0:
-                found[key] = item.value
-                # Line for line as in the file, so that a place in it can be told.
-                raws.append("\n" * (item.line - below) + f'"{key}":{item.raw}')
-                below = item.end_line
-        text.forward(text.at + 1)
-    except _TextEnded as error:
-        cut = error
-    if found and not listed:
-        yield JsonItem(found, start, text.line, "".join(raws))
-    if cut:
-        raise cut
-
-
-def _key(text: Text, notes: Notes) -> str:
-    """The name of a member, and go past its colon to where the value begins."""
-    if not text.skip_blank():
-        raise _TextEnded
-    key = _item(text, notes) if text.peek(1) == '"' else None
-    if key is None or text.skip_blank() != ":":
-        raise _TextEnded("not JSON; what follows was not read")
-    text.forward(text.at + 1)
-    if not text.skip_blank():
-        raise _TextEnded
-    return str(key.value)
+def _marks(text: Text) -> Iterator[tuple[str, int]]:
+    """Every bracket outside of strings and the quotation mark at the end of each string, with the place behind it in `data`."""
+    here, quoted = text.at, False
+    while True:
+        found = _IN_STRING.match(text.data, here) if quoted else _STRUCTURE.search(text.data, here)
+        here = found.end() if found else len(text.data)
+        ended = text.data[here : here + 1] == '"' if quoted else found is not None
+        here += quoted and ended
+        if ended:
+            quoted = not quoted if text.data[here - 1] == '"' else quoted
+            if not quoted:
+                yield text.data[here - 1], here
+            continue
+        if here - text.at > _MAX_VALUE:
+            text.forward(here)
+            text.dropped = True
+        ahead = here - text.at
+        if not text.more():
+            text.is_cut = quoted
+            return
+        here = text.at + ahead

@@ -232,12 +232,14 @@ def test_a_few_bad_bytes_do_not_change_the_encoding() -> None:
 
 
 def test_numbers_surrogates_and_depth() -> None:
-    """Numbers of thousands of digits, lone surrogates, NUL, nesting that no parser can follow: the rest is read."""
+    """Numbers of thousands of digits, lone surrogates, NUL, nesting that no parser can follow: the rest is read; beside a list of messages nothing is."""
     chat = '{"role": "user", "n": ' + "9" * 5000 + ', "timestamp": 1e999, "content": "a\\ud800b\\u0000c\x01"}'
     deep = "[" * 100_000 + "]" * 100_000
     for text in (f"{chat}\n{deep}\n{chat}", f'[{chat}, {{"a": {deep}}}, {chat}]', f'{{"x": {deep}, "messages": [{chat}]}}'):  # fmt: skip
         turns, notes = read(text, size=1000)
-        assert {turn.text for turn in turns} == {"a\ufffdb c "} and "nested too deeply" in told(notes)
+        assert {turn.text for turn in turns} == {"a\ufffdb c "} and ("nested too deeply" in told(notes)) == (
+            text[0] != "{" or "\n" in text
+        )
 
 
 @pytest.mark.parametrize(

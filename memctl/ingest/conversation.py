@@ -14,12 +14,12 @@ from typing import NamedTuple
 from ..facts import Kind
 from ..language.analyzer import terms
 from .patterns import each, lines, rx
-from .sentences import Sentence, recalled_lines
+from .sentences import Sentence
 from .statements import ROOMY, FoundStatement, exactness, own_part
 from .turns import Turn
 from .wording import value_kinds
 
-_STATEMENTS, _NAMES, _RECALLED, _TOLD = 60, 100, 200, 400  # how much is remembered
+_STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
 _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
@@ -61,7 +61,6 @@ class Before:
         self._people: set[str] = set()
         self._assistant = False
         self.fiction = 0  # further turns of a game; -1 until it is ended
-        self._recalled: deque[frozenset[str]] = deque(maxlen=_RECALLED)
         self._told: deque[frozenset[str]] = deque(maxlen=_TOLD)
 
     def meet(self, role: str, name: str | None) -> None:
@@ -104,16 +103,6 @@ class Before:
                 return False
         self._told.append(said)
         return True
-
-    def hear(self, text: str) -> None:
-        """Note the memory that stands in a message: what repeats it is not news."""
-        if "/" in text or ".md#L" in text or "^" in text or "@" in text:
-            self._recalled.extend(filter(None, (frozenset(terms(line)) for line in recalled_lines(text))))
-
-    def is_recalled(self, text: str) -> bool:
-        """True for a text most of whose words stand together in memory that was shown."""
-        words = set(terms(text))
-        return bool(words) and any(len(words & line) >= 0.75 * len(words) for line in self._recalled)
 
     def meant(self, turn: Turn, own: set[str], chooses: bool) -> list[Heard]:
         """What a reply belongs to: for a choice the newest sentence with a word of it, else the last question or sentence.

@@ -60,7 +60,6 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
     for turn in turns:
         before.meet(turn.role, turn.name)
         if turn.role in ("user", "assistant"):
-            before.hear(turn.text)
             found = _of_person(turn, before) if turn.role == "user" else _of_assistant(turn, before)
             for each, sentence in found:
                 yield from _candidate(turn, each, sentence, before, owner)
@@ -168,7 +167,7 @@ def _candidate(
     day = turn.when.date() if turn.when else None
     text, period = dated(narrated(said, language, speaker, turn.role), language, day)
     text = _tidy(text)
-    if not text or before.is_recalled(text) or before.is_recalled(sentence.said) or not before.is_new(text):
+    if not text or not before.is_new(text):
         return
     names = names_in(fold(said), language, tuple(before.names))
     before.name(turn.number, names)

@@ -205,19 +205,6 @@ def _prose(lines: list[str]) -> str:
     return block
 
 
-def recalled_lines(text: str) -> Iterator[str]:
-    """The lines of a message that are memory: between tags that say so, in the grammar, or with a citation."""
-    inside = ""
-    for line in text.splitlines():
-        named = _TAG.match(line)
-        if named and re.search("memor|recall|context|fact", named[1], re.IGNORECASE):
-            inside = named[1].casefold()
-        elif inside and f"/{inside}" in line.casefold():
-            inside = ""
-        elif inside or _is_recalled(line[:500]):
-            yield line
-
-
 # -- sentences --------------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
@@ -141,6 +142,8 @@ def open_scratch() -> Iterator[Index]:
 def _open_if_sound(path: Path) -> Index | None:
     if path.is_symlink():
         path.unlink()  # SQLite would follow it out of the workspace
+    if path.exists() and not path.is_file():  # a folder, or a pipe that would keep a reader waiting
+        return None
     index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0, check_same_thread=False), path)
     try:
         if _is_sound(index):
@@ -202,7 +205,7 @@ def _open_frozen(path: Path, reason: str) -> Index:
 
 
 def _move_aside(path: Path) -> None:
-    """Take a broken index out of the way; only the newest such is kept."""
+    """Take a broken index away. It is derived and holds text, so it goes; what is no file was put there by somebody."""
     for name in (
         path.with_name(path.name + "-wal"),
         path.with_name(path.name + "-shm"),
@@ -212,7 +215,10 @@ def _move_aside(path: Path) -> None:
             name.unlink()
     _unseal(path)
     with suppress(FileNotFoundError):
-        path.replace(path.with_name("index.broken"))
+        if path.is_file() or path.is_symlink():
+            path.unlink()
+        else:
+            path.rename(path.with_name(f"{path.name}.{time.time_ns()}"))
 
 
 # -- proof ------------------------------------------------------------------------------------------------------------

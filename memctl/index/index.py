@@ -31,6 +31,9 @@ _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
 
 
+LEFTOVERS = 2  # `application_id` of a file that may still hold bytes of deleted rows
+
+
 class Known(NamedTuple):
     """What the index remembers of a page's file. `sha256` is empty for a page that could not be read."""
 
@@ -224,6 +227,8 @@ class Index:
         old = {row[0]: row for row in stored}
         gone = [row for key, row in old.items() if key not in rows or rows[key][:-2] != row]
         fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]
+        if gone and self.rows("PRAGMA application_id") == [(0,)]:
+            self._db.execute(f"PRAGMA application_id = {LEFTOVERS}")
         self._delete(gone)
         self._insert(fresh)
 

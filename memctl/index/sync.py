@@ -20,6 +20,7 @@ from ..notes.workspace import PageFile, Workspace
 from .heal import open_scratch, with_index
 from .index import Index, Known
 from .queries.entries import dump
+from .queries.forget import expunge, has_leftovers
 
 if TYPE_CHECKING:
     from .row import PageRows
@@ -337,7 +338,7 @@ class Verified:
 
 
 def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
-    """Bring the index up to date, or with `rebuild` start from an empty one.
+    """Bring the index up to date, or with `rebuild` start from an empty one; what was deleted leaves the file.
 
     LockBusy if another writer does not end, CannotWrite where the disk is full or read-only.
     """
@@ -350,6 +351,8 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
             raise report.obstacle
         if index.instead or (index.frozen and report.stale):
             raise CannotWrite(str(workspace.memory / "index.sqlite"), index.instead or index.frozen or "")
+        if has_leftovers(index):
+            expunge(index)
         return report
 
     return with_index(workspace, job)

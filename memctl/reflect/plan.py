@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..beliefs.belief import Belief
@@ -99,6 +101,10 @@ class Planner:
         """Plan every page."""
         if self._changes.is_empty and not propose:
             return
+        bearers = groupby(sorted(self._entities.values(), key=attrgetter("key")), attrgetter("key"))
+        for paths in ([each.path for each in group] for _, group in bearers):
+            if len(paths) > 1:
+                self.notes.append(f"{', '.join(paths)} bear one name, so only the first is written; merge them")
         replay = self.beliefs()
         self.pages(replay)
         self.lessons()

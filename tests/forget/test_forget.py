@@ -486,7 +486,6 @@ def test_what_hangs_below_stays(tmp_path: Path) -> None:
         "It poured",
         "just a remark",
         "After",
-        "| a | b |",
     }
 
 

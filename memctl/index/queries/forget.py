@@ -157,6 +157,11 @@ def is_unclean(index: Index) -> bool:
     return index.rows("PRAGMA application_id") == [(_UNCLEAN,)]
 
 
+def has_leftovers(index: Index) -> bool:
+    """True where rows were deleted whose bytes `expunge` has not taken out of the file yet."""
+    return index.rows("PRAGMA application_id") != [(0,)]
+
+
 def expunge(index: Index) -> str | None:
     """Leave no byte of deleted rows in the file and its log; None, or why that could not be done.
 

@@ -30,9 +30,9 @@ from memctl.index.queries.entries import Query, by_ids
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.recall import related
-from memctl.recall.pagerank import reach
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
+from memctl.recall.walk import reach
 
 TODAY = date(2025, 11, 30)
 SCRIPTS = ("en", "ru", "zh")
@@ -229,8 +229,8 @@ def _without_time(answer: Answer) -> dict[str, object]:
 
 WAYS: dict[str, Callable[[Asked], list[str]]] = {
     "direct hits only": direct,
-    "walk, .5, by score": walked(2),
-    "walk, .85, by score": walked(3),
+    "walk of two, by score": walked(2),
+    "walk of three, by score": walked(3),
     "--hops 2": shown(2),
     "--hops 3": shown(3),
 }

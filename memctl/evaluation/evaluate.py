@@ -185,9 +185,6 @@ class Evaluation:
     notes: list[str] = field(default_factory=list)
 
 
-# -- questions --------------------------------------------------------------------------------------------------------
-
-
 def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[LabelledQuestion]:
     """The questions of a file that are this workspace's and have gold; what is left out is counted."""
     kept: list[LabelledQuestion] = []
@@ -221,9 +218,6 @@ def read_questions(path: Path, workspace: str, counts: Counter[str]) -> list[Lab
         )
         raise Usage(f"{path}: {what}", 'label one: memctl eval --add "question" memory/2025-11-27.md#L12')
     return kept
-
-
-# -- the run ----------------------------------------------------------------------------------------------------------
 
 
 def evaluate(memory: OpenMemory, path: Path, options: EvalOptions) -> Evaluation:
@@ -390,9 +384,6 @@ def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> A
     return AskedOn(question.text, day, day)
 
 
-# -- figures ----------------------------------------------------------------------------------------------------------
-
-
 def _score(made: Evaluation, options: EvalOptions) -> None:
     """Means with intervals, over all questions and by type, at both levels; and what two configurations differ in."""
     for level, ranks_of in (("line", attrgetter("lines")), (made.place, attrgetter("places"))):
@@ -430,9 +421,6 @@ def _table(
         system, _, metric = key.partition("\n")
         table[system][metric] = interval
     return dict(table)
-
-
-# -- misses -----------------------------------------------------------------------------------------------------------
 
 
 def _explain_misses(made: Evaluation, searcher: Searcher, asked: Sequence[Configuration], options: EvalOptions) -> None:

@@ -61,9 +61,6 @@ class Difference(NamedTuple):
     same: int
 
 
-# -- ranks ------------------------------------------------------------------------------------------------------------
-
-
 def overlap(one: Citation, other: Citation) -> bool:
     """True when two citations share a line: gold `#L12` is found by a hit that cites `#L12-L14`, and the reverse."""
     return one.path == other.path and one.line <= other.end_line and other.line <= one.end_line
@@ -83,9 +80,6 @@ def rank_in(gold: Iterable[Hashable], found: Iterable[Hashable]) -> Ranks:
     for number, item in enumerate(found, 1):
         places.setdefault(item, number)
     return tuple(places.get(item) for item in gold)
-
-
-# -- metrics of one question ------------------------------------------------------------------------------------------
 
 
 def names(depths: Iterable[int]) -> list[str]:
@@ -113,9 +107,6 @@ def _ndcg(ranks: Sequence[int], gold: int) -> float:
     """One hit may cover several gold items at one rank, which no ideal ranking of single items does: hence the cap."""
     gain = math.fsum(1 / math.log2(rank + 1) for rank in ranks)
     return min(1.0, gain / math.fsum(1 / math.log2(n + 1) for n in range(1, min(gold, DEEP) + 1)))
-
-
-# -- means over questions ---------------------------------------------------------------------------------------------
 
 
 def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, Interval]:
@@ -151,9 +142,6 @@ def _ends(column: Sequence[int]) -> tuple[int, int]:
     """The 2.5th and the 97.5th percentile of sorted values."""
     tail = len(column) // 40
     return column[tail], column[-1 - tail]
-
-
-# -- two configurations -----------------------------------------------------------------------------------------------
 
 
 def compare(

@@ -62,13 +62,10 @@ def clean_question(text: str) -> str:
     asking = _choose(parts) or (_plain(parts) if wrapped or cleared or _instructs(parts) else "")
     if not asking and wrapped and message.strip():
         asking = message
-    found = _unlabelled(" ".join(asking.split()))
+    found = " ".join(asking.split())
     if not any(map(str.isalnum, found)):
         return text
     return found if wrapped else _with_things(found, text)
-
-
-# -- the message ------------------------------------------------------------------------------------------------------
 
 
 def _message(text: str) -> tuple[str, bool]:
@@ -79,7 +76,7 @@ def _message(text: str) -> tuple[str, bool]:
     tagged = _tagged(beside)
     if tagged is not None:
         return tagged, True
-    marked = _markup().sub(_as_role, _without_tags(beside))
+    marked = _markup().sub(_as_role, beside)
     turn = _last_turn(marked)
     return (turn, True) if turn is not None else (marked, marked != text)
 
@@ -133,19 +130,6 @@ def _tagged(text: str) -> str | None:
     return found if found.strip() else None
 
 
-def _without_tags(text: str) -> str:
-    """The text without what stands between tags (`<context>…</context>`) on lines of their own."""
-    if "</" not in text:
-        return text
-    for name in list(dict.fromkeys(re.findall(r"<([A-Za-z][\w-]{1,40})[^<>\n]{0,80}>", text)))[:40]:
-        end = text.rfind(f"</{name}>")
-        start = text.find(f"<{name}", 0, max(end, 0))
-        inside = end - start
-        if 0 <= start < end and (inside > 80 or "\n" in text[start:end]):
-            text = f"{text[:start]}\n\n{text[end + len(name) + 3 :]}"
-    return text
-
-
 @cache
 def _markup() -> re.Pattern[str]:
     """Marks of chat templates."""
@@ -194,9 +178,6 @@ def _last_turn(text: str) -> str | None:
     return before if before.strip() else "\n\n".join(said for who, said in turns)
 
 
-# -- running text -----------------------------------------------------------------------------------------------------
-
-
 @cache
 def _not_prose() -> re.Pattern[str]:
     """A line of a quotation, a mail's head, a list of fields or code that `is_machine_line` leaves open."""
@@ -229,7 +210,7 @@ def _prose(text: str) -> tuple[list[str], bool]:
         for line in lines
     ]
     said = [number for number, line in enumerate(kept) if _speaker().match(line)]
-    if len(said) >= _SPEAKERS and not _are_fields(kept, said):
+    if len(said) >= _SPEAKERS:
         between = range(said[0], said[-1] + 1)
         spoken = ["" if number in between else line for number, line in enumerate(kept)]
         if any(asks(s) for part in _parts(spoken) for s in part) or any(map(str.strip, spoken)):
@@ -237,12 +218,6 @@ def _prose(text: str) -> tuple[list[str], bool]:
         else:  # all of it is a talk: the last line that asks, without its speaker
             kept = [_speaker().sub("", line, count=1) for line in kept]
     return kept, sum(map(bool, map(str.strip, kept))) < sum(map(bool, map(str.strip, text.split("\n"))))
-
-
-def _are_fields(lines: Sequence[str], said: Sequence[int]) -> bool:
-    """True where most lines with a colon are rules of a prompt ("Tone: friendly"), each with another name."""
-    names = [lines[number].partition(":")[0].strip().casefold() for number in said]
-    return len(set(names)) == len(names) and len(names) > 2 * _SPEAKERS
 
 
 def _outside_fences(lines: Sequence[str]) -> list[str]:
@@ -279,9 +254,6 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|«[^»\n]{1,300}
 def _joined(sentences: Sequence[str]) -> str:
     """Sentences as one text; Chinese ones without a space between."""
     return "".join(one + ("" if one.endswith(("。", "！", "？")) else " ") for one in sentences).strip()
-
-
-# -- what asks --------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -386,18 +358,6 @@ def _plain(parts: Sequence[_Part]) -> str:
     text = _joined(plain[-1]) if plain else ""
     return text if len(text) <= _WHOLE else ""
 
-
-def _unlabelled(text: str) -> str:
-    """The text without `Question:` before it."""
-    for label in _all("asker"):
-        if text[: len(label)].casefold() == label and label not in _all("not a label"):
-            rest = text[len(label) :].lstrip()
-            if rest[:1] in (":", "：") and rest[1:].strip():
-                return rest[1:].strip()
-    return text
-
-
-# -- what "this" means ------------------------------------------------------------------------------------------------
 
 _PASTE = 1_000  # characters of a paste; a longer one has too many things in it
 _MOST_THINGS = 12

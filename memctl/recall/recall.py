@@ -147,9 +147,6 @@ def recall_in(memory: OpenMemory, query: Query, *, k: int = 10, history: bool = 
     return recall_in(memory, query, k=k, history=history)
 
 
-# -- query ------------------------------------------------------------------------------------------------------------
-
-
 class _Request(NamedTuple):
     """A question on its way through recall; `about` is what the names of its filter stand for."""
 
@@ -203,9 +200,6 @@ def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[
     return found, warnings
 
 
-# -- search -----------------------------------------------------------------------------------------------------------
-
-
 def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapping[int, Found]:
     """The best `width` that words and vectors find, with the slot that is asked for; where there are no words to look for, the newest.
 
@@ -257,9 +251,6 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
     return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
 
-# -- truth ------------------------------------------------------------------------------------------------------------
-
-
 class _Judged(NamedTuple):
     """What was found and may be shown, with the verdict on it and on what replaced it; `asked`: what may have, in words."""
 
@@ -277,9 +268,6 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
     entries |= by_ids(index, passing(index, found.keys() - entries.keys(), request.condition))
     shown = {i: e for i, e in entries.items() if i in found and not (query.public and e.private)}
     return _Judged(found, shown, judge(index, shown.values(), request.day, query.as_of, whole=request.history))
-
-
-# -- rank -------------------------------------------------------------------------------------------------------------
 
 
 def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
@@ -393,9 +381,6 @@ def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]
     """What was written in the time asked for, then what is only about it; the newest of each first."""
     day = candidate.day
     return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
-
-
-# -- hits -------------------------------------------------------------------------------------------------------------
 
 
 def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Hit]:

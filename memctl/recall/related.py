@@ -31,8 +31,8 @@ from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
 from .answer import public_answer
 from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of, with_beliefs
-from .pagerank import Graph, Reached, below_replacement, hub_limit, in_turn, personalized_pagerank, reach
 from .rank import Found, Ranked, order
+from .walk import Graph, Reached, below_replacement, hub_limit, in_turn, reach
 
 _SEEDS = 10
 _MOST = 100  # lines of one name that are fetched: a name with more gives each of them next to nothing
@@ -125,7 +125,7 @@ class Web:
         """Look so far around the seeds: their names and the lines with those; for three hops, once more from the likeliest."""
         self._add(naming_lines(self._index, seeds, self._known_by_then))
         for hop in range(2, hops + 1):
-            edge = seeds if hop == 2 else personalized_pagerank(self.graph, seeds, 0.85, rounds=2)
+            edge = {**seeds, **({} if hop == 2 else {each.line: each.score for each in reach(self.graph, seeds, 2)})}
             chosen = sorted((line for line in edge if line in self.lines), key=lambda line: (-edge[line], line))
             self._name(chosen[:_WIDEST])
             self._widen(dict.fromkeys(name for line in chosen[:_WIDEST] for name in sorted(self.on[line])))

@@ -304,33 +304,33 @@ def _complete(index: Index, term: str, heard: bool) -> list[str]:
 
 def _sounding_alike(index: Index, term: str) -> list[str]:
     """Terms in the other script that sound like this one."""
-    from ..language.phonetic import other_script_prefixes, sounds_alike
+    from ..language.phonetic import sounds_alike
 
     if len(term) < (3 if is_cyrillic(term) else 4):
         return []
-    under = (token for start in other_script_prefixes(term) for token in completions(index, start, _HEARD))
-    found = [
-        token for token in dict.fromkeys(under) if is_cyrillic(token) != is_cyrillic(term) and sounds_alike(term, token)
-    ]
+    heard = _heard(index, term)
+    found = [t for t in heard if is_cyrillic(t) != is_cyrillic(term) and sounds_alike(term, t)]
     return sorted(found, key=lambda token: abs(len(token) - len(term)))[:_COMPLETIONS]
 
 
 def _in_latin(index: Index, held: Sequence[str]) -> list[Expansion]:
     """Latin words that sound exactly like a Cyrillic one which stands somewhere too: both were written."""
-    found: list[Expansion] = []
     cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
     if not cyrillic:
-        return found
-    from ..language.phonetic import latin, other_script_prefixes, phonetic_key
+        return []
+    from ..language.phonetic import latin, phonetic_key
 
-    for term in cyrillic[:_MOST_GUESSES]:
-        under = (
-            token
-            for start in other_script_prefixes(term)[:_FEW_BEGINNINGS]
-            for token in completions(index, start, _HEARD)
-        )
-        same = (
-            token for token in dict.fromkeys(under) if token.isascii() and phonetic_key(token) == phonetic_key(term)
-        )
-        found += [((token,), (term,)) for token in same if abs(len(token) - len(latin(term))) <= 2]
-    return found
+    return [
+        ((token,), (term,))
+        for term in cyrillic[:_MOST_GUESSES]
+        for token in _heard(index, term, _FEW_BEGINNINGS)
+        if token.isascii() and phonetic_key(token) == phonetic_key(term) and abs(len(token) - len(latin(term))) <= 2
+    ]
+
+
+def _heard(index: Index, term: str, beginnings: int | None = None) -> dict[str, None]:
+    """Terms of the store under the beginnings that this one may have in the other script."""
+    from ..language.phonetic import other_script_prefixes
+
+    starts = other_script_prefixes(term)[:beginnings]
+    return dict.fromkeys(token for start in starts for token in completions(index, start, _HEARD))

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memctl.recall.pagerank import Graph, damping, hub_limit, in_turn, name_idf, personalized_pagerank, reach
+from memctl.recall.walk import Graph, hub_limit, in_turn, name_idf, reach
 
 # 1 –a– 2 –b– 3 –c– 4, and 5 beside 2 on a.
 CHAIN = Graph({1: ["a"], 2: ["a", "b"], 3: ["b", "c"], 4: ["c"], 5: ["a"]}, {"a": 3, "b": 2, "c": 2}, 5)
 
 
 def test_a_step_by_hand() -> None:
-    """One round from line 1: all of it comes to `a`, which stands on three lines."""
-    found = personalized_pagerank(CHAIN, {1: 2.0}, 0.5, rounds=1)
-    assert found == pytest.approx({1: 0.75 + 0.25 / 3, 2: 0.25 / 3, 5: 0.25 / 3})
-    again = personalized_pagerank(CHAIN, {1: 2.0}, 0.5, rounds=2)
+    """From line 1 all of it comes to `a`, which stands on three lines; from 2 on it parts by how rare the names are."""
+    found = {each.line: each.score for each in reach(CHAIN, {1: 2.0}, 3)}
     a, b = name_idf(3, 5), name_idf(2, 5)
-    assert again[3] == pytest.approx(0.25 / 3 * b / (a + b) * 0.25 / 2)
+    assert found == pytest.approx({2: 1 / 3, 5: 1 / 3, 3: 1 / 3 * b / (a + b) / 2})
 
 
 def test_the_way_and_the_hops() -> None:
@@ -58,7 +55,7 @@ def test_a_hub_leads_nowhere() -> None:
 def test_nothing_to_start_from() -> None:
     """No seeds, seeds that are not in the graph or weigh nothing: nothing is found."""
     for seeds in ({}, {99: 1.0}, {1: 0.0}):
-        assert reach(CHAIN, seeds, 3) == [] and personalized_pagerank(CHAIN, seeds, 0.85) == {}
+        assert reach(CHAIN, seeds, 3) == []
 
 
 def test_turns() -> None:
@@ -75,15 +72,6 @@ def graphs(draw: st.DrawFn) -> tuple[Graph, dict[int, float]]:
     borne = {name: draw(st.integers(0, 60)) for name in "abcdefgh"}
     seeds = draw(st.dictionaries(st.sampled_from(sorted(lines) or [0]), st.floats(0.01, 10), max_size=5))
     return Graph(lines, borne, draw(st.integers(1, 2000))), seeds
-
-
-@given(graphs(), st.sampled_from([0.5, 0.85]), st.integers(0, 20))
-def test_nothing_is_lost(made: tuple[Graph, dict[int, float]], step: float, rounds: int) -> None:
-    """The walker is always somewhere: shares are not negative and add up to 1."""
-    graph, seeds = made
-    found = personalized_pagerank(graph, seeds, step, rounds)
-    assert all(share > 0 for share in found.values())
-    assert math.isclose(math.fsum(found.values()), 1.0, abs_tol=1e-9) or not seeds or not graph.lines
 
 
 @given(graphs(), st.integers(2, 3), st.randoms(use_true_random=False))
@@ -109,8 +97,3 @@ def test_every_way_is_one(made: tuple[Graph, dict[int, float]], hops: int) -> No
         for at, name in enumerate(names):
             assert name in graph.lines[int(lines[at])] and name in graph.lines[int(lines[at + 1])]
             assert graph.document_frequency[str(name)] <= limit
-
-
-def test_farther_walks_go_on_longer() -> None:
-    """.5 for two hops, .85 for three."""
-    assert (damping(2), damping(3)) == (0.5, 0.85)

@@ -1,8 +1,8 @@
-"""Personalized PageRank: what belongs to an answer without sharing its words, by the names that lines have in common.
+"""A walk: what belongs to an answer without sharing its words, by the names that lines have in common.
 
 Lines and names make a graph of two sides. A walker starts at a hit, goes to one of its names (the rarer, the likelier),
-from there to any line with that name, and starts again now and then; where it stays often is related. A name on very many
-lines leads nowhere in particular, so no walk goes through it.
+from there to any line with that name, and on; where it comes to often is related. A name on very many lines leads nowhere
+in particular, so no walk goes through it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import NamedTuple, TypeVar
 
 from .rank import Ranked
 
-_ROUNDS = 10  # of two steps each: line to name, name to line
 _FEW, _SHARE = 50, 0.05
 _ASKED = 0.1
 _TURNS = (0, 0, 1, 0, 1)
@@ -55,11 +54,6 @@ def name_idf(document_frequency: int, total: int) -> float:
     return math.log(1 + total / max(1, document_frequency))
 
 
-def damping(hops: int) -> float:
-    """How likely each step goes on instead of starting again: more where it may go further."""
-    return 0.5 if hops <= 2 else 0.85
-
-
 class _Sides(NamedTuple):
     """The graph without its hubs, in a fixed order: names of a line with their share, lines of a name, the share of each."""
 
@@ -87,75 +81,32 @@ def _sides(graph: Graph) -> _Sides:
     return _Sides(names, lines, {name: 1 / frequency[name] for name in lines})
 
 
-def personalized_pagerank(
-    graph: Graph, seeds: Mapping[int, float], step: float, rounds: int = _ROUNDS
-) -> dict[int, float]:
-    """How much of the walk each line gets; all together 1, unless there are no seeds in the graph.
+def reach(graph: Graph, seeds: Mapping[int, float], hops: int) -> list[Reached]:
+    """The lines within so many hops of the seeds, best first; the seeds themselves (one hop) are left out.
 
-    What leaves the part of the store that the graph shows, or ends on a line without names, starts again.
+    A line has what comes to it over all of its shortest ways, and names the likeliest of them.
     """
-    return _rank_lines(_sides(graph), _shares(graph, seeds), step, rounds)
-
-
-def _shares(graph: Graph, seeds: Mapping[int, float]) -> dict[int, float]:
-    kept = {line: weight for line, weight in sorted(seeds.items()) if line in graph.lines and weight > 0}
-    whole = math.fsum(kept.values())
-    return {line: weight / whole for line, weight in kept.items()}
-
-
-def _rank_lines(sides: _Sides, start: Mapping[int, float], step: float, rounds: int) -> dict[int, float]:
-    going = step * step  # two steps lead from line to line
-    mass = dict(start)
-    for _ in range(rounds if start else 0):
-        met = dict.fromkeys(sides.lines, 0.0)
-        for line, amount in mass.items():
-            for name, share in sides.names[line]:
-                met[name] += amount * share
-        arrived = dict.fromkeys(sides.names, 0.0)
-        for name, amount in met.items():
-            if amount:
-                part = going * amount * sides.each[name]
-                for line in sides.lines[name]:
-                    arrived[line] += part
-        again = 1 - math.fsum(arrived.values())
-        for line, share in start.items():
-            arrived[line] += again * share
-        mass = arrived
-    return {line: amount for line, amount in mass.items() if amount}
-
-
-def reach(graph: Graph, seeds: Mapping[int, float], hops: int, rounds: int = _ROUNDS) -> list[Reached]:
-    """The lines within so many hops of the seeds, best first; the seeds themselves (one hop) are left out."""
     sides = _sides(graph)
-    start = _shares(graph, seeds)
-    ways = _ways(sides, start, hops)
-    mass = _rank_lines(sides, start, damping(hops), rounds)
-    found = [
-        Reached(line, mass.get(line, 0.0), (len(path) + 1) // 2, path) for line, path in ways.items() if len(path) > 1
-    ]
-    return sorted(found, key=lambda each: (-round(each.score, 12), each.hops, each.line))
-
-
-def _ways(sides: _Sides, start: Mapping[int, float], hops: int) -> dict[int, tuple[int | str, ...]]:
-    """The likeliest of the shortest ways to every line within reach."""
-    ways: dict[int, tuple[int | str, ...]] = {line: (line,) for line in start}
-    edge = dict(start)
-    for _ in range(hops - 1):
-        through: dict[str, tuple[float, int]] = {}
-        for line in sorted(edge):
+    edge = {line: weight for line, weight in sorted(seeds.items()) if line in graph.lines and weight > 0}
+    whole = math.fsum(edge.values())
+    edge = {line: weight / whole for line, weight in edge.items()}
+    ways: dict[int, tuple[int | str, ...]] = {line: (line,) for line in edge}
+    found: list[Reached] = []
+    for hop in range(2, hops + 1):
+        met: dict[str, list[tuple[float, int]]] = {}
+        for line, amount in sorted(edge.items()):
             for name, share in sides.names[line]:
-                chance = edge[line] * share
-                if name not in through or chance > through[name][0]:
-                    through[name] = (chance, line)
-        fresh: dict[int, tuple[float, str]] = {}
-        for name, (chance, _) in sorted(through.items()):
+                met.setdefault(name, []).append((amount * share, -line))
+        come: dict[int, list[tuple[float, str]]] = {}
+        for name, parts in sorted(met.items()):
             for line in sides.lines[name]:
-                value = chance * sides.each[name]
-                if line not in ways and (line not in fresh or value > fresh[line][0]):
-                    fresh[line] = (value, name)
-        ways |= {line: (*ways[through[name][1]], name, line) for line, (_, name) in fresh.items()}
-        edge = {line: value for line, (value, _) in fresh.items()}
-    return ways
+                if line not in ways:
+                    come.setdefault(line, []).append((math.fsum(part for part, _ in parts) * sides.each[name], name))
+        edge = {line: math.fsum(part for part, _ in parts) for line, parts in come.items()}
+        fresh = {line: max(parts, key=lambda part: part[0])[1] for line, parts in come.items()}
+        ways |= {line: (*ways[-max(met[name])[1]], name, line) for line, name in fresh.items()}
+        found += [Reached(line, edge[line], hop, ways[line]) for line in fresh]
+    return sorted(found, key=lambda each: (-round(each.score, 12), each.hops, each.line))
 
 
 def in_turn(near: Sequence[T], far: Sequence[T]) -> list[T]:

@@ -104,7 +104,9 @@ class Planner:
         bearers = groupby(sorted(self._entities.values(), key=attrgetter("key")), attrgetter("key"))
         for paths in ([each.path for each in group] for _, group in bearers):
             if len(paths) > 1:
-                self.notes.append(f"{', '.join(paths)} bear one name, so only the first is written; merge them")
+                self.notes.append(
+                    f"{', '.join(sorted(paths))} bear one name, so only one of them is written; merge them"
+                )
         replay = self.beliefs()
         self.pages(replay)
         self.lessons()

@@ -52,7 +52,7 @@ def test_words_that_were_taken_back_leave_the_index(tmp_path: Path) -> None:
 
 
 def test_pages_that_bear_one_name_are_told(tmp_path: Path) -> None:
-    """Reflect writes the first, and says so."""
+    """Reflect writes one of them, and says so."""
     facts = "".join(f"- W @Atlas: Part {number} is ready\n" for number in range(4))
     pages = {"bank/entities/Atlas.md": "# Atlas\n", "bank/entities/atlas.md": "# atlas\n"}
     root = write_pages(tmp_path, pages | {"memory/2025-11-01.md": f"# x\n\n## Retain\n\n{facts}"}).root

@@ -56,12 +56,13 @@ RULES: dict[str, Measured] = {
     "another view": Measured(10, 12),
     "same topic": Measured(97, 187),
     "model": Measured(0, 0),
-    # replacement and conflict: what was found in LoCoMo and BEAM, `python bench/replacement.py --real WORKSPACE…`; where
-    # nothing was found, nothing is known, and all of them ask
+    # replacement and conflict: what was found in LoCoMo and BEAM, `python bench/replacement.py --real WORKSPACE…`, and in
+    # fixtures/workspace; where nothing was found, nothing is known, and all of them ask. ("value" between facts, in an older
+    # and stricter form, was right 20 times of 20 in tests/data/unseen.)
     "replaced: ended": Measured(0, 3),
-    "replaced: value": Measured(0, 0),
-    "replaced: alike": Measured(0, 0),
-    "replaced: change": Measured(2, 26),
+    "replaced: value": Measured(0, 1),
+    "replaced: alike": Measured(2, 6),
+    "replaced: change": Measured(3, 30),
     "replaced: topic": Measured(0, 0),
     "replaced: kind": Measured(0, 0),
     "replaced: hearsay": Measured(0, 1),

@@ -71,12 +71,13 @@ class Replaced(NamedTuple):
     """Two lines about one thing: the newer one replaces the older, cancels it, or cannot hold beside it.
 
     `judgement.kind` is "replacement" (verdicts "replaces", "cancels") or "conflict" (verdict "disagrees"); its tier says
-    whether that is certain or to be asked.
+    whether that is certain or to be asked. Of several older lines the nearest is meant.
     """
 
     older: Row
     newer: Row
     judgement: Judgement
+    nearness: float = 1.0
 
 
 def replaced_since(
@@ -94,7 +95,7 @@ def replaced_since(
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
     finder.read(fresh)
-    found: list[_WordPair] = []
+    found: list[Replaced] = []
     for done, entry in enumerate(fresh):
         found += finder.older(entry)
         memory.progress(done + 1, len(fresh))
@@ -113,17 +114,17 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     newer: dict[int, Row] = {}
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
-    found: list[_WordPair] = []
+    found: list[Replaced] = []
     for entry in newer.values():
         found += finder.older(entry)
     standing = _standing(memory, found)
     near = {pair[:2] for pair in _nearest(standing, _AS_NEAR)}
-    best: dict[int, _WordPair] = {}
+    best: dict[int, Replaced] = {}
     for pair in sorted(standing, key=lambda pair: _place(pair.newer)):
         known = best.get(pair.older.id)
-        if pair[:2] in near and (known is None or pair.change.nearness >= _AS_NEAR * known.change.nearness):
+        if pair[:2] in near and (known is None or pair.nearness >= _AS_NEAR * known.nearness):
             best[pair.older.id] = pair
-    return {entry.id: best[entry.id].replaced for entry in wanted if entry.id in best}
+    return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
 def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
@@ -158,19 +159,6 @@ def orders(pair: Replaced, met: float = 1.0) -> bool:
 
 
 # -- finding ----------------------------------------------------------------------------------------------------------
-
-
-class _WordPair(NamedTuple):
-    """A pair that the words put together, before truth has said whether both stand."""
-
-    older: Row
-    newer: Row
-    change: PairJudgement
-
-    @property
-    def replaced(self) -> Replaced:
-        """The pair as other rooms see it."""
-        return Replaced(self.older, self.newer, self.change.judgement)
 
 
 def _place(entry: Row) -> tuple[str, str, int]:
@@ -219,7 +207,7 @@ class _Finder:
                 self._keys[name] = keys_of(self._index, name)
         return tuple(dict.fromkeys(key for name in filter(None, entry.names.split("\n")) for key in self._keys[name]))
 
-    def older(self, entry: Row) -> list[_WordPair]:
+    def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
         if not statement or not _speaks(entry) or is_machine(statement.speaker) or not (wanted := _leading(statement)):
@@ -241,7 +229,8 @@ class _Finder:
             change = self._changed(other, entry, weight)
             if before and change:
                 trusted = before.trusted and statement.trusted
-                made.append(_WordPair(other, entry, change if trusted else _doubted(change)))
+                judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
+                made.append(Replaced(other, entry, judgement, change.nearness))
         return made
 
     def _changed(self, older: Row, newer: Row, weight: Weight) -> PairJudgement | None:
@@ -305,11 +294,6 @@ class _Finder:
         return bool(self._changed(older, newer, weight))
 
 
-def _doubted(change: PairJudgement) -> PairJudgement:
-    """A line from outside asks, whatever the rule."""
-    return change._replace(judgement=change.judgement._replace(tier=Tier.ASKED))
-
-
 def _leading(statement: Statement) -> list[str]:
     """Search terms that lead to earlier lines which a line may replace; none for a note that can replace nothing."""
     marked = {"now", "change", "new", "ended", "cancelled", "denied"}
@@ -342,7 +326,7 @@ def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
 # -- which of them stand ----------------------------------------------------------------------------------------------
 
 
-def _standing(memory: OpenMemory, found: Sequence[_WordPair]) -> list[_WordPair]:
+def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
     """Those pairs of which both sides hold today, and that no line has settled."""
     index, today = memory.index, memory.today
     entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
@@ -350,15 +334,14 @@ def _standing(memory: OpenMemory, found: Sequence[_WordPair]) -> list[_WordPair]
         return []
     verdict = judge(index, entries.values(), today, whole=False)
     found = [pair for pair in found if _hold(pair, verdict, today)]
-    kept = {pair[:2] for pair in unsettled(index, [pair.replaced for pair in found])}
-    return [pair for pair in found if pair[:2] in kept]
+    return unsettled(index, found)
 
 
-def _hold(pair: _WordPair, verdict: Validities, today: date) -> bool:
+def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
-    told = stands if pair.change.judgement.kind == "replacement" else newer.holds(today)
+    told = stands if pair.judgement.kind == "replacement" else newer.holds(today)
     return older.holds(today) and told
 
 
@@ -389,20 +372,18 @@ def _is_evidence(pair: Replaced, ledger: Mapping[str, set[str]]) -> bool:
     return any("stated" in one and "weighed" in other for one, other in (sides, sides[::-1]))
 
 
-def _nearest(found: Iterable[_WordPair], part: float = 1.0) -> list[Replaced]:
+def _nearest(found: Iterable[Replaced], part: float = 1.0) -> list[Replaced]:
     """Of the earlier lines that one may replace, the nearest; of two as near, the newer. With a `part`, all that are so near."""
-    best: dict[int, _WordPair] = {}
+    best: dict[int, Replaced] = {}
     held = list(found)
     for pair in held:
         known = best.get(pair.newer.id)
         if known is None or _rank(pair) > _rank(known):
             best[pair.newer.id] = pair
-    if part < 1:
-        kept = [pair for pair in held if pair.change.nearness >= part * best[pair.newer.id].change.nearness]
-    else:
-        kept = list(best.values())
-    return [pair.replaced for pair in kept]
+    if part == 1:
+        return list(best.values())
+    return [pair for pair in held if pair.nearness >= part * best[pair.newer.id].nearness]
 
 
-def _rank(pair: _WordPair) -> tuple[float, tuple[str, str, int]]:
-    return round(pair.change.nearness, 6), _place(pair.older)
+def _rank(pair: Replaced) -> tuple[float, tuple[str, str, int]]:
+    return round(pair.nearness, 6), _place(pair.older)

@@ -36,6 +36,7 @@ _WEIGHT = {
     "trust": 0.1,
 }
 """What an answer to each kind is worth beside its age and its names."""
+_ALIKE = 0.2  # where a word that both lines share, or somebody else, is all that tells of a change
 _HALF_LIFE = 30  # days in which a question loses half of what its youth is worth
 _CORE = 0.5  # for lines about whom every context begins with
 _DOUBLING = 0.1  # for each doubling of the lines that name them, and of how often its lines were recalled
@@ -195,7 +196,8 @@ class _Weights(NamedTuple):
         asked = _DOUBLING * log2(1 + sum(self.recalled.get(side.ref, 0) for side in question.sides))
         weighty = max((side.importance or 0 for side in question.sides), default=0)
         core = _CORE if keys & self.core else 0
-        return round(_WEIGHT[question.kind] + youth + known + asked + core + weighty * _IMPORTANT, 4)
+        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else _WEIGHT[question.kind]
+        return round(kind + youth + known + asked + core + weighty * _IMPORTANT, 4)
 
 
 def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:

@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants clean
+.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -86,6 +86,12 @@ mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the pro
 	$(RUN)/mutmut run
 	$(RUN)/mutmut results
 
+sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/sbom.json
+	$(PYTHON) -m venv .venv-sbom
+	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7,<8'
+	mkdir -p build
+	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
+
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-sbom mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -37,6 +37,8 @@ class FolderWatch:
 
                 system = ctypes.CDLL(None, use_errno=True)
                 self._add = system.inotify_add_watch
+                self._add.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32]
+                system.inotify_init1.argtypes = [ctypes.c_int]
                 self._fd = system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         self._armed = False
 

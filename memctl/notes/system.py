@@ -157,10 +157,17 @@ def _renaming() -> Any:
 
     name, _, _, numbers = _RENAMES[sys.platform]
     library = ctypes.CDLL(None, use_errno=True)
+    folder, path, flags = ctypes.c_int, ctypes.c_char_p, ctypes.c_uint
+    types: list[Any] = [path, path, flags] if sys.platform == "darwin" else [folder, path, folder, path, flags]
     if hasattr(library, name):
-        return getattr(library, name)
+        call = getattr(library, name)
+        call.argtypes = types
+        return call
     number = numbers.get(os.uname().machine) if sys.platform != "win32" else None
-    return (lambda *words: library.syscall(number, *words)) if number else None
+    if number is None:
+        return None
+    library.syscall.argtypes, library.syscall.restype = [ctypes.c_long, *types], ctypes.c_long
+    return lambda *words: library.syscall(number, *words)
 
 
 # -- open files -------------------------------------------------------------------------------------------------------

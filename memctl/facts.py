@@ -139,3 +139,12 @@ class Fact:
 def is_trusted(source: str | None) -> bool:
     """False for `tool`, `web` and `import` origins (with or without `:name`); the owner's own lines are trusted."""
     return (source or "").partition(":")[0] not in UNTRUSTED
+
+
+def said_as(source: str | None, speaker: str | None, as_user: bool = False) -> str | None:
+    """The origin of a line that `speaker` hands in, None for the owner: a program never speaks as somebody trusted more
+    than it is, unless the owner lets it speak as the user."""
+    allowed = ("agent", "llm", *UNTRUSTED, *(("user",) if as_user else ()))
+    if speaker is None or (source or "").partition(":")[0] in allowed:
+        return source
+    return speaker

@@ -100,14 +100,15 @@ class Memory(OpenMemory):
         """Write facts down in the log of `day` (today's); they are on disk when it returns.
 
         `attributes` are those of the grammar by their long or short names (markdown/attributes.py): confidence=0.9,
-        key="city", until="2026-01-01". `said_by` is the source of facts that name none.
+        key="city", until="2026-01-01". `said_by` is the program that hands them in, None the owner: it is the source of
+        facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
         from .language.flags import day_of
-        from .retain.retain import read_facts, retain
+        from .retain.retain import as_said, read_facts, retain
 
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
         facts = read_facts(given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes)
-        facts = [fact if fact.source else replace(fact, source=said_by) for fact in facts]
+        facts = as_said(self, facts, said_by) if said_by else facts
         on = day_of("--date", day, self.today) or self.today
         return retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
 

@@ -18,6 +18,7 @@ from ..errors import MemctlError, NothingFound, OutsideWorkspace, Refused, Usage
 from ..facts import Fact, Kind, is_trusted
 from ..hits import Hit, hit_json
 from ..index.rows import rows_of
+from ..language.analyzer import query_terms
 from ..language.names import slug
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
@@ -27,6 +28,7 @@ from ..markdown.lines import Role, split_lines
 from ..markdown.page import live_blocks, open_end, parse_page
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
+from ..retain.retain import as_said
 from .brackets import COMMANDS, Command, read_reply
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 MOST = 32  # commands of one reply that are done
 _MOST_REPLY = 4 * 1024 * 1024  # characters
 _HITS, _HIT_TOKENS = 5, 800
+_FEWEST, _MOST_LINES = 4, 200  # words of a document's line that is compared with what came from outside; such lines
 _MOST_READ = 8_000  # characters of a document; about two thousand tokens
 _PLACEHOLDER = re.compile(r"[.…\s]*|\.\.\.|<[\w .…]{1,40}>|TEXT|VALUE|KEY")
 
@@ -129,7 +132,7 @@ class _Actor:
 
     def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
-        kept = self._memory.retain(fact, dry_run=self._may.dry_run)
+        kept = self._memory.retain(fact, said_by="agent", dry_run=self._may.dry_run)
         (one,) = kept.kept
         done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
         notes += list(kept.warnings)
@@ -179,6 +182,9 @@ class _Actor:
         path = self._place(values.get("folder", ""), _required(command, "name"))
         source, notes = _source(values.get("source"))
         content = prepared(_required(command, "content"))
+        if is_trusted(source):
+            compared = [line for line in content.split("\n") if len(query_terms(line)) >= _FEWEST][:_MOST_LINES]
+            as_said(self._memory, [Fact(Kind.NOTE, line) for line in compared], "agent")
         before, added = self._write(path, _title(values["name"]), content, source)
         done = "stood there already" if not added else "added to" if before else "saved"
         if self._may.dry_run and added:

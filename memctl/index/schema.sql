@@ -66,6 +66,9 @@ CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest
 CREATE VIEW trusted AS SELECT * FROM live WHERE origin NOT IN ('tool', 'web', 'import')
     AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%';
 
+-- Live lines that came from outside.
+CREATE VIEW outside AS SELECT * FROM live WHERE id NOT IN (SELECT id FROM trusted);
+
 -- Facts where they were told; the heads of beliefs in bank/opinions.md repeat such lines.
 CREATE VIEW told AS SELECT * FROM live WHERE role = 'fact' AND page IS NOT (SELECT id FROM page WHERE path = 'bank/opinions.md');
 

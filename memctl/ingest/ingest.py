@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from ..errors import MemctlError, Usage
-from ..facts import Fact
+from ..facts import Fact, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.public import private_entries
@@ -197,6 +197,7 @@ def ingest_exchange(
     notes = Notes("openai", "utf-8")
     said = [Turn("user", user, 1, 1, now), Turn("assistant", assistant, 1, 1, now)]
     run = _IngestRun(memory, IngestOptions(llm=False), TranscriptSource([], "", now.date()), seconds, notes)
+    run.speaker = "agent"
     return run.finish(run.candidates(numbered(said, notes)), apply)
 
 
@@ -225,6 +226,7 @@ class _IngestRun:
         self.today = memory.today
         self.warnings: list[str] = []
         self.complete = True
+        self.speaker: str | None = None  # the program that says what the user said
         self._ask_model = options.llm and bool(memory.workspace.settings.llm)
         self._filter = CandidateFilter(options.least)
         self._found: list[Proposed] = []
@@ -330,7 +332,9 @@ class _IngestRun:
 
     def _source(self, role: str, line: int) -> str:
         """`user:chat.jsonl#L12`: what a person said, the agent, or a tool, and where that can be read again."""
+        as_user = self.memory.workspace.settings.may_speak_as_user
         origin = {"user": "user", "assistant": "agent"}.get(role, "tool")
+        origin = said_as(origin, self.speaker, as_user) or origin
         return f"{origin}:{self.source.name}#L{line}" if self.source.name else origin
 
     def _day(self, turn: Turn) -> date:

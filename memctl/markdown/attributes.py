@@ -167,7 +167,7 @@ ATTRIBUTES = (
     Attribute("corrects", "corrects", "corrects", "ID", "f-1a2b3c4d", _id, "What was never true.", many=True),
     Attribute("by", "by", "by", "ID", "f-1a2b3c4d", _id, "The line that does so in place of this one."),
     Attribute("settles", "settles", "settles", "ID", "q-1a2b3c4d", _id, "The question of `memctl review` that it answers.", many=True),
-    Attribute("src", "source", "source", "SRC", "web:example.com", _origin, "user, agent, llm, tool, web or import, with :name.", tool="user, agent, tool, web, import; or with :name [agent]", reply=True),
+    Attribute("src", "source", "source", "SRC", "web:example.com", _origin, "user, agent, llm, tool, web or import, with :name.", tool="agent, tool, web, import; or with :name [agent]", reply=True),
     Attribute("cue", "cues", "cue", "TEXT", '"short answers, not essays"', _word, "Other words to find it by; never shown.", many=True, hidden=True),
     Attribute("ttl", "ttl", "ttl", "SPAN", "90d", _span, "Forget after that long: 90d.", reply=True),
     Attribute("private", "private", "private", "", "", _flag, "Never leaves this machine through a server.", hidden=True, tool="Never shown here again", reply=True),

@@ -22,7 +22,7 @@ class Settings(NamedTuple):
     `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
     memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
     `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
-    kept that have none of their own.
+    kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
     `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long.
     """
 
@@ -42,6 +42,7 @@ class Settings(NamedTuple):
     llm_seconds: float = 30.0
     record: bool = False
     ttl: tuple[tuple[str, str], ...] = ()
+    may_speak_as_user: bool = False
 
 
 def read_settings(path: Path) -> Settings:
@@ -127,6 +128,9 @@ KEYS: dict[str, dict[str, Key]] = {
         "budget": Key("budget", _whole(256, 10_000_000), "is a whole number of tokens, at least 256", "tokens of a context"),
         "pinned": Key("pinned", _are_texts, 'is a list of pages, such as ["USER.md"]', "pages of the core beside memory.md", tuple),
         "counter": Key("counter", _is_name, 'is "estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
+    },
+    "server": {
+        "may_speak_as_user": Key("may_speak_as_user", lambda value: isinstance(value, bool), "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
     },
     "llm": {
         "url": Key("llm", _is_name, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),

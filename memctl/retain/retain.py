@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
 from ..errors import MemctlError, Refused, Usage
-from ..facts import Citation, Fact, Kind
+from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
+from ..index.queries.entries import own_and_entry
+from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
+from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
@@ -108,6 +111,52 @@ def _kind(word: str) -> Kind:
             f"--kind {word!r} is not a kind of fact", "world, experience, opinion or observation (or W, B, O, S)"
         )
     return found
+
+
+# -- what a program hands in ------------------------------------------------------------------------------------------
+
+_ECHO = 0.8  # the share of the words of a fact that one line holds from which they are that line coming back
+_FEWEST = 3  # words from which on that share is told; fewer must all stand in a line that has little else,
+_OTHERS = 4  # so many times their number at most
+_LOOKED = 24  # words by which such lines are looked up
+
+
+def as_said(memory: OpenMemory, facts: Iterable[Fact], speaker: str) -> list[Fact]:
+    """The facts in the name of the program that hands them in, which trust nothing that came from outside.
+
+    Refused for one that passes off as its own what an untrusted line says and no trusted one does.
+    """
+    as_user = memory.workspace.settings.may_speak_as_user
+    made = [replace(fact, source=said_as(fact.source, speaker, as_user)) for fact in facts]
+    own = [fact for fact in made if is_trusted(fact.source)]
+    if own and (line := memory.run(lambda at: _echoed(at, own))):
+        what = f"it repeats {line.path}#L{line.line}, which came from {line.origin}"
+        raise Refused(what, "keep it with source=web, or let the owner write it, if it is true")
+    return made
+
+
+def _echoed(memory: OpenMemory, facts: Iterable[Fact]) -> Row | None:
+    """The line from outside that one of the facts repeats, where no trusted line says the same."""
+    memory.sync_for_read()
+    for fact in facts:
+        said = {term for name in fact.entities for term in terms(name)} | set(query_terms(fact.text))
+        outside, trusted = (
+            [line for own, line in own_and_entry(memory.index, sorted(said)[:_LOOKED], 16, view) if _repeats(said, own)]
+            for view in ("outside", "trusted")
+        )
+        found = [line for line in outside if not line.private]
+        if found and all(line.private for line in trusted):
+            return found[0]
+    return None
+
+
+def _repeats(said: Set[str], own: Set[str]) -> bool:
+    """True for words that nearly all stand in a line, and every number and name; few words only where it has few more."""
+    exact = {term for term in said if is_identifier(term) or any(map(str.isdigit, term))}
+    if len(said) >= _FEWEST:
+        return exact <= own and len(said & own) >= _ECHO * len(said)
+    has_command = "save" in own and not own.isdisjoint(("fact", "doc"))
+    return bool(said) and said <= own and (has_command or len(own) <= _OTHERS * len(said))
 
 
 def retain(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..entities.rename import merge
 from ..errors import NothingFound, Refused, Usage
-from ..facts import Citation, Fact
+from ..facts import Citation
 from ..index.open_memory import OpenMemory
 from ..index.queries.names import resolve
 from ..index.queries.review import mention_counts, settled
@@ -120,8 +120,11 @@ def _unknown(ref: str) -> NothingFound:
 
 def _logged(memory: OpenMemory, question: Question, given: _Given) -> Answered:
     """The answer as a line of the log: today's, or that of the day on which a candidate was said."""
-    line = _sourced(answer_line(question, given.option, memory.today), given)
-    line = reworded(question, line, given.text) if given.text else line
+    line = answer_line(question, given.option, memory.today)
+    if given.text:  # whose words are new: they are those of whoever answers
+        line = replace(reworded(question, line, given.text), source=given.said_by)
+    elif given.said_by and line.source is None:  # what was said by somebody else stays theirs
+        line = replace(line, source=given.said_by)
     is_kept = question.kind == "keep" and given.option == REWORDED
     day = date.fromisoformat(question.sides[-1].day or "") if is_kept else memory.today
     names, change, warnings = None, "", list[str]()
@@ -137,11 +140,6 @@ def _logged(memory: OpenMemory, question: Question, given: _Given) -> Answered:
         question, given.option, kept.citation, kept.line, done.diff + change, given.dry_run, added, names,
         (*done.warnings, *warnings),
     )  # fmt: skip
-
-
-def _sourced(line: Fact, given: _Given) -> Fact:
-    """The line in the name of whoever answers; what was said by somebody else stays theirs."""
-    return replace(line, source=given.said_by) if given.said_by and line.source is None else line
 
 
 def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:

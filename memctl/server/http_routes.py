@@ -224,7 +224,7 @@ ROUTES = (
     Route(
         "POST", "/v1/retain", "Write one fact down, with all of its attributes",
         answer_schema(schema=ONE, citation="string", id="string", already="boolean", dry_run="boolean", warnings="string*"),
-        _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "user"}, writes=True,
+        _retain, RetainRequest, {"text": "The demo is on Friday", "about": ["Atlas"], "source": "agent"}, writes=True,
     ),
     Route(
         "POST", "/v1/ingest", "Keep what is worth keeping of one exchange, and say what, why, and what was refused",

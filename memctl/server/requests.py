@@ -178,7 +178,7 @@ class StoreRequest(Parameters):
     """The body of /store."""
 
     text: Line = Field(description="A full grammar line, or plain text.")
-    source: Text = _optional("user, agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
+    source: Text = _optional("agent, tool, web, import; or with :name [agent]. The last three are untrusted.")
 
 
 class _Retain(Parameters):

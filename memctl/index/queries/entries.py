@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
 from ...language.analyzer import terms
@@ -462,19 +462,21 @@ def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
 def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:
     """Lines in which these terms stand one after the other; no copies."""
     spelled = '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
-    return _matching(index, spelled, limit)
+    return _matching(index, spelled, limit, "live")
 
 
-def own_and_entry(index: Index, wanted: Sequence[str], limit: int = 8) -> list[tuple[frozenset[str], Row]]:
+def own_and_entry(
+    index: Index, wanted: Sequence[str], limit: int = 8, view: Literal["live", "trusted", "outside"] = "live"
+) -> list[tuple[frozenset[str], Row]]:
     """The lines that hold most of these terms by bm25, each with all of its own; no copies."""
-    found = _matching(index, match_expression(wanted), limit)
+    found = _matching(index, match_expression(wanted), limit, view)
     terms = dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", [entry.id for entry in found]))
     return [(frozenset(str(terms.get(entry.id, "")).split()), entry) for entry in found]
 
 
-def _matching(index: Index, expression: str, limit: int) -> list[Row]:
+def _matching(index: Index, expression: str, limit: int, view: str) -> list[Row]:
     sql = (
-        "SELECT words.rowid FROM words JOIN live ON live.id = words.rowid "
+        f"SELECT words.rowid FROM words JOIN {view} AS live ON live.id = words.rowid "
         "WHERE words MATCH ? AND live.role <> 'heading' ORDER BY bm25(words), words.rowid LIMIT ?"
     )
     ids = [i for (i,) in index.rows(sql, (expression, limit))]

@@ -329,7 +329,7 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     if named:
         return FoundStatement("outcome", Kind.EXPERIENCE, part.said, reason, 0.6, outcome=came, task=named)
     tried = before.tried(turn.number)
-    if tried is None or len(part.plain) > _SHORT or part.has("kin"):
+    if tried is None or len(part.plain) > _SHORT or part.has("relative"):
         return None
     task, told = tried.sentence.said.strip(" .!。！"), _told((tried, before.as_heard(turn, sentence)))
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)

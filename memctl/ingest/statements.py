@@ -222,7 +222,7 @@ def exactness(part: Sentence) -> int:
         bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
         any(map(str.isdigit, plain)),
         re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner),
-        part.has("kin"),
+        part.has("relative"),
         part.has("lasting"),
         len(part.words) >= ROOMY,
     )

@@ -26,6 +26,7 @@ Weight = Callable[[str], float]
 
 _SAME = 0.75  # of what two sentences are about, that both share, to be one sentence with another value
 _NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one thing
+_ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
 LONG = 12  # words that a sentence is about, beyond which it says more than one thing
@@ -360,7 +361,8 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     else:
         brief = max(len(pair.one.words), len(pair.other.words)) <= 2 * _BRIEF
         much = like.near >= _HALF and (len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF)
-        found = marks != {"new"} and (much or ("change" in marks and at_marker and brief))
+        told = "change" in marks or ("now" in marks and like.alike >= _ALIKE)
+        found = told and (much or ("change" in marks and at_marker and brief))
     return _found(pair, "replaces", "replaced: change", _words(pair), like.middle) if found else None
 
 

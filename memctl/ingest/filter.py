@@ -181,6 +181,7 @@ _FORGED = re.compile(
     r"|<\|[\w-]{1,40}\|>|</?(?:system|tool|assistant|user)>|^\s*(?:```|~~~)",
     re.IGNORECASE,
 )
+_LONG_NUMBER = re.compile(r"(?<![\w.-])(?:\d{4}[ -]){3}\d{4}(?![\w-])|(?<![\w.-])\d{15,18}[\dXx]?(?![\w-])")
 _SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
 _BEHIND = 60  # characters behind a sentence in which its citation may stand
 
@@ -218,6 +219,8 @@ class CandidateFilter:
         secret = find_secrets(quote) or find_secrets(render(fact)) or self._secrets_in(quote, turn)
         if secret:
             return Refusal("secret", f"looks like a {secret[0].name}; it is neither kept nor shown")
+        if _LONG_NUMBER.search(f"{quote}\n{fact.text}"):
+            return Refusal("secret", "looks like the number of a card or a document; it is neither kept nor shown")
         if _cites_us(quote, turn.text) or _OURS.search(fact.text):
             return Refusal("recalled", "it cites the memory that it was recalled from")
         if _FORGED.search(fact.text) or _FORGED.search(quote):

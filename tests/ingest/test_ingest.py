@@ -317,10 +317,10 @@ def test_a_day_that_cannot_be_written(workspace: Workspace, monkeypatch: pytest.
 
 @GREEDY
 def test_exchanges(workspace: Workspace) -> None:
-    """What a server is given: the user's words and the agent's, each as its own; again, it is known."""
+    """What a server is given: the user's words come from a program, so they are the agent's too; again, it is known."""
     memory = Memory(workspace, lambda: NOW)
     done = memory.ingest_exchange("I moved to Porto.", "I have sent the letter.")
-    assert [kept.fact.source for kept in done.kept] == ["user", "agent"]
+    assert [kept.fact.source for kept in done.kept] == ["agent", "agent"]
     assert {kept.citation.path for kept in done.kept} == {"memory/2025-11-30.md"}
     assert not memory.ingest_exchange("I moved to Porto.", "I have sent the letter.").kept
     assert not memory.ingest_exchange("", "  ").candidates

@@ -50,7 +50,7 @@ from ..language.dates import parse_when
 from ..language.names import entity_key
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
-from ..truth.statement import is_of_owner, is_of_relative
+from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
 from .answer import explain_empty, fit_hits, fit_related, public_answer
 from .answerable import answerable
@@ -330,11 +330,11 @@ def _is_state(entry: Row) -> bool:
 def _of_the_owner(request: _Request, judged: _Judged) -> set[int]:
     """Lines about the owner, where the question is about nobody else: they name nobody, and speak of no relative."""
     query = request.query
-    if query.about or not query.words or not is_of_owner(query.words) or is_of_relative(" ".join(terms(query.words))):
+    if query.about or not query.words or not is_of_owner(query.words) or is_of_others(" ".join(terms(query.words))):
         return set()
     alone = [i for i, entry in judged.verdict.entries.items() if not entry.names]
     lines = read_lines(request.memory.index, alone)
-    return {i for i, (own, _) in lines.items() if not is_of_relative(own)}
+    return {i for i, (own, _) in lines.items() if not is_of_others(own)}
 
 
 def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> _Judged:

@@ -110,9 +110,11 @@ def is_of_owner(text: str) -> bool:
     )
 
 
-def is_of_relative(own: str) -> bool:
-    """True for a line, by its search terms, whose subject is somebody of the owner's family or a friend."""
+def is_of_others(own: str) -> bool:
+    """True for a line, by its search terms, that a machine says, or whose subject is of the owner's family or a friend."""
     tokens = own.split()
+    if tokens and tokens[0] in {stem for word in _machines() for stem in terms(word)}:
+        return True
     return not _kin().isdisjoint((*tokens[: 2 * _HEAD], *(token for token in tokens if is_han(token[0]))))
 
 

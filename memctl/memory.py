@@ -361,7 +361,7 @@ class Memory(OpenMemory):
         """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""
         from .context.context import beside_prompt
 
-        return beside_prompt(self, prompt, budget=budget, most=most)
+        return beside_prompt(self.public(), prompt, budget=budget, most=most)
 
     def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, source: str = "the chat", counter: str | None = None,
@@ -384,14 +384,14 @@ class Memory(OpenMemory):
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
         from .context.context import told
 
-        return told(self, answer)
+        return told(self.public(), answer)
 
     def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
         from .context.context import memories
 
         most = k or self.workspace.settings.k
-        return memories(self, message, k=most, budget=budget)
+        return memories(self.public(), message, k=most, budget=budget)
 
     def ingest(
         self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,
@@ -413,7 +413,7 @@ class Memory(OpenMemory):
         from .ingest.ingest import ingest_exchange, without_private
 
         done = ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
-        return self.run(lambda memory: without_private(memory, done))
+        return without_private(done)
 
     # -- pages as they are --------------------------------------------------------------------------------------------
 
@@ -421,13 +421,13 @@ class Memory(OpenMemory):
         """The pages that a server offers: the core, the newest logs, those of entities."""
         from .context.public_pages import public_pages
 
-        return self.run(public_pages)
+        return self.public().run(public_pages)
 
     def public_page(self, kind: str, name: str) -> str:
         """The text of such a page (core, log or entity, by its name) without private lines; NothingFound for others."""
         from .context.public_pages import public_page
 
-        return self.run(lambda memory: public_page(memory, kind, name))
+        return self.public().run(lambda memory: public_page(memory, kind, name))
 
     # -- in and out ---------------------------------------------------------------------------------------------------
 
@@ -441,7 +441,7 @@ class Memory(OpenMemory):
         """Every fact within the filters, or every belief with its whole history, as rows."""
         from .transfer.export import export
 
-        return export(self, what, self.query(**filters), public)
+        return export(self.public() if public else self, what, self.query(**filters), public)
 
     def export_target(self, path: Path) -> Path:
         """The file behind `path`; Usage for what an export must not replace."""

@@ -56,6 +56,7 @@ def prepare(
     that is given is changed. Usage for what is not a chat, OverBudget where system and the newest message do not fit.
     """
     given = checked(messages)
+    memory = memory if options.private else memory.public()
     budget, count, filters = options.settled(memory)
 
     def job(opened: OpenMemory) -> Prepared:

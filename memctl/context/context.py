@@ -68,6 +68,7 @@ def for_prompt(memory: OpenMemory, message: str, options: ContextOptions) -> Pac
 
 
 def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable: bool, recalled: bool) -> Pack:
+    memory = memory if options.private else memory.public()
     budget, count, filters = options.settled(memory)
 
     def job(opened: OpenMemory) -> Pack:

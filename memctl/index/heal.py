@@ -45,7 +45,7 @@ def schema_version() -> int:
 
 def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
     """What `job` makes of the index. One that turns out damaged meanwhile is made again, and so is the job."""
-    path = workspace.memory / "index.sqlite"
+    path = workspace.index_file
     for attempt in (1, 2, 3):
         index = open_index(workspace)
         try:
@@ -113,7 +113,7 @@ def open_index(workspace: Workspace) -> Index:
 
     Where nothing can be written it is opened as it stands (`frozen` says why), or held in memory for this once.
     """
-    path = workspace.memory / "index.sqlite"
+    path = workspace.index_file
     try:
         prepare_memory(workspace)
         for _ in range(3):
@@ -177,6 +177,7 @@ def _create(index: Index) -> None:
     with index.writing():
         if index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             return  # another process was quicker
+        index.fresh = True
         bare = "\n".join(line.partition("--")[0] for line in (_HERE / "schema.sql").read_text("utf-8").splitlines())
         for statement in filter(str.strip, bare.split(";\n")):
             index.run(statement)

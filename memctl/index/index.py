@@ -61,6 +61,8 @@ class Index:
         """Why nothing can be written to this index, or None."""
         self.instead: str | None = None
         """Why this one is held in memory, for this once, in the place of the file; None for all others."""
+        self.fresh = False
+        """True for one that was made just now: it knows no page yet."""
         self.is_writing = False
         """True within `writing`."""
         self.stays = False
@@ -144,6 +146,25 @@ class Index:
     def limit_time(self, deadline: float) -> None:
         """Interrupt any statement that still runs at `deadline` (time.monotonic); TimeUp then."""
         self._db.set_progress_handler(lambda: int(time.monotonic() > deadline), 20_000)
+
+    @property
+    def number(self) -> int:
+        """A number that the file keeps for us: which lines it hides, and whether it is to be cleaned; set within `writing`."""
+        return int(self._rows("PRAGMA application_id", ())[0][0])
+
+    @number.setter
+    def number(self, value: int) -> None:
+        self._db.execute(f"PRAGMA application_id = {value}")
+
+    @property
+    def hides(self) -> int:
+        """Which lines are hidden from this index, as a number; 0 for the owner's, from which none is."""
+        return self.number >> 1
+
+    def hide(self, lines: int) -> None:
+        """Note that others are hidden from now on: any page may cite them, so each is to be looked at again."""
+        self._db.execute("UPDATE page SET looked_ns = 0")
+        self.number = lines << 1 | self.number & 1
 
     # -- pages --------------------------------------------------------------------------------------------------------
 

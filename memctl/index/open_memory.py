@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,6 +12,7 @@ from ..errors import LockBusy
 from ..notes.workspace import Workspace
 from .heal import with_index
 from .index import Index
+from .queries.entries import private_refs
 
 if TYPE_CHECKING:
     from .resident import Resident
@@ -46,11 +48,29 @@ class OpenMemory:
         self.tell, self.progress, self.resident = tell, progress, resident
 
     _index: Index | None
+    _known: SyncReport | None = None
 
     @property
     def workspace(self) -> Workspace:
         """The folder with its settings; those of a resident one are as they are now."""
-        return self.resident.workspace if self.resident and self._index is None else self._workspace
+        found = self.resident.workspace if self.resident and self._index is None else self._workspace
+        hides = self._workspace.hides
+        return found if found.hides is hides else replace(found, hides=hides)
+
+    def public(self: M) -> M:
+        """The same as others than the owner may see it: as if its private lines did not exist. For one call: it syncs here.
+
+        Where there are none it is this memory, with its index.
+        """
+        if self._workspace.hides is not None:
+            return self
+        view = copy(self)
+        view._known, refs = self.run(lambda at: (at.synced(), private_refs(at.index)))
+        view._workspace = replace(self.workspace, hides=refs)
+        if refs:
+            view._index = None
+            view.resident = self.resident and self.resident.view(view._workspace)
+        return view
 
     @property
     def now(self) -> datetime:
@@ -92,15 +112,18 @@ class OpenMemory:
         """
         from .sync import sync
 
+        known = self._known
+        if known and not self.workspace.hides and not self.index.fresh and not (whole and known.stale):
+            return known
         look = self.resident.look() if self.resident else None
         if look and look.known is not None:
-            known: SyncReport = look.known
-            return known
+            found: SyncReport = look.known
+            return found
         seconds = None if whole else self.workspace.settings.sync_seconds
         report = sync(self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
         if self.resident and look and report.stale is None:
             self.resident.settle(look, report)
-        return report
+        return replace(report, stale=known.stale) if known and known.stale and not report.stale else report
 
     def sync_for_write(self, *, parallel: bool = False) -> None:
         """Bring the open index up to date. What keeps it from that is an error: for writers, who must not miss a line.

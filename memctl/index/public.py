@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from ..facts import Citation
 from ..hits import Answer, Hit
 from ..markdown.private import cites, private_lines_of_text
+from ..markdown.private import without_private_lines as without_private_lines
 from .index import Index
 
 PRIVATE = "private"
@@ -59,25 +59,6 @@ def _shared(hits: Iterable[Hit], private: Private) -> Iterable[Hit]:
 
 def _public(citations: Iterable[Citation], private: Private) -> tuple[Citation, ...]:
     return tuple(citation for citation in citations if not private.holds(citation))
-
-
-_BREAK = re.compile(r"(\r\n|\r|\n)")
-
-
-def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
-    """A Markdown page with its private lines blank, each with what is indented below it; line numbers stay.
-
-    `refs` are ids of private lines: what cites one of them (a copy that reflect wrote, evidence) is blank too.
-    """
-    hidden = private_lines_of_text(text, refs)
-    if not hidden:
-        return text
-    parts = _BREAK.split(text)
-    for number in hidden:
-        at = 2 * (number - 1)
-        joins = parts[at - 1 : at] == ["\r"] and parts[at + 1 : at + 2] == ["\n"]
-        parts[at] = " " if joins else ""  # two line ends would become one
-    return "".join(parts)
 
 
 def private_ids(index: Index) -> frozenset[int]:

@@ -39,7 +39,9 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
     A process that stays gives its `index`, and reads a page again when the file is not, to the nanosecond of its
     inode's last change, the one it read.
     """
-    kept: dict[str, _KeptPage] = index.lasting if index and index.stays else {}
+    kept: dict[str, _KeptPage] = {}
+    if index and index.stays:  # which one connection may keep as the owner sees them, and as others do
+        kept = index.lasting.setdefault("owner" if workspace.hides is None else "public", kept)
     pages: dict[str, _KeptPage] = {}
     found: dict[int, Seen] = {}
     for entry in entries:

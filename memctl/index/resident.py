@@ -114,6 +114,7 @@ class Resident:
         self._turn = 0
         self._settled: tuple[float, Any] | None = None
         self._kept: dict[Callable[[], Any], Any] = {}
+        self._view: Resident | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -195,8 +196,21 @@ class Resident:
             kept: C = self._kept[make]
             return kept
 
+    def view(self, workspace: Workspace) -> Resident:
+        """The same for a public view of this workspace; closed with this, or when other lines are hidden."""
+        with self._lock:
+            old = self._view
+            if old and old.workspace.hides == workspace.hides:
+                return old
+            self._view = made = Resident(workspace)
+        if old:
+            old.close()
+        return made
+
     def close(self) -> None:
         """Let go of what is held open; `run` afterwards opens it again."""
+        if self._view:
+            self._view.close()
         with self._lock:
             idle, self._idle, watch, self._watch = self._idle, [], self._watch, None
             kept, self._kept = self._kept, {}

@@ -6,7 +6,7 @@ import gc
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,6 +15,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
+from ..ids import hashed
 from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from .heal import open_scratch, with_index
@@ -191,8 +192,13 @@ def sync(
 
     Whatever stands in the way of a fresh index is said in `stale`, never raised: answers stay possible.
     """
+    if not workspace.hides:
+        workspace = workspace.whole  # the index of a view that hides nothing is the owner's
     found = workspace.scan()
     known = index.known()
+    hides = _number_of(workspace.hides or ())
+    if index.hides != hides:  # other lines are private than last time: what cites them is on any page
+        known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has.
     steps = sorted(merge(found, known), key=_is_young)
     unseen = sum(1 for change, _, row in steps if change is Change.READ and row is None)
@@ -213,17 +219,18 @@ def sync(
         ]
         many = parallel and len(wanted) >= MANY
         with closing(read_pages(workspace, wanted, many, partial(_terms_held, index))) as reads:
-            limits = _Limits(wait, deadline, many)
+            limits = _Limits(wait, deadline, many, hides)
             _work(index, steps, reads, report, limits, progress or (lambda done, total: None))
     return report
 
 
 class _Limits(NamedTuple):
-    """How long a sync waits for another writer, when it ends, and whether it has thousands of pages to write."""
+    """How long a sync waits for another writer, when it ends, whether it has thousands of pages to write, what is hidden."""
 
     wait: float
     deadline: float
     is_bulk: bool
+    hides: int
 
 
 def _terms_held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
@@ -246,6 +253,8 @@ def _work(
             while done < len(steps):
                 end = time.monotonic() + (BULK_SECONDS if limits.is_bulk else BATCH_SECONDS)
                 with index.writing(limits.wait):
+                    if index.hides != limits.hides:
+                        index.hide(limits.hides)
                     for step in _until(steps[done:], min(end, limits.deadline)):
                         _take(index, step, reads, report)
                         done += 1
@@ -261,6 +270,11 @@ def _work(
     except CannotWrite as error:
         report.stale = f"{len(steps) - kept} pages changed, and the index cannot be written: {error.cause}"
         report.obstacle = error
+
+
+def _number_of(refs: Collection[str]) -> int:
+    """A number for the ids of the lines that a view hides; 0 for none."""
+    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 2 or 1 if refs else 0
 
 
 def _until(steps: Sequence[Step], end: float) -> Iterator[Step]:

@@ -20,7 +20,6 @@ from ..errors import MemctlError, Usage
 from ..facts import Fact, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
-from ..index.public import private_entries
 from ..index.queries.review import settled
 from ..index.sync import sync
 from ..markdown.grammar import render
@@ -201,19 +200,11 @@ def ingest_exchange(
     return run.finish(run.candidates(numbered(said, notes)), apply)
 
 
-_CITED_LINE = re.compile(r"[^\s:]+#L\d+")
-
-
-def without_private(memory: OpenMemory, done: Ingested) -> Ingested:
-    """The same for a server: no private candidate, and no reason that names a private line."""
-    hidden = {f"{path}#L{line}" for path, line in private_entries(memory.index).places}
-    refused = (
-        each._replace(reason=each.code) if hidden & set(_CITED_LINE.findall(each.reason)) else each
-        for each in done.refused
-    )
+def without_private(done: Ingested) -> Ingested:
+    """The same without candidates that are to be private."""
     public = tuple(each for each in done.candidates if not each.fact.private)
     asked = tuple(each for each in done.asked if not each.fact.private)
-    return replace(done, candidates=public, asked=asked, refused=tuple(refused))
+    return replace(done, candidates=public, asked=asked)
 
 
 class _IngestRun:
@@ -407,7 +398,7 @@ class _IngestRun:
     def _ask(self, asked: Sequence[Proposed]) -> None:
         """Put what is not certain where `memctl review` asks; trouble there loses nothing that was kept."""
         try:
-            add(self.memory.workspace, map(_question, asked))
+            add(self.memory.workspace.whole, map(_question, asked))
         except MemctlError as error:
             self.warnings.append(f"{len(asked)} uncertain candidates were not put into {PAGE}: {error}")
 

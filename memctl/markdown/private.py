@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
-from .evidence_line import parse_bullet
-from .lines import Role, content_of
-from .page import Page, parse_page
+if TYPE_CHECKING:
+    from .page import Page
 
 _WORD = "private"
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
@@ -65,7 +65,28 @@ def private_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[in
     """The same for a page whose path is not known: a bullet anywhere may be a fact."""
     if _WORD not in text.lower() and not cites(text, refs):
         return frozenset()
+    from .page import parse_page  # most pages have none, and a recall loads no parser for them
+
     return private_lines(parse_page(text), refs) | private_lines(parse_page(text, facts_everywhere=True), refs)
+
+
+_BREAK = re.compile(r"(\r\n|\r|\n)")
+
+
+def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
+    """A Markdown page with its private lines blank, each with what is indented below it; line numbers stay.
+
+    `refs` are ids of private lines: what cites one of them (a copy that reflect wrote, evidence) is blank too.
+    """
+    hidden = private_lines_of_text(text, refs)
+    if not hidden:
+        return text
+    parts = _BREAK.split(text)
+    for number in hidden:
+        at = 2 * (number - 1)
+        joins = parts[at - 1 : at] == ["\r"] and parts[at + 1 : at + 2] == ["\n"]
+        parts[at] = " " if joins or at == len(parts) - 1 else ""  # two line ends would become one; an open line stays
+    return "".join(parts)
 
 
 def _marked(lines: Sequence[str]) -> set[int]:
@@ -107,6 +128,9 @@ def _attributes(inside: str) -> str | None:
 
 def _citing(lines: Sequence[str], refs: Collection[str]) -> set[int]:
     """Lines that cite one of these ids. Where that is the line that stated a belief, its head says the same."""
+    from .evidence_line import parse_bullet
+    from .lines import Role, content_of
+
     found: set[int] = set()
     for number, line in enumerate(lines, 1):
         if not cites(line, refs):

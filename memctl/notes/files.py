@@ -47,7 +47,8 @@ class Appended(NamedTuple):
 
 
 def read_page(workspace: Workspace, path: str) -> PageText:
-    """Read one page. PageUnreadable for what is not a text file of at most 8 MiB, OutsideWorkspace for a link."""
+    """Read one page, as the workspace shows it. PageUnreadable for what is not a text file of at most 8 MiB,
+    OutsideWorkspace for a link."""
     looked_ns = time.time_ns()
     fd = _open(workspace, path, os.O_RDONLY)
     try:
@@ -58,7 +59,19 @@ def read_page(workspace: Workspace, path: str) -> PageText:
     finally:
         os.close(fd)
     text, warning = _decode(data)
+    shown = _shown(workspace, text)
+    if shown != text:
+        text, data, warning = shown, shown.encode(), warning if "\ufffd" in shown else None
     return PageText(text, status, looked_ns, data, warning)
+
+
+def _shown(workspace: Workspace, text: str) -> str:
+    """A page as this workspace shows it: without its private lines in a public view."""
+    if workspace.hides is None:
+        return text
+    from ..markdown.private import without_private_lines
+
+    return without_private_lines(text, workspace.hides)
 
 
 def _open(workspace: Workspace, path: str, flags: int) -> int:
@@ -179,7 +192,7 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
         status = os.fstat(fd)
         data = _read_text_bytes(fd, status, path)
         before = _decode(data)[0]
-        added = in_style(compose(before), before)
+        added = in_style(compose(_shown(workspace, before)), before)
         new = added.encode("utf-8")
         if len(data) + len(new) > MAX_PAGE:
             raise PageUnreadable(

@@ -39,6 +39,7 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
     is not what is expected, or somebody has it open for writing; CannotWrite if the disk fails, PageUnreadable if the
     text is too long. On every error the page stays what it is, except where its durability alone is in doubt.
     """
+    assert workspace.hides is None, "a public view changes no page: it does not know the whole of it"
     if len(data) > MAX_PAGE:
         raise PageUnreadable(
             path, "full: a page over 8 MiB would not be read back; it stays as it is", "split that page"

@@ -40,15 +40,30 @@ class PageFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
-    """A folder of Markdown. `root` is absolute and free of symbolic links."""
+    """A folder of Markdown. `root` is absolute and free of symbolic links.
+
+    `hides` makes it a public view: pages are read without their private lines and what cites them, by these ids. Such a
+    view may append to a page, and changes none. None is the owner's.
+    """
 
     root: Path
     settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
+    hides: frozenset[str] | None = None
 
     @property
     def memory(self) -> Path:
         """The derived folder, `.memory`."""
         return self.root / ".memory"
+
+    @property
+    def whole(self) -> Workspace:
+        """The same as its owner sees it."""
+        return replace(self, hides=None) if self.hides is not None else self
+
+    @property
+    def index_file(self) -> Path:
+        """The index of these pages. A view that hides nothing is the owner's."""
+        return self.memory / ("public.sqlite" if self.hides else "index.sqlite")
 
     @property
     def skipped(self) -> frozenset[str]:

@@ -55,6 +55,11 @@ class Served:
     memory: Memory
     read_only: bool = False
 
+    @property
+    def view(self) -> Memory:
+        """The memory as a client sees it: as if there were no private lines."""
+        return self.memory.public()
+
     def answer(self, route: Route, asked: Body) -> dict[str, Any]:
         """What a route answers. NoWorkspace where the folder is gone: that is not an empty memory."""
         root = self.memory.workspace.root
@@ -84,21 +89,21 @@ class Route(NamedTuple):
 
 
 def _memories(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.memory.memories(asked["text"])
+    found = served.view.memories(asked["text"])
     return {"memories": found.text, "count": found.lines}
 
 
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
     filters = {name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
-    query = served.memory.query(
+    view = served.view
+    query = view.query(
         asked.get("query", ""),
-        public=True,
         per_page=asked.get("per_page", 1),
         about=asked.get("about", ()),
         kinds=asked.get("kind", ()),
         **filters,
     )
-    answer = served.memory.recall(
+    answer = view.recall(
         query, k=asked.get("k"), history=asked.get("history", False), vectors=asked.get("vectors", True),
         budget=asked.get("budget"), hops=asked.get("hops", 1),
     )  # fmt: skip
@@ -106,19 +111,19 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _show(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.memory.show(asked["ref"], int(asked.get("context", 3)), public=True)
+    found = served.view.show(asked["ref"], int(asked.get("context", 3)))
     return {"schema": 1, "passages": [passage.as_json() for passage in found]}
 
 
 def _context(served: Served, asked: Body) -> dict[str, Any]:
-    pack = served.memory.context(
+    pack = served.view.context(
         asked.get("message", ""), budget=asked.get("budget"), about=asked.get("about", ()), since=asked.get("since")
     )
     return pack.as_json()
 
 
 def _review(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.memory.review(public=True)
+    found = served.view.review()
     return {"schema": 1, "questions": [question.as_json() for question in found], "waiting": len(found)}
 
 
@@ -127,8 +132,8 @@ def _review(served: Served, asked: Body) -> dict[str, Any]:
 
 def _retain(served: Served, asked: Body) -> dict[str, Any]:
     given = {name: value for name, value in asked.items() if name not in ("text", "date")}
-    done = served.memory.retain(asked["text"], day=asked.get("date"), said_by="agent", **given)
-    (kept,) = done.kept  # its diff stays here: it shows the lines around, private ones too
+    done = served.view.retain(asked["text"], day=asked.get("date"), said_by="agent", **given)
+    (kept,) = done.kept
     made = {"schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already}
     return made | {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
 
@@ -139,7 +144,7 @@ def _store(served: Served, asked: Body) -> dict[str, Any]:
 
 def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
     apply = not asked.get("dry_run", False)
-    done = served.memory.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
+    done = served.view.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
     return {
         "schema": 1,
         "stored": len(done.kept) if apply else 0,
@@ -174,7 +179,7 @@ _STATS = (
 
 
 def _stats(served: Served, asked: Body) -> dict[str, Any]:
-    state = served.memory.status()
+    state = served.view.status()
     found = state.as_json()
     shown: dict[str, Any] = {name: found[name] for name in _STATS}
     return {"schema": 1, **shown, "problems": len(state.problems), "read_only": served.read_only}

@@ -65,6 +65,11 @@ class Session:
     allow_write: bool = False
     structured: bool = True
 
+    @property
+    def view(self) -> Memory:
+        """The memory as a client sees it: as if there were no private lines."""
+        return self.memory.public()
+
 
 class ToolAnswer(NamedTuple):
     """The answer of a tool, for programs and for a model."""
@@ -84,9 +89,10 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
-    read = session.memory.query(query, public=True, per_page=0, kinds=asked.pop("kind", ()), **asked)
-    answer = session.memory.recall(read, k=k, budget=budget - _HEADING, **how)
-    answer, block = _fitting(session.memory, answer, budget)
+    view = session.view
+    read = view.query(query, per_page=0, kinds=asked.pop("kind", ()), **asked)
+    answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
+    answer, block = _fitting(view, answer, budget)
     made = {"schema": 1} | answer_json(answer)
     notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
@@ -143,7 +149,7 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     shown: list[dict[str, Any]] = []
     text: list[str] = []
     left, cut = _LONGEST, False
-    for passage in session.memory.show(ref, context, public=True):
+    for passage in session.view.show(ref, context):
         lines = _as_long_as(passage.lines, left)
         left -= sum(len(line) + 1 for line in lines)
         cut |= lines != list(passage.lines)
@@ -175,7 +181,7 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
 
     The text once: its parts and its lines are in it, so that a client that hands on the JSON does not pay three times.
     """
-    pack = session.memory.context(message, budget=budget)
+    pack = session.view.context(message, budget=budget)
     made = pack.as_json()
     items = [{name: item[name] for name in ("layer", "source")} for item in made["items"]]
     left_out = ("stable", "recalled", "items")
@@ -192,7 +198,7 @@ _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fr
 
 def _status(session: Session) -> ToolAnswer:
     """Counts, days and freshness; nothing of what is remembered."""
-    state = session.memory.status()
+    state = session.view.status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in ("workspace", "problem")]
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
@@ -209,7 +215,7 @@ def _status(session: Session) -> ToolAnswer:
 
 def _review(session: Session, *, k: int = 5) -> ToolAnswer:
     """The questions that wait, worth most first; none about private lines, none that only the owner may answer."""
-    found = session.memory.review(public=True)
+    found = session.view.review()
     lines = [line for question in found[:k] for line in _question_lines(question)]
     more = f", {len(found) - k} more" if len(found) > k else ""
     head = f"{many(len(found[:k]), 'question')}{more}; give the key of an option to the tool answer"
@@ -229,7 +235,7 @@ def _question_lines(question: Question) -> list[str]:
 
 def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> ToolAnswer:
     """Answer a question in the agent's name; when this answers, the line is on disk."""
-    done = session.memory.answer(id, option, text=text, said_by="agent", public=True)
+    done = session.memory.answer(id, option, text=text, said_by="agent")
     lines = ["kept:", f"{done.citation}", f"  {printable(done.line)}", *map(_note, done.warnings)]
     return ToolAnswer(done.as_json(), "\n".join(lines))
 
@@ -239,7 +245,7 @@ def _answer(session: Session, *, id: str, option: str, text: str | None = None) 
 
 def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
-    done = session.memory.retain(text, dry_run=dry_run, said_by="agent", **given)
+    done = session.view.retain(text, dry_run=dry_run, said_by="agent", **given)
     kept = [{"id": one.ref, "source": str(one.citation), "already": one.already} for one in done.kept]
     line, warnings = done.kept[0].line, _bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
@@ -278,7 +284,7 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
 
 def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:
     """List what would be forgotten, with a word that stands for exactly that; with this word, forget exactly that."""
-    planned = session.memory.forget(public=True, **selectors)
+    planned = session.view.forget(**selectors)
     lines = planned.lines
     if not lines:
         raise NothingFound("nothing to forget", "look with recall, and name lines by their ids")
@@ -329,7 +335,7 @@ class Resource(NamedTuple):
 
 def listed(session: Session, start: int = 0) -> tuple[list[Resource], int | None]:
     """The resources from number `start` on, and with which number the next page of the list begins."""
-    found = session.memory.public_pages()
+    found = session.view.public_pages()
     end = start + RESOURCES_OF_A_PAGE
     shown = [
         Resource(
@@ -347,7 +353,7 @@ def read(session: Session, uri: str) -> str:
     match = re.fullmatch(r"memctl://(page|log|entity)/(.+)", uri, re.DOTALL)
     if not match or len(uri) > 4096:
         raise NothingFound(f"there is no resource {uri[:200]!r}", "resources/list has them all")
-    return session.memory.public_page(match[1], unquote(match[2]))
+    return session.view.public_page(match[1], unquote(match[2]))
 
 
 # -- the list ---------------------------------------------------------------------------------------------------------

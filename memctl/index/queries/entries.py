@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from .expiry import Expiry
 
 
+def private_refs(index: Index) -> frozenset[str]:
+    """The ids of all private lines; asked for once until the index changes."""
+    sql = "SELECT ref FROM entry WHERE private = 1"
+    return index.remembered("private", lambda: frozenset(ref for (ref,) in index.rows(sql)))
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.

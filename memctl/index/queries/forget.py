@@ -142,19 +142,19 @@ def copies_on(index: Index) -> list[tuple[str, str]]:
 
 # -- the file ---------------------------------------------------------------------------------------------------------
 
-_UNCLEAN = 1
+_UNCLEAN = 1  # the lowest bit of the number of the file; the others tell which lines it hides
 
 
 def mark_unclean(index: Index) -> None:
     """Remember in the file itself that words of it are about to be forgotten: a kill may come before `expunge`."""
     if not index.frozen:
         with index.writing():
-            index.run(f"PRAGMA application_id = {_UNCLEAN}")
+            index.number |= _UNCLEAN
 
 
 def is_unclean(index: Index) -> bool:
     """True from `mark_unclean` until `expunge` has come to its end."""
-    return index.rows("PRAGMA application_id") == [(_UNCLEAN,)]
+    return bool(index.number & _UNCLEAN)
 
 
 def has_leftovers(index: Index) -> bool:
@@ -178,7 +178,7 @@ def expunge(index: Index) -> str | None:
         busy = index.rows("PRAGMA wal_checkpoint (TRUNCATE)")[0][0]
         if not busy:
             with index.writing():
-                index.run("PRAGMA application_id = 0")
+                index.number &= ~_UNCLEAN
     except (LockBusy, CannotWrite) as error:
         return error.what
     except sqlite3.OperationalError as error:  # locked, or the disk is full

@@ -1,0 +1,246 @@
+"""A caller who is not the owner is answered byte for byte as if the private lines did not exist.
+
+Workspaces of random lines in three languages, A, and the same with their private lines taken out, B: the same calls of
+HTTP, MCP, hooks, contexts, exports and replies. Private lines share words, prefixes, names, slots, aliases and evidence
+with the others, and some are spelled wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import datetime, time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from face_helpers import TODAY, call, memory_on, write_pages
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import examples
+
+from memctl.agents.act import Permissions, act
+from memctl.agents.hooks import answer_hook
+from memctl.errors import MemctlError
+from memctl.index.heal import with_index
+from memctl.index.queries.entries import private_refs
+from memctl.index.resident import Resident
+from memctl.markdown.private import without_private_lines
+from memctl.memory import Memory
+from memctl.notes.workspace import Workspace
+from memctl.server.http_routes import ROUTES, Served
+from memctl.server.mcp_tools import Session, listed, offered, read
+
+NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
+WORDS = (
+    *"likes moved harbour harbor harbours crane creaks bakes bread Berlin Lisbon PIN 7391 73915 code deploys PostgreSQL".split(),
+    *"варит кофе кофейня переехала переезд город Москва код 7391 любит чай секрет".split(),
+    *"喜欢 短信 短回复 搬到 北京 密码 数据库 秘藏 鲸鱼 咖啡".split(),
+)
+KEYS = ("city", "db", "pin", "город")
+SECRET = ("zanzibarite", "harbourmaster", "тайнослов", "кофеман", "秘藏鲸鱼", "7391")
+SPELLINGS = (
+    "- W(private) {}: {}", "- W(private, c=zz: {}: {}", "- W(Private) {}: {}", "* O(c=0.9, private) {}: {}",
+    "+ B（private） {}： {}", "- [ ] W(private) {}: {}", "- W(private) {}:\n  {}", "- W(private) {}: x\n  - below: {}",
+    "1. S(private) {}: {}", "- W(key=city, private) {}: {}", "- W(key=db,private) {}: {}",
+)  # fmt: skip
+
+
+class Maker:
+    """Draws the lines of a workspace; the ids of those that were written are for the next ones to name."""
+
+    def __init__(self, random: Random) -> None:
+        self.random, self.refs, self.count = random, ["f-nowhere1"], 0
+
+    def words(self, *more: str) -> str:
+        """Some words, with these among them now and then."""
+        chosen = self.random.choices(WORDS, k=self.random.randint(1, 5))
+        return " ".join([*chosen, *more[: self.random.randint(0, len(more))]])
+
+    def line(self, private: bool) -> str:
+        """One line of a log."""
+        pick = self.random.choice
+        name = pick(("", "", *(f"@{name}" if " " not in name else f"[[{name}]]" for name in NAMES)))
+        said = self.words(pick(SECRET)) if private else self.words()
+        if private and self.random.random() < 0.4:
+            return pick(SPELLINGS).format(name, said)
+        head = pick(("W", "W", "B", "O", "S"))
+        given = [f"c={pick((0.3, 0.6, 0.9))}"] if head == "O" else []
+        given += [f"key={pick(KEYS)}"] if self.random.random() < 0.3 else []
+        given += [f"{pick(('for', 'against', 'supersedes', 'corrects'))}={pick(self.refs)}"] if self.random.random() < 0.4 else []
+        given += [pick(("src=web", "until=2025-11-20", "ttl=10d", 'cue="where is it"'))] if self.random.random() < 0.2 else []
+        given += ["private"] if private else []
+        self.random.shuffle(given)
+        self.count += 1
+        self.refs.append(f"f-made{self.count}")
+        return f"- {head}{'(' + ', '.join(given) + ')' if given else ''} {name}: {said} ^{self.refs[-1]}"
+
+    def log(self) -> str:
+        """A page of lines, a twin among them now and then."""
+        lines = [self.line(self.random.random() < 0.35) for _ in range(self.random.randint(1, 6))]
+        if self.random.random() < 0.3:
+            lines += ["- W @Peter: likes bread", "- W(private) @Peter: likes bread"][:: self.random.choice((1, -1))]
+        return "## Retain\n\n" + "\n".join(lines) + self.random.choice(("\n", "\n", ""))
+
+    def pages(self) -> dict[str, str]:
+        """All pages: logs, those of entities with aliases, beliefs with evidence, prose that cites lines, the core."""
+        pages = {f"memory/2025-11-{day:02}.md": self.log() for day in self.random.sample(range(1, 30), self.random.randint(1, 4))}
+        pick = self.random.choice
+        pages["bank/entities/Peter.md"] = f"---\naliases: [Pete, Petrov]\n---\n# Peter\n\n{self.line(False)}\n{self.line(True)}\n"
+        pages["bank/entities/Irina.md"] = "---\naliases: [Ирина, Ира]\n---\n# Irina\n\n" + self.words() + "\n"
+        pages["bank/opinions.md"] = "# Opinions\n\n" + "".join(
+            f"- O(c=0.8) @{pick(NAMES[:6])}: {self.words()} ^o-{n}\n"
+            + "".join(
+                f"  - 2025-11-0{k} · {pick(('stated 0.80', 'for → 0.84', 'against → 0.40'))} · [x](../memory.md#L{k}) ^{pick(self.refs)}\n"
+                for k in range(1, self.random.randint(2, 4))
+            )
+            for n in range(self.random.randint(0, 3))
+        )
+        copies = "\n".join(f'- {self.words()} · [x](../memory/x.md#L3 "{pick(self.refs)}")' for _ in range(2))
+        pages["bank/prose.md"] = f"# {self.words()}\n\n{self.words()}.\n\n## W(private): {self.words(*SECRET)}\n\n{copies}\n\n{self.words()}\n"
+        pages["memory.md"] = f"# Memory\n\n{self.line(False)}\n{self.line(True)}\n"
+        return pages
+
+
+def pair(random: Random, folder: Path) -> tuple[Workspace, Workspace]:
+    """A workspace with private lines, and the same without them; what reflect writes is in both where it ran."""
+    first = write_pages(folder / "a", Maker(random).pages())
+    if random.random() < 0.5:
+        memory_on(first).reflect()
+    refs = with_index(first, lambda index: memory_on(first).bound(index).synced() and private_refs(index))
+    texts = {path.relative_to(first.root).as_posix(): path.read_bytes().decode() for path in first.root.rglob("*.md")}
+    return first, write_pages(folder / "b", {path: _Text(without_private_lines(text, refs)) for path, text in texts.items()})
+
+
+class _Text(str):
+    """A page that is written as it stands."""
+
+    def startswith(self, *_: Any) -> bool:
+        return False
+
+
+# -- the calls --------------------------------------------------------------------------------------------------------
+
+Call = Callable[["Asked"], Any]
+
+
+class Asked:
+    """A workspace as the callers have it: a process that stays, and those that are new each time."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.resident = Resident(workspace)
+        self.memory = Memory(workspace, lambda: datetime.combine(TODAY, time(9)), resident=self.resident)
+        self.fresh = memory_on(workspace)
+
+    def said(self, call: Call) -> str:
+        """An answer or a refusal as text, but for where the workspace lies and how large its files are."""
+        try:
+            said = call(self)
+        except MemctlError as error:
+            said = [type(error).__name__, error.what, error.cure]
+        text = json.dumps(said, ensure_ascii=False, default=str).replace(str(self.workspace.root), "ROOT")
+        text = re.sub(r'"took_ms": [\d.]+, ', "", text)
+        return re.sub(r'("(?:markdown_bytes|index_bytes)"): \d+|\d[\d.,]* [KM]iB', r"\1", text)
+
+
+def http(path: str, **body: Any) -> Call:
+    """A request."""
+    (route,) = (each for each in ROUTES if each.path == path)
+    return lambda on: Served(on.memory).answer(route, route.read(body))
+
+
+def mcp(name: str, **given: Any) -> Call:
+    """A call of a tool."""
+    tool = offered(True)[name]
+    return lambda on: tool.run(Session(on.memory.paused(), True), **tool.read(given))
+
+
+def questions(random: Random) -> Iterator[Call]:
+    """Calls that only look, from every door."""
+    pick = random.choice
+
+    def words() -> str:
+        said = " ".join(random.choices((*WORDS, *SECRET, *NAMES), k=random.randint(1, 3)))
+        return said[: -random.randint(1, 3)] if random.random() < 0.3 and len(said) > 4 else said
+
+    def place() -> str:
+        path = pick(("memory.md", "bank/prose.md", "bank/opinions.md", "bank/entities/Peter.md", f"memory/2025-11-{random.randint(1, 29):02}.md"))
+        return pick((path, f"{path}#L{random.randint(1, 12)}", f"f-made{random.randint(1, 20)}", f"@{pick(NAMES)}"))
+
+    where = {"about": [pick(NAMES)]} if random.random() < 0.3 else {"key": pick(KEYS)} if random.random() < 0.3 else {}
+    yield http("/recall", text=words())
+    yield http("/v1/recall", query=words(), explain=True, k=pick((1, 3, 10)), **where)
+    yield http("/v1/recall", query=f"{words()} @{pick(NAMES)}", explain=True, hops=3, history=True)
+    yield http("/v1/recall", query=pick(("", "last week", words())), explain=True, per_page=0)
+    yield http("/v1/show", ref=place(), context=pick((0, 3)))
+    yield http("/v1/context", message=words(), budget=2000)
+    yield http("/v1/review")
+    yield http("/v1/status")
+    yield http("/v1/ingest", user_msg=f"Remember: {words()} {words()} is {words()}.", assistant_msg="Noted.", dry_run=True)
+    yield http("/v1/retain", text=words(), dry_run=True, date="2025-11-02")
+    yield mcp("recall", query=words(), hops=2)
+    yield mcp("recall", query=words(), **where)
+    yield mcp("show", ref=place())
+    yield mcp("context", message=words())
+    yield mcp("status")
+    yield mcp("review", k=20)
+    yield mcp("forget", ids=[f"f-made{random.randint(1, 20)}"])
+    yield lambda on: listed(Session(on.memory))
+    path = pick(("entity/Peter", "entity/Irina", "page/memory.md", f"log/2025-11-{random.randint(1, 29):02}"))
+    yield lambda on: read(Session(on.memory), f"memctl://{path}")
+    now, prompt = datetime.combine(TODAY, time(9)), words()
+    yield lambda on: answer_hook(on.workspace, "session-start", {}, now)
+    yield lambda on: answer_hook(on.workspace, "prompt", {"prompt": f"What about {prompt}?"}, now)
+    yield lambda on: on.fresh.context(prompt, budget=3000).as_json()
+    yield lambda on: on.fresh.chat([{"role": "user", "content": prompt}], budget=4000).as_json()
+    what = pick(("facts", "beliefs"))
+    yield lambda on: call(["export", what, "--public"], on.workspace.root).both
+    reply = f"[SEARCH_MEMORY: query={prompt}]\n[GET_FACT: key={pick(KEYS)}]\n[READ_DOC: name=prose]\n"
+    yield lambda on: act(on.fresh, reply, Permissions(read_only=True))
+
+
+def by_name(random: Random) -> Iterator[Call]:
+    """What the library tells a public caller."""
+    pick = random.choice
+    name, key, ref = pick(NAMES), pick(KEYS), pick(("o-0", "o-1", f"f-made{random.randint(1, 20)}"))
+    yield lambda on: on.memory.public().entities()
+    yield lambda on: on.memory.public().entity(name)
+    yield lambda on: on.memory.public().facts()
+    yield lambda on: on.memory.public().fact(key)
+    yield lambda on: on.memory.public().fact_history(key)
+    yield lambda on: on.memory.public().beliefs()
+    yield lambda on: on.memory.public().belief(ref)
+    yield lambda on: on.memory.public().why(ref)
+    yield lambda on: on.memory.public().conflicts()
+    yield lambda on: on.memory.public().status().as_json()
+
+
+def writes(random: Random) -> Iterator[Call]:
+    """Calls that write, the same in both."""
+    said = " ".join(random.choices((*WORDS, *NAMES, *SECRET), k=3))
+    day = f"2025-11-{random.randint(1, 29):02}"
+    yield http("/v1/retain", text=random.choice((said, "W @Peter: likes bread", f"W(key=city) @Peter: {said}")), date=day)
+    yield http("/store", text=said)
+    yield http("/v1/ingest", user_msg=f"Please remember that {said} is 7391.", assistant_msg="I will.")
+
+
+def differences(random: Random) -> tuple[int, list[str]]:
+    """How many answers were compared on one pair of workspaces, and those that differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        first, second = map(Asked, pair(random, Path(folder)))
+        calls = [*questions(random), *by_name(random), *writes(random), *questions(random)]
+        told = [(first.said(each), second.said(each)) for each in calls]
+        first.memory.close(), second.memory.close()
+    return len(told), [f"{number}: {a}\n   {b}" for number, (a, b) in enumerate(told) if a != b]
+
+
+@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(60))
+def test_private_lines_are_as_if_absent(random: Random) -> None:
+    """No answer differs, nor a refusal."""
+    _, differing = differences(random)
+    assert not differing, "\n".join(differing)

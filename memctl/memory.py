@@ -238,16 +238,16 @@ class Memory(OpenMemory):
         day = first_day("--from", since, self.today)
         return resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
 
-    def review(self, *, public: bool = False) -> tuple[Question, ...]:
-        """The questions that only an owner can answer, worth most first; `public` ones are without private lines."""
+    def review(self) -> tuple[Question, ...]:
+        """The questions that wait, worth most first; in a public view without those that only the owner answers."""
         from .review.collect import questions
 
-        return questions(self, public=public)
+        return questions(self)
 
     def answer(self, question: str, option: str, **given: Any) -> Answered:
         """Answer a question of `review` by its id and the key of an option, with a line of today's log.
 
-        `given` are `text` (other words for the line), `said_by`, `public` and `dry_run` (review/answer.py).
+        `given` are `text` (other words for the line), `said_by` and `dry_run` (review/answer.py).
         """
         from .review.answer import answer
 
@@ -306,13 +306,12 @@ class Memory(OpenMemory):
         return refuse(self, number, dry_run)
 
     def forget(
-        self, *, apply: bool = False, suggest: bool = False, public: bool = False, before: str | None = None,
-        **selectors: Any,
-    ) -> Forgetting:  # fmt: skip
+        self, *, apply: bool = False, suggest: bool = False, before: str | None = None, **selectors: Any
+    ) -> Forgetting:
         """Replace lines by tombstones and take every copy of them out; without `apply` nothing changes.
 
         `selectors` are ids, about, source, expired, unused, include_exempt (forget/select.py); all must hold. With `suggest`,
-        what could go and why. `public` leaves private lines out of the plan.
+        what could go and why.
         """
         from .forget import forget as room
         from .forget.select import Selectors
@@ -320,10 +319,7 @@ class Memory(OpenMemory):
 
         day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
         asked = Selectors(before=day, **{name: _tuple(value) for name, value in selectors.items()})
-        if suggest:
-            return room.suggest(self, asked)
-        done = room.forget(self, asked, apply=apply)
-        return self.run(lambda memory: room.without_private(memory, done)) if public else done
+        return room.suggest(self, asked) if suggest else room.forget(self, asked, apply=apply)
 
     # -- agents -------------------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +112,11 @@ class _Actor:
     def __init__(self, memory: Memory, may: Permissions) -> None:
         self._memory, self._workspace, self._today, self._may = memory, memory.workspace, memory.today, may
 
+    @property
+    def _seen(self) -> Memory:
+        """The memory as the model may see it, and write to it."""
+        return self._memory if self._may.private else self._memory.public()
+
     def do(self, number: int, command: Command) -> CommandResult:
         """The result of a command, whatever comes in its way."""
         jobs: dict[str, Callable[[Command], CommandResult]] = {
@@ -157,20 +163,14 @@ class _Actor:
 
     def _slot(self, key: str, about: str | None) -> list[Hit]:
         for spelled in dict.fromkeys((key, _folded(key))):
-            try:
-                found = self._memory.fact(spelled, about)
-            except NothingFound:
-                continue
-            shown = [hit for hit in found if self._may.private or not hit.private]
-            if shown:
-                return shown
+            with suppress(NothingFound):
+                return list(self._seen.fact(spelled, about))
         return []
 
     def _search(self, command: Command) -> CommandResult:
         words = _required(command, "query")
         about, since = _names(command.values.get("about", "")), command.values.get("since")
-        query = self._memory.query(words, about=about, since=since, public=not self._may.private)
-        answer = self._memory.recall(query, k=_HITS, budget=_HIT_TOKENS)
+        answer = self._seen.recall(words, about=about, since=since, k=_HITS, budget=_HIT_TOKENS)
         if not answer.hits:
             raise NothingFound("nothing found", "try other words")
         return _found(command, f"{len(answer.hits)} found", answer.hits, [answer.stale] if answer.stale else [])
@@ -207,14 +207,16 @@ class _Actor:
             if self._may.dry_run or create(self._workspace, path, text):
                 return "", text
 
+        workspace = self._seen.workspace
+
         def more(before: str) -> str:
             return with_more(path, before, content, str(self._today), source)
 
         if self._may.dry_run:
-            before = read_page(self._workspace, path).text
+            before = read_page(workspace, path).text
             return before, in_style(more(before), before)
-        more(read_page(self._workspace, path).text)  # a refusal, before anything is opened for writing
-        done = append(self._workspace, path, more)
+        more(read_page(workspace, path).text)  # a refusal, before anything is opened for writing
+        done = append(workspace, path, more)
         return done.before, done.added
 
     def _place(self, folder: str, name: str) -> str:
@@ -235,7 +237,7 @@ class _Actor:
 
     def _read_doc(self, command: Command) -> CommandResult:
         path = self._document(command.values.get("folder", ""), _required(command, "name"))
-        (page,) = self._memory.show(path, public=not self._may.private)
+        (page,) = self._seen.show(path)
         lines = list(page.lines)
         source = made_by("\n".join(lines))
         if lines[:1] == ["---"]:

@@ -81,7 +81,7 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
         before = [item for items in chosen.values() for item in items]
         left -= layers.cost(before) + _MARKS * len(chosen)
         found = layers.recalled(message, left, before) if recalled else []
-        last = waiting_line(opened, public=not options.private) if stable else ""
+        last = waiting_line(opened) if stable else ""
         last = last if count(last) <= left else ""
         chosen = {"recalled": found, **chosen}
         return made_pack(shown, chosen, budget, count, [*warnings, *layers.warnings], last, layers.rest)

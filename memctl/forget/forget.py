@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from shutil import rmtree
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
@@ -133,13 +134,6 @@ def forget(memory: OpenMemory, selectors: Selectors, *, apply: bool = False) -> 
     return report
 
 
-def without_private(memory: OpenMemory, planned: Forgetting) -> Forgetting:
-    """The same without private lines: what a client cannot see, it cannot forget."""
-    private = {entry.ref for entry in by_refs(memory.index, {line.ref for line in planned.lines}) if entry.private}
-    planned.lines = [line for line in planned.lines if line.ref not in private]
-    return planned
-
-
 def _check(selectors: Selectors) -> None:
     if selectors.include_exempt and not (selectors.about or selectors.source or selectors.ids):
         raise Usage("--include-exempt is for --about and --source", "name the others by --id")
@@ -209,20 +203,34 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         stale = sync(at.workspace, at.index).stale
         if stale or not cleaning:
             return stale
-        left = erase_vectors(at)
-        why = expunge(at.index)
-        if left and not why:
-            mark_unclean(at.index)  # so that the next call looks at the vectors again
-        return why or (f"vectors: {left}" if left else None)
+        view, why = at.public(), None
+        if view.workspace.hides:
+            why = view.run(_cleaned)
+        elif (folder := at.workspace.memory / "public").exists():
+            rmtree(folder)  # made when there were private lines
+        return why or _cleaned(at)
 
-    drop_broken(memory.workspace)
     try:
         why = memory.run(job)
+    except OSError as error:
+        why = str(error)
     except MemctlError as error:
         why = error.what
     if why:
         cure = "run the same command again, or delete .memory"
         report.warnings.append(f"the index may still hold words of it ({why}); {cure}")
+
+
+def _cleaned(at: OpenMemory) -> str | None:
+    """Clean one index and its vectors; None, or why that could not be done."""
+    drop_broken(at.workspace)
+    if why := sync(at.workspace, at.index).stale:
+        return why
+    left = erase_vectors(at)
+    why = expunge(at.index)
+    if left and not why:
+        mark_unclean(at.index)  # so that the next call looks at the vectors again
+    return why or (f"vectors: {left}" if left else None)
 
 
 # -- the plan ---------------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ def schema_version() -> int:
 
 def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
     """What `job` makes of the index. One that turns out damaged meanwhile is made again, and so is the job."""
-    path = workspace.index_file
+    path = workspace.derived / "index.sqlite"
     for attempt in (1, 2, 3):
         index = open_index(workspace)
         try:
@@ -113,7 +113,7 @@ def open_index(workspace: Workspace) -> Index:
 
     Where nothing can be written it is opened as it stands (`frozen` says why), or held in memory for this once.
     """
-    path = workspace.index_file
+    path = workspace.derived / "index.sqlite"
     try:
         prepare_memory(workspace)
         for _ in range(3):

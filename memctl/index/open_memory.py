@@ -49,6 +49,7 @@ class OpenMemory:
 
     _index: Index | None
     _known: SyncReport | None = None
+    _owner: OpenMemory | None = None
 
     @property
     def workspace(self) -> Workspace:
@@ -65,6 +66,7 @@ class OpenMemory:
         if self._workspace.hides is not None:
             return self
         view = copy(self)
+        view._owner = self
         view._known, refs = self.run(lambda at: (at.synced(), private_refs(at.index)))
         view._workspace = replace(self.workspace, hides=refs)
         if refs:
@@ -87,6 +89,11 @@ class OpenMemory:
         """The open index; only inside of `run`."""
         assert self._index is not None, "no index outside of run"
         return self._index
+
+    @property
+    def owner(self) -> OpenMemory:
+        """The memory that this is a public view of; itself otherwise."""
+        return self._owner or self
 
     def run(self: M, job: Callable[[M], T]) -> T:
         """What `job` makes of this memory with its index open; a damaged index is made again, and so is the job.

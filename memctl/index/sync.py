@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
 from itertools import zip_longest
@@ -354,7 +354,8 @@ class Verified:
 def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
     """Bring the index up to date, or with `rebuild` start from an empty one; what was deleted leaves the file.
 
-    LockBusy if another writer does not end, CannotWrite where the disk is full or read-only.
+    LockBusy if another writer does not end, CannotWrite where the disk is full or read-only. Where lines are private, the
+    index of all others is made too.
     """
 
     def job(index: Index) -> SyncReport:
@@ -369,12 +370,24 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
             expunge(index)
         return report
 
-    return with_index(workspace, job)
+    report = with_index(workspace, job)
+    for view in _views(workspace):
+        build_index(view, rebuild=rebuild, progress=progress)
+    return report
+
+
+def _views(workspace: Workspace) -> list[Workspace]:
+    """The public view of a workspace, where it hides anything."""
+    hides = workspace.hides or with_index(workspace, private_refs)
+    return [replace(workspace, hides=hides)] if hides and workspace.hides is None else []
 
 
 def verify(workspace: Workspace) -> Verified:
     """Compare the index as it stands, row by row, with one made again from the Markdown."""
-    return with_index(workspace, lambda kept: _verified(workspace, kept))
+    found = with_index(workspace, lambda kept: _verified(workspace, kept))
+    for seen in map(verify, _views(workspace)):
+        found = Verified(found.rows + seen.rows, found.differences + seen.differences)
+    return found
 
 
 def _verified(workspace: Workspace, kept: Index) -> Verified:

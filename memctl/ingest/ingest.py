@@ -7,7 +7,6 @@ the rest waits in bank/review.md until `memctl review` is answered.
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -145,7 +145,7 @@ def _bytes(workspace: Workspace, name: str) -> int:
     size = 0
     for file in (name, f"{name}-wal"):
         with suppress(OSError):
-            size += (workspace.memory / file).stat().st_size
+            size += (workspace.derived / file).stat().st_size
     return size
 
 

@@ -121,6 +121,8 @@ def prepare_memory(workspace: Workspace) -> Path:
         folder.mkdir(exist_ok=True)
         if folder.is_symlink():
             raise OutsideWorkspace(str(folder), "is a symbolic link")
+        if workspace.hides:
+            workspace.derived.mkdir(exist_ok=True)
         if _is_empty(folder / ".gitignore"):
             _fill(folder / ".gitignore", _IGNORE)
     except OSError as error:

@@ -61,9 +61,9 @@ class Workspace:
         return replace(self, hides=None) if self.hides is not None else self
 
     @property
-    def index_file(self) -> Path:
-        """The index of these pages. A view that hides nothing is the owner's."""
-        return self.memory / ("public.sqlite" if self.hides else "index.sqlite")
+    def derived(self) -> Path:
+        """Where what is made of these pages stands: index and vectors. A view that hides nothing has the owner's."""
+        return self.memory / "public" if self.hides else self.memory
 
     @property
     def skipped(self) -> frozenset[str]:

@@ -162,7 +162,7 @@ def start_vector_search(
 
     chosen = choice(memory.workspace)
     embedder = chosen.embedder
-    held = os.path.lexists(memory.workspace.memory / "vectors.sqlite")
+    held = os.path.lexists(memory.workspace.derived / "vectors.sqlite")
     if embedder is None:
         if chosen.problem and (held or settings.model != "auto"):
             warnings.append(f"answered by words only: {chosen.problem.what} ({chosen.problem.cure})")

@@ -63,21 +63,18 @@ class _Given(NamedTuple):
 
 def answer(
     memory: OpenMemory, asked: str, option: str, *, text: str | None = None, said_by: str | None = None,
-    public: bool = False, dry_run: bool = False,
+    dry_run: bool = False,
 ) -> Answered:  # fmt: skip
     """Answer the open question with the id `asked` by one of its options; one at a time in a workspace.
 
     `text` words the last line of the question anew, beside the answer yes. `said_by` is the source of the answer: None is
-    the owner, who alone answers some. `public` is for a server: there are no private questions. NothingFound for an id
-    that no open question has, or whose lines changed since it was shown; Refused for one that is settled, or that only the
-    owner answers; Usage for an option that it does not have. Whatever is raised, nothing was written.
+    the owner, who alone answers some. NothingFound for an id that no open question has, or whose lines changed since it was
+    shown; Refused for one that is settled, or that only the owner answers; Usage for an option that it does not have. Whatever is raised, nothing was written.
     """
     ref = asked.strip().removeprefix("^")
     given = _Given(option.strip(), one_line(text or ""), said_by, dry_run)
     with writing_alone(memory.workspace, "review"):
         question = memory.run(lambda at: _find(at, ref))
-        if public and question.is_private:
-            raise _unknown(ref)
         if said_by is not None and question.is_for_owner:
             raise Refused(f"only the owner answers {ref}", "ask them to run `memctl review`")
         if given.option not in (one.key for one in question.options):
@@ -130,7 +127,7 @@ def _logged(memory: OpenMemory, question: Question, given: _Given) -> Answered:
     names, change, warnings = None, "", list[str]()
     if question.kind == "same" and given.option == REWORDED:
         names = memory.run(lambda at: _direction(at, question))
-        change = merge(memory, *names, dry_run=given.dry_run).diff
+        change = merge(memory.owner, *names, dry_run=given.dry_run).diff
     done = retain(memory, [line], day, dry_run=given.dry_run)
     if question.kind == "keep" and not given.dry_run:
         warnings += _without_answered(memory)
@@ -158,7 +155,7 @@ def _without_answered(memory: OpenMemory) -> list[str]:
     refs = [kept.candidate.id for kept in keep.read(memory.workspace)]
     answered = memory.run(lambda at: settled(at.index, refs))
     try:
-        keep.remove(memory.workspace, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
+        keep.remove(memory.workspace.whole, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
     except Refused as error:  # a person changed the block: the line of the answer settles it all the same
         return [f"{error.what}; {error.cure}"]
     return []

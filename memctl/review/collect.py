@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from math import log2
@@ -45,8 +45,8 @@ _IMPORTANT = 0.3  # for a line of the highest importance
 _OLD = 365  # days, of what has none
 
 
-def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ...]:
-    """Every open question, worth most first; without private lines and what only the owner answers, if `public`.
+def questions(memory: OpenMemory) -> tuple[Question, ...]:
+    """Every open question, worth most first; in a public view without what only the owner answers.
 
     They are remembered as shown.
     """
@@ -58,7 +58,8 @@ def questions(memory: OpenMemory, *, public: bool = False) -> tuple[Question, ..
 
     found = memory.run(job)
     remember(memory.workspace, found)
-    return tuple(each for each in found if not (each.is_private or each.is_for_owner)) if public else found
+    _in_public(memory, questions)
+    return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
 
 
 def refresh(memory: OpenMemory) -> None:
@@ -71,6 +72,13 @@ def refresh(memory: OpenMemory) -> None:
             return open_questions(at, [*quick_doubts(at, _NEW), *last])
 
     remember(memory.workspace, memory.run(job))
+    _in_public(memory, refresh)
+
+
+def _in_public(memory: OpenMemory, look: Callable[[OpenMemory], object]) -> None:
+    """Look for others too where lines are private: what they may be asked is remembered apart."""
+    if memory.workspace.hides is None and (seen := memory.public()).workspace.hides:
+        look(seen)
 
 
 def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question, ...]:

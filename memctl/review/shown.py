@@ -1,4 +1,5 @@
-"""What was shown last: each question with a hash of its lines, in .memory/review.json. Derived: it may go at any time.
+"""What was shown last: each question with a hash of its lines, in .memory/review.json, and in .memory/public/review.json what
+others than the owner were shown where lines are private. Derived: it may go at any time.
 
 By it an answer knows that a line was changed since its question was shown, and a context says how many questions wait
 without looking for them again.
@@ -73,7 +74,8 @@ def drop_text(workspace: Workspace) -> None:
 
 def _put(workspace: Workspace, name: str, text: str) -> bool:
     with suppress(OSError, MemctlError):
-        path = prepare_memory(workspace) / name
+        prepare_memory(workspace)
+        path = workspace.derived / name
         made = path.with_name(f"{name}-{os.getpid()}")
         made.write_text(text, encoding="utf-8", errors="replace")
         os.replace(made, path)
@@ -91,22 +93,22 @@ def shown(workspace: Workspace) -> dict[str, Shown]:
 
 def _text(workspace: Workspace) -> str:
     with suppress(OSError, ValueError):
-        return (workspace.memory / _FILE).read_text(encoding="utf-8")
+        return (workspace.derived / _FILE).read_text(encoding="utf-8")
     return ""
 
 
 _MOST = 50  # questions that are looked up for the one line
 
 
-def waiting(memory: OpenMemory, *, public: bool = False) -> int:
+def waiting(memory: OpenMemory) -> int:
     """How many of the questions that were shown last, and of the candidates of ingests, wait: two statements, one page.
 
-    At most 50 are looked up; of `public` ones those that an agent may answer.
+    At most 50 are looked up; in a public view those that an agent may answer.
     """
+    public = memory.workspace.hides is not None
     asked = {ref: one.doubt for ref, one in shown(memory.workspace).items() if one.is_public or not public}
     for kept in keep.read(memory.workspace):
-        if not (public and kept.candidate.fact.private):
-            asked[kept.candidate.id] = Doubt("keep", kept.candidate.about)
+        asked[kept.candidate.id] = Doubt("keep", kept.candidate.about)
     asked = dict(list(asked.items())[-_MOST:])
     return memory.run(lambda at: _waiting(at, asked)) if asked else 0
 
@@ -120,7 +122,7 @@ def _waiting(memory: OpenMemory, asked: dict[str, Doubt]) -> int:
     return len(left) - gone
 
 
-def waiting_line(memory: OpenMemory, *, public: bool = False) -> str:
+def waiting_line(memory: OpenMemory) -> str:
     """The one line that a context ends with; empty where nothing waits."""
-    count = waiting(memory, public=public)
+    count = waiting(memory)
     return f"{many(count, 'question waits', 'questions wait')} for an answer: memctl review" if count else ""

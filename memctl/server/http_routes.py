@@ -94,7 +94,9 @@ def _memories(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
-    filters = {name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
+    filters: dict[str, Any] = {
+        name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")
+    }
     view = served.view
     query = view.query(
         asked.get("query", ""),
@@ -167,7 +169,7 @@ def _ingest(served: Served, asked: Body) -> dict[str, Any]:
 
 def _answer(served: Served, asked: Body) -> dict[str, Any]:
     given = {name: asked[name] for name in ("text", "dry_run") if name in asked}
-    return served.memory.answer(asked["id"], asked["option"], said_by="agent", public=True, **given).as_json()
+    return served.view.answer(asked["id"], asked["option"], said_by="agent", **given).as_json()
 
 
 # -- state ------------------------------------------------------------------------------------------------------------

@@ -235,7 +235,7 @@ def _question_lines(question: Question) -> list[str]:
 
 def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> ToolAnswer:
     """Answer a question in the agent's name; when this answers, the line is on disk."""
-    done = session.memory.answer(id, option, text=text, said_by="agent")
+    done = session.view.answer(id, option, text=text, said_by="agent")
     lines = ["kept:", f"{done.citation}", f"  {printable(done.line)}", *map(_note, done.warnings)]
     return ToolAnswer(done.as_json(), "\n".join(lines))
 
@@ -295,7 +295,10 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
         return _forgotten(lines, token, planned.warnings)
     if confirm != token:
         raise Refused("confirm does not stand for what would be forgotten now", "call without confirm and look again")
-    done = session.memory.forget(ids=list(dict.fromkeys(line.ref for line in lines)), apply=True)
+    ids = list(dict.fromkeys(line.ref for line in lines))
+    if [line.citation for line in session.memory.forget(ids=ids).lines] != [line.citation for line in lines]:
+        raise Refused("one of these is the owner's alone to forget", "ask them to run `memctl forget`")
+    done = session.memory.forget(ids=ids, apply=True)
     return _forgotten(done.lines, None, done.warnings)
 
 

@@ -70,7 +70,12 @@ def embed_workspace(memory: OpenMemory) -> EmbedReport | None:
     ExtraMissing, Usage or ExtraBroken where the settings name a model that cannot be had.
     """
     embedder = models.choose(memory.workspace)
-    return None if embedder is None else memory.run(lambda opened: embed(opened, embedder))
+    if embedder is None:
+        return None
+    done = memory.run(lambda opened: embed(opened, embedder))
+    if (seen := memory.public()).workspace.hides:  # its texts are the same, but for short ones below a private line
+        seen.run(lambda opened: embed(opened, embedder))
+    return done
 
 
 def embed(memory: OpenMemory, embedder: Embedder, deadline: float = float("inf")) -> EmbedReport:
@@ -185,6 +190,7 @@ class _Pass:
             return False
         rows, texts, whole = read
         left = dict(reversed(texts.items()))  # the last lines of a page are the newest
+        vectors.take(left.keys() - vectors.known(left), self._memory.workspace.whole)
         for key in vectors.known(left):
             del left[key]
         self._fill(vectors, leaf, rows, left)
@@ -306,7 +312,7 @@ def erase_vectors(memory: OpenMemory) -> str | None:
     """
     workspace, index = memory.workspace, memory.index
     try:
-        if not has_vectors(workspace) and not (workspace.memory / "vectors.broken").exists():
+        if not has_vectors(workspace) and not (workspace.derived / "vectors.broken").exists():
             return None
         with locked(workspace.memory / "embed.lock", FORGET_SECONDS):
             kept = open_vectors(workspace)

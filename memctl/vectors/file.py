@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +73,7 @@ def open_vectors(
     With `write` never None: call `begin` next, which makes a new file where there is none, or a broken one. A `resident`
     process keeps all of them in memory if numpy is there, and its answers are exact.
     """
-    path = workspace.memory / "vectors.sqlite"
+    path = workspace.derived / "vectors.sqlite"
     if write:
         prepare_memory(workspace)
         return Vectors(path, None, None, resident)
@@ -106,12 +106,12 @@ def _cure(path: Path) -> str | None:
 
 def has_vectors(workspace: Workspace) -> bool:
     """True if there is a file of vectors, whatever it is worth."""
-    return os.path.lexists(workspace.memory / "vectors.sqlite")
+    return os.path.lexists(workspace.derived / "vectors.sqlite")
 
 
 def drop_vectors(workspace: Workspace) -> None:
     """Delete every vector."""
-    path = workspace.memory / "vectors.sqlite"
+    path = workspace.derived / "vectors.sqlite"
     try:
         for name in ("vectors.broken", "vectors.sqlite"):
             remove(path.with_name(name))
@@ -275,6 +275,14 @@ class Vectors(VectorReader):
     def known(self, keys: Iterable[int]) -> set[int]:
         """Those texts that are embedded already."""
         return {row[0] for row in self._codes(set(keys))}
+
+    def take(self, keys: Collection[int], workspace: Workspace) -> None:
+        """Keep what the owner's file has of these texts, where this is that of a public view."""
+        kept = open_vectors(workspace) if keys and self.path != workspace.derived / self.path.name else None
+        if kept:
+            with closing(kept):
+                if kept._head == self._head:
+                    self._run_all("INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)", kept._codes(set(keys)))
 
     def put_codes(self, codes: Mapping[int, Code]) -> None:
         """Keep vectors by the key of their text (core.vectors.text_key)."""

@@ -126,7 +126,7 @@ def test_a_page_without_private_lines_stays(lines: list[str], end: str) -> None:
 def test_line_ends_and_mark_stay() -> None:
     """Only the words of private lines go."""
     page = "\ufeff## Retain\r\n- W(private): a\r- W: b\n- W(private): c"
-    assert without_private_lines(page) == "\ufeff## Retain\r\n\r- W: b\n"
+    assert without_private_lines(page) == "\ufeff## Retain\r\n\r- W: b\n "  # what is appended comes below it
 
 
 def test_copies_of_a_private_line() -> None:

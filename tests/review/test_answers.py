@@ -207,12 +207,12 @@ def test_nothing_private_is_asked_of_others(tmp_path: Path) -> None:
     }
     memory = memory_with(tmp_path, "trust", pages=pages)
     asked_of_all = {question.id: question for question in memory.review()}
-    shown = memory.review(public=True)
+    shown = memory.public().review()
     assert [question.sides[0].content for question in shown] == ["Flies"]
     for ref in asked_of_all.keys() - {question.id for question in shown}:
         with pytest.raises((NothingFound, Refused)):
-            memory.answer(ref, "y", said_by="agent", public=True)
-    done = memory.answer(shown[0].id, "y", said_by="agent", public=True)
+            memory.public().answer(ref, "y", said_by="agent")
+    done = memory.public().answer(shown[0].id, "y", said_by="agent")
     assert "src=agent" in done.line
 
 

@@ -273,7 +273,7 @@ def _statements(memory: Memory) -> int:
 
         at.index.rows = counted
         try:
-            waiting(at, public=True)
+            waiting(at)
         finally:
             at.index.rows = rows
         return count

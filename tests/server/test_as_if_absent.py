@@ -16,7 +16,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import pytest
 from face_helpers import TODAY, call, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,9 +35,27 @@ from memctl.server.mcp_tools import Session, listed, offered, read
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
 WORDS = (
-    *"likes moved harbour harbor harbours crane creaks bakes bread Berlin Lisbon PIN 7391 73915 code deploys PostgreSQL".split(),
-    *"варит кофе кофейня переехала переезд город Москва код 7391 любит чай секрет".split(),
-    *"喜欢 短信 短回复 搬到 北京 密码 数据库 秘藏 鲸鱼 咖啡".split(),
+    *[
+        "likes",
+        "moved",
+        "harbour",
+        "harbor",
+        "harbours",
+        "crane",
+        "creaks",
+        "bakes",
+        "bread",
+        "Berlin",
+        "Lisbon",
+        "PIN",
+        "7391",
+        "73915",
+        "code",
+        "deploys",
+        "PostgreSQL",
+    ],
+    *["варит", "кофе", "кофейня", "переехала", "переезд", "город", "Москва", "код", "7391", "любит", "чай", "секрет"],
+    *["喜欢", "短信", "短回复", "搬到", "北京", "密码", "数据库", "秘藏", "鲸鱼", "咖啡"],
 )
 KEYS = ("city", "db", "pin", "город")
 SECRET = ("zanzibarite", "harbourmaster", "тайнослов", "кофеман", "秘藏鲸鱼", "7391")
@@ -70,8 +87,16 @@ class Maker:
         head = pick(("W", "W", "B", "O", "S"))
         given = [f"c={pick((0.3, 0.6, 0.9))}"] if head == "O" else []
         given += [f"key={pick(KEYS)}"] if self.random.random() < 0.3 else []
-        given += [f"{pick(('for', 'against', 'supersedes', 'corrects'))}={pick(self.refs)}"] if self.random.random() < 0.4 else []
-        given += [pick(("src=web", "until=2025-11-20", "ttl=10d", 'cue="where is it"'))] if self.random.random() < 0.2 else []
+        given += (
+            [f"{pick(('for', 'against', 'supersedes', 'corrects'))}={pick(self.refs)}"]
+            if self.random.random() < 0.4
+            else []
+        )
+        given += (
+            [pick(("src=web", "until=2025-11-20", "ttl=10d", 'cue="where is it"'))]
+            if self.random.random() < 0.2
+            else []
+        )
         given += ["private"] if private else []
         self.random.shuffle(given)
         self.count += 1
@@ -87,9 +112,14 @@ class Maker:
 
     def pages(self) -> dict[str, str]:
         """All pages: logs, those of entities with aliases, beliefs with evidence, prose that cites lines, the core."""
-        pages = {f"memory/2025-11-{day:02}.md": self.log() for day in self.random.sample(range(1, 30), self.random.randint(1, 4))}
+        pages = {
+            f"memory/2025-11-{day:02}.md": self.log()
+            for day in self.random.sample(range(1, 30), self.random.randint(1, 4))
+        }
         pick = self.random.choice
-        pages["bank/entities/Peter.md"] = f"---\naliases: [Pete, Petrov]\n---\n# Peter\n\n{self.line(False)}\n{self.line(True)}\n"
+        pages["bank/entities/Peter.md"] = (
+            f"---\naliases: [Pete, Petrov]\n---\n# Peter\n\n{self.line(False)}\n{self.line(True)}\n"
+        )
         pages["bank/entities/Irina.md"] = "---\naliases: [Ирина, Ира]\n---\n# Irina\n\n" + self.words() + "\n"
         pages["bank/opinions.md"] = "# Opinions\n\n" + "".join(
             f"- O(c=0.8) @{pick(NAMES[:6])}: {self.words()} ^o-{n}\n"
@@ -100,7 +130,9 @@ class Maker:
             for n in range(self.random.randint(0, 3))
         )
         copies = "\n".join(f'- {self.words()} · [x](../memory/x.md#L3 "{pick(self.refs)}")' for _ in range(2))
-        pages["bank/prose.md"] = f"# {self.words()}\n\n{self.words()}.\n\n## W(private): {self.words(*SECRET)}\n\n{copies}\n\n{self.words()}\n"
+        pages["bank/prose.md"] = (
+            f"# {self.words()}\n\n{self.words()}.\n\n## W(private): {self.words(*SECRET)}\n\n{copies}\n\n{self.words()}\n"
+        )
         pages["memory.md"] = f"# Memory\n\n{self.line(False)}\n{self.line(True)}\n"
         return pages
 
@@ -112,7 +144,9 @@ def pair(random: Random, folder: Path) -> tuple[Workspace, Workspace]:
         memory_on(first).reflect()
     refs = with_index(first, lambda index: memory_on(first).bound(index).synced() and private_refs(index))
     texts = {path.relative_to(first.root).as_posix(): path.read_bytes().decode() for path in first.root.rglob("*.md")}
-    return first, write_pages(folder / "b", {path: _Text(without_private_lines(text, refs)) for path, text in texts.items()})
+    return first, write_pages(
+        folder / "b", {path: _Text(without_private_lines(text, refs)) for path, text in texts.items()}
+    )
 
 
 class _Text(str):
@@ -168,7 +202,15 @@ def questions(random: Random) -> Iterator[Call]:
         return said[: -random.randint(1, 3)] if random.random() < 0.3 and len(said) > 4 else said
 
     def place() -> str:
-        path = pick(("memory.md", "bank/prose.md", "bank/opinions.md", "bank/entities/Peter.md", f"memory/2025-11-{random.randint(1, 29):02}.md"))
+        path = pick(
+            (
+                "memory.md",
+                "bank/prose.md",
+                "bank/opinions.md",
+                "bank/entities/Peter.md",
+                f"memory/2025-11-{random.randint(1, 29):02}.md",
+            )
+        )
         return pick((path, f"{path}#L{random.randint(1, 12)}", f"f-made{random.randint(1, 20)}", f"@{pick(NAMES)}"))
 
     where = {"about": [pick(NAMES)]} if random.random() < 0.3 else {"key": pick(KEYS)} if random.random() < 0.3 else {}
@@ -180,7 +222,9 @@ def questions(random: Random) -> Iterator[Call]:
     yield http("/v1/context", message=words(), budget=2000)
     yield http("/v1/review")
     yield http("/v1/status")
-    yield http("/v1/ingest", user_msg=f"Remember: {words()} {words()} is {words()}.", assistant_msg="Noted.", dry_run=True)
+    yield http(
+        "/v1/ingest", user_msg=f"Remember: {words()} {words()} is {words()}.", assistant_msg="Noted.", dry_run=True
+    )
     yield http("/v1/retain", text=words(), dry_run=True, date="2025-11-02")
     yield mcp("recall", query=words(), hops=2)
     yield mcp("recall", query=words(), **where)
@@ -223,7 +267,9 @@ def writes(random: Random) -> Iterator[Call]:
     """Calls that write, the same in both."""
     said = " ".join(random.choices((*WORDS, *NAMES, *SECRET), k=3))
     day = f"2025-11-{random.randint(1, 29):02}"
-    yield http("/v1/retain", text=random.choice((said, "W @Peter: likes bread", f"W(key=city) @Peter: {said}")), date=day)
+    yield http(
+        "/v1/retain", text=random.choice((said, "W @Peter: likes bread", f"W(key=city) @Peter: {said}")), date=day
+    )
     yield http("/store", text=said)
     yield http("/v1/ingest", user_msg=f"Please remember that {said} is 7391.", assistant_msg="I will.")
 

@@ -29,6 +29,7 @@ ROWS = {
     "S7-mcp": "mcp_requests",
     "S10": "memory",
     "S12": "sockets",
+    "S13": "as_if_absent",
 }
 
 

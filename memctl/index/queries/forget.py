@@ -189,9 +189,9 @@ def expunge(index: Index) -> str | None:
 def drop_broken(workspace: Workspace) -> None:
     """Remove the broken index that healing set aside."""
     try:
-        (workspace.memory / "index.broken").unlink(missing_ok=True)
+        (workspace.derived / "index.broken").unlink(missing_ok=True)
     except OSError as error:
-        raise CannotWrite(str(workspace.memory / "index.broken"), error.strerror or str(error)) from error
+        raise CannotWrite(str(workspace.derived / "index.broken"), error.strerror or str(error)) from error
 
 
 def old_before(kind: Kind, today: date) -> date:

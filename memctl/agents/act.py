@@ -138,7 +138,7 @@ class _Actor:
 
     def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
-        kept = self._memory.retain(fact, said_by="agent", dry_run=self._may.dry_run)
+        kept = self._seen.retain(fact, said_by="agent", dry_run=self._may.dry_run)
         (one,) = kept.kept
         done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
         notes += list(kept.warnings)

@@ -31,7 +31,9 @@ _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
 
 
-LEFTOVERS = 2  # `application_id` of a file that may still hold bytes of deleted rows
+UNCLEAN = 1  # of the number of a file: it holds words that are being forgotten,
+LEFTOVERS = 2  # or it may still hold bytes of deleted rows; the bits above tell which lines are hidden from it
+_FLAGS = 2
 
 
 class Known(NamedTuple):
@@ -149,7 +151,7 @@ class Index:
 
     @property
     def number(self) -> int:
-        """A number that the file keeps for us: which lines it hides, and whether it is to be cleaned; set within `writing`."""
+        """A number that the file keeps for us: whether it is to be cleaned, which lines it lacks; set within `writing`."""
         return int(self._rows("PRAGMA application_id", ())[0][0])
 
     @number.setter
@@ -159,12 +161,12 @@ class Index:
     @property
     def hides(self) -> int:
         """Which lines are hidden from this index, as a number; 0 for the owner's, from which none is."""
-        return self.number >> 1
+        return self.number >> _FLAGS
 
     def hide(self, lines: int) -> None:
         """Note that others are hidden from now on: any page may cite them, so each is to be looked at again."""
         self._db.execute("UPDATE page SET looked_ns = 0")
-        self.number = lines << 1 | self.number & 1
+        self.number = lines << _FLAGS | self.number & (UNCLEAN | LEFTOVERS)
 
     # -- pages --------------------------------------------------------------------------------------------------------
 
@@ -248,8 +250,8 @@ class Index:
         old = {row[0]: row for row in stored}
         gone = [row for key, row in old.items() if key not in rows or rows[key][:-2] != row]
         fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]
-        if gone and self.rows("PRAGMA application_id") == [(0,)]:
-            self._db.execute(f"PRAGMA application_id = {LEFTOVERS}")
+        if gone and not self.number & LEFTOVERS:
+            self.number |= LEFTOVERS
         self._delete(gone)
         self._insert(fresh)
 

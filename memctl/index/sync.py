@@ -20,7 +20,7 @@ from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from .heal import open_scratch, with_index
 from .index import Index, Known
-from .queries.entries import dump
+from .queries.entries import dump, private_refs
 from .queries.forget import expunge, has_leftovers
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def _work(
 
 def _number_of(refs: Collection[str]) -> int:
     """A number for the ids of the lines that a view hides; 0 for none."""
-    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 2 or 1 if refs else 0
+    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 3 or 1 if refs else 0
 
 
 def _until(steps: Sequence[Step], end: float) -> Iterator[Step]:
@@ -378,8 +378,8 @@ def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progre
 
 def _views(workspace: Workspace) -> list[Workspace]:
     """The public view of a workspace, where it hides anything."""
-    hides = workspace.hides or with_index(workspace, private_refs)
-    return [replace(workspace, hides=hides)] if hides and workspace.hides is None else []
+    hides = with_index(workspace, private_refs) if workspace.hides is None else None
+    return [replace(workspace, hides=hides)] if hides else []
 
 
 def verify(workspace: Workspace) -> Verified:

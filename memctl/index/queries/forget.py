@@ -13,7 +13,7 @@ from ...markdown.evidence_line import OPINIONS
 from ...markdown.lines import Role
 from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace
-from ..index import Index
+from ..index import LEFTOVERS, UNCLEAN, Index
 from ..row import Entity, Row
 from .entries import Filter, Query, by_ids, condition_of
 from .expiry import Expiry
@@ -142,24 +142,22 @@ def copies_on(index: Index) -> list[tuple[str, str]]:
 
 # -- the file ---------------------------------------------------------------------------------------------------------
 
-_UNCLEAN = 1  # the lowest bit of the number of the file; the others tell which lines it hides
-
 
 def mark_unclean(index: Index) -> None:
     """Remember in the file itself that words of it are about to be forgotten: a kill may come before `expunge`."""
     if not index.frozen:
         with index.writing():
-            index.number |= _UNCLEAN
+            index.number |= UNCLEAN
 
 
 def is_unclean(index: Index) -> bool:
     """True from `mark_unclean` until `expunge` has come to its end."""
-    return bool(index.number & _UNCLEAN)
+    return bool(index.number & UNCLEAN)
 
 
 def has_leftovers(index: Index) -> bool:
     """True where rows were deleted whose bytes `expunge` has not taken out of the file yet."""
-    return index.rows("PRAGMA application_id") != [(0,)]
+    return bool(index.number & (UNCLEAN | LEFTOVERS))
 
 
 def expunge(index: Index) -> str | None:
@@ -178,7 +176,7 @@ def expunge(index: Index) -> str | None:
         busy = index.rows("PRAGMA wal_checkpoint (TRUNCATE)")[0][0]
         if not busy:
             with index.writing():
-                index.number &= ~_UNCLEAN
+                index.number &= ~(UNCLEAN | LEFTOVERS)
     except (LockBusy, CannotWrite) as error:
         return error.what
     except sqlite3.OperationalError as error:  # locked, or the disk is full

@@ -335,12 +335,12 @@ def test_nothing_private_leaves(server: Running, tmp_path: Path) -> None:
         assert server.post("/v1/show", {"ref": f"{name}#L1"}).status in (404, 422)
 
 
-def test_what_was_replaced_says_so_and_not_by_what(server: Running) -> None:
-    """A public value whose newer version is private is marked as outdated."""
+def test_what_a_private_line_replaced_holds(server: Running) -> None:
+    """A public value whose newer version is private stands as if there were none."""
     hits = server.post("/v1/recall", {"query": "database PostgreSQL"}).json["hits"]
     hit = next(hit for hit in hits if "16" in hit["content"])
-    assert hit["superseded_by"] == "private"
-    assert "replaced" in server.post("/recall", {"text": "database PostgreSQL"}).json["memories"]
+    assert hit["superseded_by"] is None
+    assert "replaced" not in server.post("/recall", {"text": "database PostgreSQL"}).json["memories"]
 
 
 def test_headers(server: Running) -> None:
@@ -535,7 +535,7 @@ def test_a_signal_lets_running_requests_finish(tmp_path: Path, number: signal.Si
         assert "Traceback" not in err and server.token not in err
     assert "said at the end" in (root / "memory/2025-11-30.md").read_text(encoding="utf-8")
     left = {path.name for path in (root / ".memory").iterdir()}
-    assert left == {".gitignore", "index.seal", "index.sqlite", "lock", "token"}
+    assert left == {".gitignore", "index.seal", "index.sqlite", "lock", "public", "token"}
 
 
 def test_ipv6_and_verbose(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ..language.analyzer import query_terms
 from ..language.names import slug
 from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
+from ..markdown.escape import defused
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, with_attributes
 from ..markdown.lines import Role, split_lines
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 MOST = 32  # commands of one reply that are done
 _MOST_REPLY = 4 * 1024 * 1024  # characters
 _HITS, _HIT_TOKENS = 5, 800
-_FEWEST, _MOST_LINES = 4, 200  # words of a document's line that is compared with what came from outside; such lines
+_FEWEST, _MOST_LINES = 3, 200  # words of a document's line that is compared with what came from outside; such lines
 _MOST_READ = 8_000  # characters of a document; about two thousand tokens
 _PLACEHOLDER = re.compile(r"[.…\s]*|\.\.\.|<[\w .…]{1,40}>|TEXT|VALUE|KEY")
 
@@ -78,8 +79,8 @@ class CommandResult:
         """The result as plain values."""
         made: dict[str, Any] = {"command": self.command, "line": self.line, "ok": self.ok}
         if not self.ok:
-            return made | {"error": self.told, "cure": self.cure, "code": self.code}
-        return made | {"told": self.told, **self.data} | ({"diff": self.diff} if self.diff else {})
+            return made | defused({"error": self.told, "cure": self.cure, "code": self.code})
+        return made | defused({"told": self.told, **self.data} | ({"diff": self.diff} if self.diff else {}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..markdown.attributes import ATTRIBUTES
+from ..markdown.escape import COMMAND
 
 _ATTRIBUTES = [each for each in ATTRIBUTES if each.reply]
 COMMANDS = {
@@ -44,6 +45,10 @@ _OPENING, _CLOSING = r"\[【［", r"\]】］"
 _EDGE = r"[\"'“”«»]?"  # a name may be quoted too, as in JSON
 _IS = r"\s{0,8}[=＝:：]\s{0,64}"
 _NAMES = "|".join(sorted({*_ALIASES, *(name for names in COMMANDS.values() for name in names)} - {""}, key=len)[::-1])
+_INSIDE = "this command stands inside another one"
+_NEAR = 2000  # characters around a command in which quotation marks are looked for
+_HIDDEN_LETTERS = "\u00ad\u034f\u180e\u200b-\u200d\u2060-\u2064\ufeff"
+_DISGUISED = rf"^[ \t]*[{_HIDDEN_LETTERS}]|[{_HIDDEN_LETTERS}][`~<>\[【［]|[`~<>!\[【［][{_HIDDEN_LETTERS}]"
 _BEGUN = rf"[\s,;，；、](?:{_NAMES})\s{{0,8}}[=＝]\s{{0,8}}[\"'“”«»]"  # another attribute
 
 
@@ -71,8 +76,7 @@ class Reply(NamedTuple):
 
 
 _QUOTES = "".join(map(re.escape, sorted({*"".join(_CLOSERS.values())})))
-_COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
-_OPENER = rf"(?<!\\)[{_OPENING}]\s{{0,8}}(?P<name>{_COMMAND})(?![\w-])\s{{0,64}}(?:[:：(（{{]\s{{0,64}})?"
+_OPENER = rf"(?<!\\)[{_OPENING}]\s{{0,8}}(?P<name>{COMMAND})(?![\w-])\s{{0,64}}(?:[:：(（{{]\s{{0,64}})?"
 _ATTRIBUTE = rf"{_EDGE}(?P<name>[A-Za-z]\w{{0,23}}){_EDGE}{_IS}"  # its name and the sign after it
 _GAP = r"\s{0,64}[,;，；、]?\s{0,64}"
 _KNOWN = rf"{_GAP}{_EDGE}(?P<name>{_NAMES}){_EDGE}{_IS}"
@@ -95,10 +99,34 @@ def read_reply(text: str) -> Reply:
     """The commands of a reply, and the reply without them. Never raises."""
     if not any(bracket in text for bracket in "[【［"):
         return Reply(text, ())
+    if _compiled(_DISGUISED).search(
+        text, text[0] == "\ufeff"
+    ):  # what a reader sees as code or a quotation might not be one here
+        return Reply(text, (), sum(1 for _ in _compiled(_OPENER).finditer(text)))
     reader = _ReplyReader(text)
     commands = tuple(reader.commands())
+    stray = _stray_end(text, commands)
+    commands = tuple(
+        command._replace(values={}, problem=_INSIDE) if at and command.end <= stray and not command.problem else command
+        for at, command in enumerate(commands)
+    )
     cuts = _cuts(text, [command for command in commands if command.problem is None])
     return Reply("".join(_outside(text, cuts)), commands, reader.ignored)
+
+
+def _stray_end(text: str, commands: Sequence[Command]) -> int:
+    """Where a quotation and a bracket end last that no bracket outside of the commands began, or 0: the first command
+    held more than it seems, and those after it were quoted in it."""
+    depth = found = 0
+    for at, end in zip((0, *(c.end for c in commands)), (*(c.start for c in commands), len(text)), strict=True):
+        for bracket in _compiled(rf"[{_OPENING}]|[{_QUOTES}]?\s{{0,8}}[{_CLOSING}]").finditer(text, at, max(at, end)):
+            if bracket[0] in "[【［":
+                depth += 1
+            elif depth:
+                depth -= 1
+            elif bracket[0][0] not in "]】］":
+                found = bracket.end()
+    return found
 
 
 def _cuts(text: str, commands: Sequence[Command]) -> Iterator[tuple[int, int]]:
@@ -138,6 +166,7 @@ class _ReplyReader:
         # Where a command begins right behind the end of another, the one before must have ended.
         self._hard = [start for start in self._starts if self._before(start) in tuple("]】］")]
         self._closers: dict[str, list[int]] = {}
+        self._is_open = False  # the command that was read last began a quotation that did not end
         self.ignored = 0
 
     def _before(self, start: int) -> str:
@@ -150,7 +179,7 @@ class _ReplyReader:
         at, line, counted = thought_before(self._text), 1, 0
         self.ignored = bisect_left(self._starts, at)
         number = self.ignored
-        read = 0
+        read, inside = 0, False
         while number < len(self._openers) and read < _MOST_COMMANDS:
             opener = self._openers[number]
             hidden = unread.first(at, opener.start())
@@ -159,14 +188,33 @@ class _ReplyReader:
                 before, number = number, bisect_left(self._starts, at, lo=number)
                 self.ignored += number - before
                 continue
+            self._is_open = False
             found = self._command(opener)
+            if found and not found.problem and self._is_quoted(at, found):
+                self.ignored, found = self.ignored + 1, None
             at = found.end if found else opener.end()
             if found:
-                read += 1
+                found = found._replace(values={}, problem=found.problem or _INSIDE) if inside else found
+                read, inside = read + 1, inside or self._goes_on(found, number)
                 line, counted = line + self._text.count("\n", counted, found.start), found.start
                 yield found._replace(line=line)
             number = bisect_left(self._starts, at, lo=number + 1)
         self.ignored += len(self._openers) - number
+
+    def _goes_on(self, command: Command, number: int) -> bool:
+        """True after a command of which nobody can say that it ended: what follows may be a part of it."""
+        if command.problem is None:
+            return self._is_open
+        rest = self._text[command.start : self._starts[number + 1] if number + 1 < len(self._starts) else None]
+        return len(re.findall(r'(?<!\\)["“”«»]', rest)) % 2 > 0 or not re.search(r"\n[ \t]*\n", rest)
+
+    def _is_quoted(self, at: int, command: Command) -> bool:
+        """True for a command between quotation marks of the paragraph, from `at` on: it is told, not given."""
+        before = self._text[max(at, command.start - _NEAR) : command.start].rpartition("\n\n")[2]
+        after = self._text[command.end : command.end + _NEAR].partition("\n\n")[0]
+        if before.count('"') % 2 and '"' in after:
+            return True
+        return any(before.rfind(a) > before.rfind(b) and b in after for a, b in ("“”", "«»", "「」", "『』"))
 
     def _command(self, opener: re.Match[str]) -> Command | None:
         """The command that begins here; None where it only looks like one."""
@@ -298,6 +346,7 @@ class _ReplyReader:
             found = value.take(token)
             if found:
                 return found
+        self._is_open = value.unbalanced is None and value.unquoted is not None
         return value.unbalanced or value.unquoted
 
 
@@ -386,11 +435,17 @@ def _unescaped(value: str, key: str) -> str:
 _THINKING = r"think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 
 
+_TAG = r"[a-z][\w:.-]{0,40}"
+# Tags in which a model answers. In any other pair of tags stands what it was given, in these to the last or the end.
+_ANSWERS = r"answer|final(?:_answer)?|response|reply|output|message|p|div|span|b|i|u|em|strong|a|ul|ol|li|table|tr|td|th|h[1-6]|br|hr"
+_GIVEN = r"(?:memory|core|tool|function|search|web|result|document|recalled|context|observation|source|quote|page|email)s?(?:[\W_]|$)"
+
+
 # What may begin such a part.
 _HIDING = (
     r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
-    r"|(?P<quote>^[ \t]*>[^\n]*)|(?P<ticks>`+)|(?P<comment><!--)"
-    rf"|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?P<whole>pre|code|(?:memory|core)-[0-9a-z]{{10,64}})>"
+    r"|(?P<quote>^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>)|(?P<indented>(?:\A|^[ \t]*\n)(?: {4}| {0,3}\t)[^\n]*)|(?P<ticks>`+)"
+    rf"|(?P<comment><!--)|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?!(?:{_ANSWERS})[\s>/])(?P<whole>{_TAG})(?=[\s>/])[^<>]{{0,200}}>"
 )
 _THINK_END = rf"</({_THINKING})\s{{0,8}}>"
 
@@ -413,7 +468,6 @@ class Unread:
         self._blank: list[int] = []
         self._fences: list[tuple[int, int, str]] | None = None
         self._tags: dict[str, list[int]] | None = None
-        self._comments = True
 
     def first(self, start: int, end: int) -> tuple[int, int] | None:
         """The first such part that begins in [start, end), as a span, which may go on beyond `end`."""
@@ -433,8 +487,11 @@ class Unread:
 
     def _close(self, match: re.Match[str]) -> int | None:
         """Where the part that begins with `match` ends; None if nothing begins there."""
-        if match["quote"]:
-            return self._line_end(match.end())
+        if match["quote"] or match["indented"]:
+            after = _compiled(r"\n[ \t]*(?=\n|\Z)" if match["quote"] else r"\n(?! {4}| {0,3}\t|[ \t]*\n)").search(
+                self._text, match.end()
+            )
+            return after.start() if after else len(self._text)
         if match["fence"] or match["tildes"]:
             line_end = self._line_end(match.end())  # where the search was to end, `$` took that for the end of a line
             if match["tildes"] or "`" not in self._text[match.end() : line_end]:
@@ -444,7 +501,10 @@ class Unread:
             return self._code_end(match.start(kind), len(match[kind]))
         if match["whole"]:
             return self._tag_end(match.end(), match["whole"].lower())
-        return self._comment_end(match.end()) if match["comment"] else self._think_end(match)
+        if match["comment"]:
+            end = self._text.find("-->", match.end())
+            return end + 3 if end >= 0 else len(self._text)
+        return self._think_end(match)
 
     def _fence_end(self, start: int, marks: str) -> int:
         """A fence that is not closed goes on to the end of the text."""
@@ -470,22 +530,18 @@ class Unread:
             return None
         return runs[at] + length
 
-    def _comment_end(self, start: int) -> int | None:
-        at = self._text.find("-->", start) if self._comments else -1
-        self._comments = at >= 0
-        return at + 3 if at >= 0 else None
-
     def _tag_end(self, start: int, name: str) -> int | None:
-        """The end of HTML code, or of what memctl recalled and the model repeats: its commands are somebody else's."""
+        """The end of what stands between tags, as code or as what a model was given: its commands are somebody else's."""
         if self._tags is None:
             self._tags = {}
-            for end in re.finditer(r"</(pre|code|(?:memory|core)-[0-9a-z]{10,64})>", self._text, re.IGNORECASE):
+            for end in _compiled(rf"</({_TAG})\s{{0,8}}>").finditer(self._text):
                 self._tags.setdefault(end[1].lower(), []).append(end.end())
         ends = self._tags.get(name, [])
-        at = bisect_left(ends, start)
-        if at < len(ends):
+        given = _compiled(_GIVEN).match(name)
+        at = len(ends) - 1 if given and ends else bisect_left(ends, start)
+        if at < len(ends) and ends[at] > start:
             return ends[at]
-        return None if name in ("pre", "code") else len(self._text)
+        return len(self._text) if given else None
 
     def _think_end(self, match: re.Match[str]) -> int:
         """Thinking that does not end was cut off: nothing after it was meant to be said."""

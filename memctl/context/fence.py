@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from ..markdown.escape import defused
+
 if TYPE_CHECKING:
     from hashlib import blake2b
 else:
@@ -128,5 +130,5 @@ def _unsafe() -> re.Pattern[str]:
 
 
 def tamed(text: str) -> str:
-    """Recalled text in which nothing acts: marks that a chat template would obey are spaced, invisible characters are gone."""
-    return _controls().sub(lambda match: match[0] + " ", _unsafe().sub("", text))
+    """Recalled text in which nothing acts: no commands, marks that a chat template would obey are spaced, invisible characters are gone."""
+    return _controls().sub(lambda match: match[0] + " ", defused(_unsafe().sub("", text)))

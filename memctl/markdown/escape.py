@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ..facts import Span
 
@@ -166,3 +166,27 @@ def _absolute(relative: str, page: str) -> str:
 def many(count: int, one: str, several: str = "") -> str:
     """`1 line is`, `1,200 lines are`; without `several` an s makes it."""
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_ -]?DOC"
+"""The names of bracket commands (agents/brackets.py), as models spell them."""
+
+
+@cache
+def _commands() -> re.Pattern[str]:
+    return re.compile(rf"[\[【［](?=[\s\W_]{{0,8}}(?:{COMMAND})(?![\w-]))", re.IGNORECASE)
+
+
+V = TypeVar("V")
+
+
+def defused(value: V) -> V:
+    """Text, or plain values with text in them, in which no bracket command is left: whoever repeats it gives no command."""
+    made: Any = value
+    if isinstance(value, str):
+        made = _commands().sub("(", value)
+    elif isinstance(value, dict):
+        made = {defused(key): defused(item) for key, item in value.items()}
+    elif isinstance(value, list | tuple):
+        made = [defused(item) for item in value]
+    return made  # type: ignore[no-any-return]

@@ -31,6 +31,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import MemctlError, PortBusy, Usage
+from ..markdown.escape import defused
 from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
@@ -54,7 +55,7 @@ _ALWAYS = {
 
 
 def _answer(value: Any, status: int = 200, **headers: str) -> Response:
-    body = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    body = json.dumps(defused(value), ensure_ascii=True, separators=(",", ":")).encode("ascii")
     return Response(body, status, headers=_ALWAYS | headers, media_type="application/json")
 
 

@@ -21,7 +21,7 @@ from mcp.server import Server
 
 from .. import __version__
 from ..errors import MemctlError, NoWorkspace
-from ..markdown.escape import one_line
+from ..markdown.escape import defused, one_line
 from . import mcp_tools
 from .mcp_tools import INSTRUCTIONS, Session, Tool, ToolAnswer, offered
 from .mcp_wire import wire
@@ -110,9 +110,9 @@ class _Face:
         except _UNEXPECTED as error:
             logging.getLogger(__name__).error("%s failed", tool.name, exc_info=error)
             return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"))
-        structured = answer.structured if self._session.structured else None
+        structured = defused(answer.structured) if self._session.structured else None
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=answer.text)], structured_content=structured
+            content=[types.TextContent(type="text", text=defused(answer.text))], structured_content=structured
         )
 
     def _run_tool(self, tool: Tool, given: Mapping[str, Any]) -> ToolAnswer:
@@ -146,7 +146,7 @@ class _Face:
 
     async def _read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         text = await self._in_thread(partial(self._or_refuse, partial(mcp_tools.read, self._session, params.uri)))
-        contents = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
+        contents = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=defused(text))
         return types.ReadResourceResult(contents=[contents])
 
     def _or_refuse(self, job: Callable[[], T]) -> T:
@@ -179,4 +179,4 @@ def _as_tool(tool: Tool, structured: bool) -> types.Tool:
 def _failed(error: MemctlError) -> types.CallToolResult:
     """An error as two lines. No structured content: some clients would hold it to the schema of an answer."""
     text = f"{one_line(error.what)[:1000]}\n{one_line(error.cure)[:300]}"
-    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=defused(text))], is_error=True)

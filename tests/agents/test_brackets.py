@@ -96,12 +96,12 @@ def test_after_them_commands_count_again() -> None:
     assert one(f"A <code> tag: {C}").values["key"] == "a"  # nor does a tag that is never closed
 
 
-def test_broken_quotation_does_not_swallow_the_next_command() -> None:
-    """Each keeps its own."""
-    text = '[SAVE_FACT key="a" value="b]\n[SAVE_FACT key="c value="d"] [GET_FACT key="e]\n[SEARCH_MEMORY query="f"]'
-    assert [c.values for c in read_reply(text).commands] == [
-        {"key": "a", "value": "b"}, {"key": "c", "value": "d"}, {"key": "e"}, {"query": "f"},
-    ]  # fmt: skip
+def test_what_follows_a_quotation_that_does_not_end_may_be_a_part_of_it() -> None:
+    """The command keeps its own words; those after it are not done, and say so. A forgotten mark inside of one is no end."""
+    text = '[SAVE_FACT key="c value="d"] [SAVE_FACT key="a" value="b]\n[SEARCH_MEMORY query="f"]'
+    found = read_reply(text)
+    assert [c.values for c in found.commands] == [{"key": "c", "value": "d"}, {"key": "a", "value": "b"}, {}]
+    assert found.commands[2].problem == "this command stands inside another one" and "SEARCH_MEMORY" in found.text
 
 
 def test_a_value_may_stand_alone() -> None:

@@ -27,6 +27,7 @@ ROWS = {
     "S5": "poison",
     "S7-http": "http_requests",
     "S7-mcp": "mcp_requests",
+    "S14": "injections",
     "S10": "memory",
     "S12": "sockets",
     "S13": "as_if_absent",

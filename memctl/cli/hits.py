@@ -42,7 +42,8 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
 def _notes(answer: Answer) -> list[str]:
     """Why the answer may lack something, or is empty."""
     notes = [*answer.warnings, *([f"stale: {answer.stale}"] if answer.stale else ()), *answer.empty]
-    if answer.hits and answer.answerable is not None and answer.answerable < _UNLIKELY:
+    is_question = answer.query.rstrip().endswith(("?", "？")) or len(answer.query.split()) > 2  # no search for a word
+    if is_question and answer.hits and answer.answerable is not None and answer.answerable < _UNLIKELY:
         notes.append("memory probably holds no answer to this")
     is_told = any(warning.startswith(_BY_WORDS) for warning in answer.warnings)
     if answer.vectors and answer.vectors.missing and not is_told:

@@ -15,7 +15,7 @@ from ..errors import OverBudget
 from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
-from ..recall.asked import asks_beginning, asks_something
+from ..recall.asked import asks_beginning, asks_something, is_polite
 from .chat_messages import Message, cost_of, is_system, is_turn, text_of, without_thinking
 from .fence import tamed
 from .pack import Item, words_of
@@ -231,7 +231,7 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
             asked and len(words & asked) >= _ECHO * len(asked) and len(words) <= 2 * len(asked)
         ):
             continue
-        if text:
+        if not is_polite(text):  # nor empty
             yield at, text
 
 

@@ -62,7 +62,7 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
-_MET = 0.25  # of how well the older line meets a question
+_MET = 0.8  # of how well the older line meets a question
 _HEARSAY = "replaced: hearsay"
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 

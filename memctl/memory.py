@@ -112,14 +112,14 @@ class Memory(OpenMemory):
         on = day_of("--date", day, self.today) or self.today
         return retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
 
-    def query(self, text: str = "", *, public: bool = False, per_page: int = 1, **filters: Any) -> Query:
+    def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence.
 
         Of a document, `per_page` lines are hits at most, and these are passages; 0 is all, as plain lines.
         """
         from .recall.query import read_query
 
-        return replace(read_query(text, self.today, **filters), public=public, per_page=per_page)
+        return replace(read_query(text, self.today, **filters), per_page=per_page)
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,
@@ -153,11 +153,11 @@ class Memory(OpenMemory):
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def show(self, reference: str, context: int = 3, *, public: bool = False) -> tuple[Passage, ...]:
+    def show(self, reference: str, context: int = 3) -> tuple[Passage, ...]:
         """What a citation, an id, a name or a page stands for, with `context` lines around it."""
         from .recall.lookup import show
 
-        return show(self, reference, context, public=public)
+        return show(self, reference, context)
 
     def entities(self) -> tuple[EntityLine, ...]:
         """Every entity with a page and every name that lines are about, most mentioned first."""
@@ -380,7 +380,7 @@ class Memory(OpenMemory):
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
         from .context.context import told
 
-        return told(self.public(), answer)
+        return told(self, answer)
 
     def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
@@ -433,11 +433,11 @@ class Memory(OpenMemory):
 
         return import_memory(self, source, ImportOptions(**options))
 
-    def export(self, what: str = "facts", *, public: bool = False, **filters: Any) -> Exported:
+    def export(self, what: str = "facts", **filters: Any) -> Exported:
         """Every fact within the filters, or every belief with its whole history, as rows."""
         from .transfer.export import export
 
-        return export(self.public() if public else self, what, self.query(**filters), public)
+        return export(self, what, self.query(**filters))
 
     def export_target(self, path: Path) -> Path:
         """The file behind `path`; Usage for what an export must not replace."""

@@ -255,10 +255,13 @@ def export(
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
     _check_export(what, form, output, bool(kinds or since or until or len(about or ()) > 1))
-    memory, names = call.memory, ("facts", "beliefs") if form == "sqlite" else (what,)
+    memory, names = (
+        call.memory.public() if public else call.memory,
+        ("facts", "beliefs") if form == "sqlite" else (what,),
+    )
     target = None if output is None else memory.export_target(output)
     filters = {"about": about or (), "kinds": kinds or (), "since": since, "until": until, "as_of": as_of}
-    tables = {name: memory.export(name, public=public, **filters) for name in names}
+    tables = {name: memory.export(name, **filters) for name in names}
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])

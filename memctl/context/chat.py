@@ -61,7 +61,7 @@ def prepare(
 
     def job(opened: OpenMemory) -> Prepared:
         made = _Chat(given, budget, count, name)
-        text, warnings = core_of(opened, options.private) if core else ("", [])
+        text, warnings = core_of(opened) if core else ("", [])
         warnings += staleness(opened)
         layers = Layers(opened, count, filters, text)
         left = room_beside(text, budget, count)

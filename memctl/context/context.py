@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
@@ -19,7 +19,6 @@ from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import is_han, stem_key
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
-from ..recall.answer import public_answer
 from ..recall.passages import with_neighbours
 from ..recall.query import read_query
 from ..recall.question import asks_anywhere
@@ -47,7 +46,7 @@ class ContextOptions:
     def settled(self, memory: OpenMemory) -> tuple[int, Counter, Query]:
         """Budget, counter and filters, with the settings for what is not given."""
         workspace = memory.workspace
-        filters = replace(read_query("", memory.today, about=self.about, since=self.since), public=not self.private)
+        filters = read_query("", memory.today, about=self.about, since=self.since)
         budget = workspace.settings.budget if self.budget is None else self.budget
         return budget, self.count or counter_of(workspace), filters
 
@@ -72,7 +71,7 @@ def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable
     budget, count, filters = options.settled(memory)
 
     def job(opened: OpenMemory) -> Pack:
-        core, warnings = core_of(opened, options.private)
+        core, warnings = core_of(opened)
         warnings += staleness(opened)
         shown = core if stable else ""
         left = room_beside(shown, budget, count)
@@ -134,7 +133,7 @@ def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 200
 
     Lines far weaker than the best belong to another question. What looks like a filter in a message is only words.
     """
-    query = query_of(message, Query(public=True), memory.today)
+    query = query_of(message, Query(), memory.today)
     if not query_terms(query.words) and not query.days:
         return Memories("", 0)
     answer = recall(memory, query, k=k)
@@ -152,10 +151,8 @@ def told(memory: OpenMemory, answer: Answer) -> str:
 
 
 def _as_items(memory: OpenMemory, answer: Answer, ids: bool = False) -> list[Item]:
-    def job(opened: OpenMemory) -> Answer:
-        return public_answer(opened.index, answer._replace(hits=tuple(with_neighbours(opened, answer.hits))))
-
-    return [item_of(hit, "recalled", ids=ids) for hit in memory.run(job).hits]
+    hits = memory.run(lambda opened: with_neighbours(opened, answer.hits))
+    return [item_of(hit, "recalled", ids=ids) for hit in hits]
 
 
 def _rest(answer: Answer, items: Sequence[Item]) -> str:
@@ -173,7 +170,7 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     pack = for_prompt(memory, prompt, ContextOptions(budget))
     if not pack.items:
         return ""
-    query = query_of(prompt, Query(public=True), memory.today)
+    query = query_of(prompt, Query(), memory.today)
     answer = recall(memory, query, k=most)
     likely = answer.answerable or 0.0
     best = max((hit.score for hit in answer.hits), default=0.0)
@@ -258,9 +255,9 @@ def relevant(
     return kept
 
 
-def core_of(memory: OpenMemory, private: bool) -> tuple[str, list[str]]:
-    """memory.md and the pinned pages, whole but for lines that are untrusted or private; and what could not be read."""
-    workspace, index = memory.workspace, memory.index
+def core_of(memory: OpenMemory) -> tuple[str, list[str]]:
+    """memory.md and the pinned pages, whole but for lines that are untrusted; and what could not be read."""
+    workspace = memory.workspace
     parts: list[str] = []
     warnings: list[str] = []
     for path in dict.fromkeys((core_page(workspace), *workspace.settings.pinned)):
@@ -273,7 +270,7 @@ def core_of(memory: OpenMemory, private: bool) -> tuple[str, list[str]]:
         if source := _from_outside(text):
             warnings.append(f"{path} is left out: it came from outside ({source}); take `src` out if you stand for it")
             continue
-        kept = _shareable(text, private, index).strip()
+        kept = _trusted(text).strip()
         if kept:
             parts.append(f"<!-- {path} -->\n{kept}")
     return "\n\n".join(parts), warnings
@@ -293,13 +290,9 @@ def _from_outside(text: str) -> str | None:
     return source if isinstance(source, str) and not is_trusted(source) else None
 
 
-def _shareable(text: str, private: bool, index: Index) -> str:
-    """A page without lines that came from outside, and without private ones."""
+def _trusted(text: str) -> str:
+    """A page without lines that came from outside."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not private:
-        from ..index.public import private_entries, without_private_lines
-
-        text = without_private_lines(text, private_entries(index).refs)
     if not re.search(r"\bsrc\s*=", text):
         return text
     from ..facts import is_trusted

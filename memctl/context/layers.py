@@ -197,7 +197,7 @@ class Layers:
             width *= 4
 
     def _may_enter(self, hit: Hit) -> bool:
-        return is_open(hit, not self._filters.public) and hit.source.path not in self._core_pages
+        return is_open(hit) and hit.source.path not in self._core_pages
 
     def _fresh(self, items: Iterable[Item]) -> list[Item]:
         """The items that the core does not say."""

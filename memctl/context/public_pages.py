@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from ..errors import NothingFound, Usage
 from ..index.open_memory import OpenMemory
-from ..index.public import private_entries, without_private_lines
 from ..index.queries.names import all_entities, resolve
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
@@ -53,8 +52,7 @@ def public_page(memory: OpenMemory, kind: str, name: str) -> str:
         path = _entity_page(memory, name)
     else:
         raise NothingFound(f"there is no {kind} {name[:200]!r}", "list the resources to see them all")
-    refs = private_entries(memory.index).refs
-    text = without_private_lines(read_page(workspace, path).text.removeprefix("\ufeff"), refs)
+    text = read_page(workspace, path).text.removeprefix("\ufeff")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}\n\n[cut here; show {path}#L… reads on]\n"
 
 

@@ -76,14 +76,6 @@ def _repeats(hit: Hit, other: Hit) -> bool:
     return bool(words) and len(words & set(other.content.casefold().split())) >= 0.9 * len(words)
 
 
-def public_answer(index: Index, answer: Answer) -> Answer:
-    """An answer without anything private, whatever the searches did."""
-    from ..index.public import private_entries, without_private
-
-    private = private_entries(index)
-    return without_private(answer, private) if private.refs else answer
-
-
 _COUNTED = 1000
 _SHOWN = 8  # words that are worth naming
 _LONG = 60  # characters of one word
@@ -106,12 +98,9 @@ def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], con
 
 
 def _missing_words(index: Index, query: Query) -> list[str]:
-    """The words of a question, as they were written, that stand nowhere; in public, those of private lines alone too."""
+    """The words of a question, as they were written, that stand nowhere."""
     wanted = set(query_terms(query.words))
     known = frequencies(index, wanted)
-    if query.public:
-        public = condition_of(Query(public=True), ())
-        known = {term: count for term, count in known.items() if match(index, [term], public, 1)}
     found: dict[str, str] = {}
     for word in dict.fromkeys(query.words.split()):
         own = wanted.intersection(terms(word))
@@ -124,7 +113,7 @@ def _missing_words(index: Index, query: Query) -> list[str]:
 def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, else all of them together."""
     each = ("about", "kinds", "key", "days", "as_of", "min_confidence")
-    alone = (Query(**{name: getattr(query, name)}, public=query.public) for name in each)
+    alone = (Query(**{name: getattr(query, name)}) for name in each)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
     yield from (f"no entry passes the filter {' '.join(single.filters)}" for single in empty)

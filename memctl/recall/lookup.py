@@ -19,6 +19,7 @@ from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of,
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key
+from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.validity import versions
 from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
@@ -41,22 +42,20 @@ class Passage:
         return {"source": str(self.citation), "id": self.ref, "first": self.first, "lines": list(self.lines)}
 
 
-def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool = False) -> tuple[Passage, ...]:
+def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage, ...]:
     """The passages that a reference points at; NothingFound if there are none, OutsideWorkspace for foreign paths.
 
     A citation with an id (`memory/2025-11-27.md#L12 ^f-1a2b3c4d`) is followed by the id, wherever its line moved.
-    What is `public` shows pages only, their private lines blank, and finds nothing where all lines asked for are private.
+    In a public view only pages that recall searches are shown, and no lines that are blank there.
     """
     where, _, ref = reference.strip().rpartition(" ^")
     citation = Citation.parse(where or reference)
-    if citation and not where and not public:
-        return (_CitedPages(memory, public).at(citation, context),)
+    if citation and not where:
+        return (_CitedPages(memory.workspace).at(citation, context),)
 
     def job(bound: OpenMemory) -> tuple[Passage, ...]:
         bound.sync_for_read()
-        pages = _CitedPages(bound, public)
-        if citation and not where:
-            return (pages.at(citation, context),)
+        pages = _CitedPages(bound.workspace)
         found = _named_passages(bound.index, pages, ref or reference.strip(), context)
         return found or ((pages.at(citation, context),) if citation else ())
 
@@ -67,20 +66,15 @@ def show(memory: OpenMemory, reference: str, context: int = 3, *, public: bool =
 
 
 class _CitedPages:
-    """The pages of a workspace as they are on disk; if `public`, those that recall searches, their private lines blank."""
+    """The pages of a workspace as they are on disk; in a public view, those that recall searches."""
 
-    def __init__(self, memory: OpenMemory, public: bool) -> None:
-        self.workspace, self._memory, self.public = memory.workspace, memory, public
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace, self.public = workspace, workspace.hides is not None
 
     def _lines(self, path: str) -> list[str]:
-        if not self.public:
-            return page_lines(self.workspace, path)
-        from ..index.public import private_entries, without_private_lines
-
-        if not self.workspace.is_page(path):
+        if self.public and not self.workspace.is_page(path):
             raise NothingFound(f"{path} is not a page of the workspace", "name a page that recall searches")
-        text = "\n".join([*page_lines(self.workspace, path), ""])
-        return without_private_lines(text, private_entries(self._memory.index).refs).split("\n")[:-1]
+        return page_lines(self.workspace, path)
 
     def at(self, citation: Citation, context: int, ref: str | None = None) -> Passage:
         """The lines of a citation with those around it."""
@@ -113,8 +107,6 @@ def _named_passages(index: Index, pages: _CitedPages, name: str, context: int) -
     """What has this id; else the page of the entity of this name; else the page at this path."""
     match = _ID.fullmatch(name)
     entries = by_refs(index, [match[1]]) if match else []
-    if pages.public:
-        entries = [entry for entry in entries if not entry.private]
     seen = reread(pages.workspace, entries, index)
     if seen:
         places = [(e.ref, Citation(e.path, seen[e.id].line, seen[e.id].end_line)) for e in entries if e.id in seen]

@@ -45,11 +45,11 @@ def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 
-def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found], public: bool) -> Hit:
+def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Found]) -> Hit:
     """A hit on a document with the headings above it and the lines around it, of which those that were found are marked."""
     steps = _BELOW if entry.role == Role.HEADING.value else _AROUND
     rows = by_ids(memory.index, (entry.id + step for step in steps)).values()
-    read = hits_of(memory, [r for r in rows if r.page == entry.page and r.block is None and not (public and r.private)])
+    read = hits_of(memory, [r for r in rows if r.page == entry.page and r.block is None])
     near, room = {entry.id}, _LONGEST
     for i in sorted(read.keys() - near, key=lambda i: abs(i - entry.id)):
         room -= len(read[i].content)

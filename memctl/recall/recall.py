@@ -5,7 +5,7 @@ One way through: query -> search -> truth -> rank -> hits. What one step knows g
 Why a line is not among the hits, in the order in which it can fall out:
 
     recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
-    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; private for a public caller; its `ttl`
+    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; its `ttl`
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
     truth/judge.py             told after `as_of`
@@ -52,7 +52,7 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
-from .answer import explain_empty, fit_hits, fit_related, public_answer
+from .answer import explain_empty, fit_hits, fit_related
 from .answerable import answerable
 from .asked import (
     asked_keys,
@@ -72,7 +72,6 @@ from .search_words import named_entities, search_words
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
 _ASKED = 8  # hits of which a newer line is looked for that may have replaced them
 _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
-_FEW_PRIVATE = 100  # lines: they can take that many of the places that a search has
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
 WEAK = 0.4
@@ -175,15 +174,7 @@ def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _R
     if not history:
         expiry = expiry_if_any(memory.index, query.as_of or memory.today, memory.workspace.settings.ttl)
         query = replace(query, expiry=expiry)
-    searched = replace(query, public=False) if query.public and not _many_private(memory.index) else query
-    return _Request(memory, query, about, condition_of(searched, about), k, history, warnings)
-
-
-def _many_private(index: Index) -> bool:
-    """False where private lines are so few that leaving them out afterwards costs less than a condition."""
-    from ..index.public import private_ids
-
-    return len(private_ids(index)) > _FEW_PRIVATE
+    return _Request(memory, query, about, condition_of(query, about), k, history, warnings)
 
 
 def resolve_about(index: Index, query: Query) -> tuple[list[Entity | str], list[str]]:
@@ -244,9 +235,8 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:
     query, condition = request.query, request.condition
-    if query.public or (query.times and not query.days):
-        within = replace(query, days=query.days or next(iter(query.times), None))
-        condition = condition_of(within, request.about)
+    if query.times and not query.days:
+        condition = condition_of(replace(query, days=query.times[0]), request.about)
     ids = newest(request.memory.index, condition, width)
     return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
@@ -266,7 +256,7 @@ def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
     entries = by_ids(index, found)
     found = stating_lines(index, found, entries)
     entries |= by_ids(index, passing(index, found.keys() - entries.keys(), request.condition))
-    shown = {i: e for i, e in entries.items() if i in found and not (query.public and e.private)}
+    shown = {i: e for i, e in entries.items() if i in found}
     return _Judged(found, shown, judge(index, shown.values(), request.day, query.as_of, whole=request.history))
 
 
@@ -347,11 +337,7 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     standing = [entry for entry in first if not judged.verdict.validity[entry.id].is_over(request.day)]
     found = replacements_of(request.memory.on(request.day), standing, judged.found)
     joining = passing(request.memory.index, {pair.newer.id for pair in found.values()}, request.condition)
-    found = {
-        old: pair
-        for old, pair in found.items()
-        if pair.newer.id in joining and not (request.query.public and pair.newer.private)
-    }
+    found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
     if not found:
         return judged
     verdict = folded(judged.verdict, found)
@@ -372,8 +358,6 @@ def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
     verdict = judged.verdict
     replaced = {i: new for i in judged.entries if (new := verdict.current(i)) != i}
     joining = passing(request.memory.index, set(replaced.values()), request.condition)
-    if request.query.public:
-        joining = {i for i in joining if i in verdict.entries and not verdict.entries[i].private}
     return {old: new for old, new in replaced.items() if new in joining}
 
 
@@ -409,7 +393,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                 held[entry.path] += 1
                 if held[entry.path] > query.per_page:
                     continue
-                hit = as_passage(memory, entry, hit, judged.found, query.public)
+                hit = as_passage(memory, entry, hit, judged.found)
             hits.append(hit)
         if len(hits) >= request.k:
             break
@@ -431,7 +415,7 @@ def _counted(
         for place in ranked
         if is_match(judged.found.get(place.candidate.id)) and place.score >= least and not place.candidate.copy
     ]
-    left = [e for e in left if e.ref not in shown and e.role in _TELLING and not (request.query.public and e.private)]
+    left = [e for e in left if e.ref not in shown and e.role in _TELLING]
     passages = {hit.source.path for hit in hits if hit.passage}
     besides = Counter(entry.path for entry in left if entry.path in passages)
     more = (entry.day or entry.path for entry in left if entry.path not in passages)
@@ -509,7 +493,6 @@ def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found
         empty += ("what holds words of it is a heading, a greeting or a template, and answers nothing",)
     as_of = str(query.as_of) if query.as_of else None
     likely = answerable(request.memory.index, query.words, hits)
-    answer = Answer(
+    return Answer(
         query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely, more=more
     )
-    return public_answer(request.memory.index, answer) if query.public else answer

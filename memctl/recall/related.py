@@ -29,7 +29,6 @@ from ..index.row import Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
-from .answer import public_answer
 from .entry_hits import EntryText, candidate_of, hits_of, stating_lines, text_of, with_beliefs
 from .rank import Found, Ranked, order
 from .walk import Graph, Reached, below_replacement, hub_limit, in_turn, reach
@@ -54,8 +53,7 @@ def related_to(memory: OpenMemory, query: Query, answer: Answer, *, k: int, hops
     index.limit_time(time.monotonic() + _SECONDS)
     try:
         with index.reading():
-            further = answer._replace(related=tuple(_related(memory, query, answer, k, hops)))
-            return public_answer(index, further) if query.public else further
+            return answer._replace(related=tuple(_related(memory, query, answer, k, hops)))
     except TimeUp:
         return answer._replace(related=(), warnings=(*answer.warnings, "looking for what is related took too long"))
     finally:
@@ -105,7 +103,7 @@ class Web:
 
     def __init__(self, index: Index, query: Query) -> None:
         self._index = index
-        self._known_by_then = condition_of(Query(as_of=query.as_of, public=query.public), ())
+        self._known_by_then = condition_of(Query(as_of=query.as_of), ())
         self._total = entry_count(index)
         self.lines: dict[int, NamingLine] = {}
         self.on: dict[int, set[str]] = {}

@@ -84,7 +84,7 @@ def search_words(
     asked = _weigh_terms(index, query, wanted, named)
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = vectors.nearest(index, condition, limit) if vectors else []
-    lines = _read_around(index, query, [*candidates, *nearest])
+    lines = read_lines(index, neighbourhood([*candidates, *nearest]))
     scores = _score(asked, lines)
     ranked = sorted(sorted(passing(index, scores, condition)), key=lambda i: -round(scores[i].score, 9))
     best = _with_times(index, query, ranked, limit)
@@ -102,18 +102,6 @@ def search_words(
     for i in mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
         found[i].why["entity"] = 1
     return {i: _with_vectors(how, i, fusion) for i, how in found.items()} if fusion else found
-
-
-def _read_around(index: Index, query: Query, ids: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """The terms and headings of entries and of the lines beside them. In public a private line is left out: it neither
-    answers, nor says anything for the lines beside it."""
-    lines = read_lines(index, neighbourhood(ids))
-    if not query.public:
-        return lines
-    from ..index.public import private_ids
-
-    hidden = private_ids(index)
-    return {i: line for i, line in lines.items() if i not in hidden} if hidden else lines
 
 
 def _score(asked: QueryTerms, lines: Mapping[int, tuple[str, str]]) -> dict[int, Lexical]:

@@ -144,9 +144,8 @@ def _echoed(memory: OpenMemory, facts: Iterable[Fact]) -> Row | None:
             [line for own, line in own_and_entry(memory.index, sorted(said)[:_LOOKED], 16, view) if _repeats(said, own)]
             for view in ("outside", "trusted")
         )
-        found = [line for line in outside if not line.private]
-        if found and all(line.private for line in trusted):
-            return found[0]
+        if outside and not trusted:
+            return outside[0]
     return None
 
 

@@ -43,7 +43,7 @@ def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
     _write(
         workspace,
-        [[q.id, q.kind, list(q.about), words_of(q), not (q.is_private or q.is_for_owner)] for q in questions],
+        [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions],
     )
 
 

@@ -20,7 +20,6 @@ from ..errors import CannotWrite, ExtraMissing, Usage
 from ..facts import is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.public import Private, private_entries
 from ..index.queries.entries import Query, by_ids, condition_of, fact_ids
 from ..index.sync import sync
 from ..notes.system import OPEN_SAFELY
@@ -48,16 +47,16 @@ class Exported(NamedTuple):
     rows: list[dict[str, Any]]
 
 
-def export(memory: OpenMemory, what: str, query: Query, public: bool = False) -> Exported:
+def export(memory: OpenMemory, what: str, query: Query) -> Exported:
     """Every fact within the query's filters, or every belief about its first name with its whole history."""
     if what == "facts":
-        return Exported(_FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query, public)))
+        return Exported(_FACT_COLUMNS, ("path", "line"), memory.run(lambda memory: _fact_rows(memory, query)))
     about = query.about[0] if query.about else None
-    rows = list(_belief_rows(memory, about=about, as_of=query.as_of, public=public))
+    rows = list(_belief_rows(memory, about=about, as_of=query.as_of))
     return Exported(_BELIEF_COLUMNS, ("belief", "number"), rows)
 
 
-def _fact_rows(memory: OpenMemory, query: Query, public: bool) -> list[dict[str, Any]]:
+def _fact_rows(memory: OpenMemory, query: Query) -> list[dict[str, Any]]:
     """Oldest first. What the words of a query ask plays no part. A fact that was replaced stands in its row with what replaced it."""
     index = memory.index
     if stale := sync(memory.workspace, index).stale:  # half a memory is not an export: take the time that it takes
@@ -71,7 +70,7 @@ def _fact_rows(memory: OpenMemory, query: Query, public: bool) -> list[dict[str,
         some = ids[start : start + _AT_ONCE]
         entries = by_ids(index, some)
         hits = hits_of(memory, (entries[i] for i in some), as_of=query.as_of).values()
-        rows += [_row(hit) for hit in hits if not (public and hit.private)]
+        rows += map(_row, hits)
     return rows
 
 
@@ -92,21 +91,15 @@ def _day(day: date | None) -> str | None:
 
 
 def _belief_rows(
-    memory: OpenMemory, *, about: str | None = None, as_of: date | None = None, public: bool = False
+    memory: OpenMemory, *, about: str | None = None, as_of: date | None = None
 ) -> Iterator[dict[str, Any]]:
     """A row of _BELIEF_COLUMNS for each piece of evidence, belief after belief, oldest first.
 
-    Without the private ones if `public`. `confidence` is what followed from the evidence up to there, `now` what the
+    `confidence` is what followed from the evidence up to there, `now` what the
     belief stands at.
     """
-    found = beliefs(memory, about=about, as_of=as_of)
-    hidden = memory.run(lambda memory: private_entries(memory.index)) if public else Private()
-    for view in found:
-        if (view.place.path, view.place.line) in hidden.places:
-            continue
+    for view in beliefs(memory, about=about, as_of=as_of):
         for number, bullet in enumerate(view.evidence, 1):
-            if bullet.ref in hidden.refs or (bullet.citation and bullet.citation[:2] in hidden.places):
-                continue
             values = (
                 view.ref, number, bullet.day.isoformat(), bullet.verdict, bullet.strength, bullet.number,
                 bullet.number if bullet.after is None and bullet.verdict != "superseded" else bullet.after,

@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 from strategies import OPENERS, examples, line_facts, texts
 
 from memctl.errors import MemctlError, NothingFound
-from memctl.facts import Citation
 from memctl.hits import Answer, answer_json
-from memctl.index.heal import with_index
-from memctl.index.public import PRIVATE, Private, private_entries, without_private, without_private_lines
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
+from memctl.markdown.private import without_private_lines
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.recall.query import read_query
@@ -32,10 +30,8 @@ SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 
 def public(workspace: Workspace, words: str = "", hops: int = 1, history: bool = True, **more: str) -> Answer:
     """What a server answers."""
-    asked = replace(read_query(words, TODAY, **more), public=True)  # type: ignore[arg-type]
-    if hops > 1:
-        return recall(memory_on(workspace, TODAY), asked, hops=hops, k=50, history=history)
-    return recall(memory_on(workspace, TODAY), asked, k=50, history=history)
+    asked = read_query(words, TODAY, **more)  # type: ignore[arg-type]
+    return recall(memory_on(workspace, TODAY).public(), asked, hops=hops, k=50, history=history)
 
 
 def told(answer: Answer) -> str:
@@ -170,8 +166,8 @@ def test_places_are_filled(tmp_path: Path) -> None:
     with_them = write_pages(tmp_path / "a", {"memory/2025-11-01.md": bare, "memory/2025-11-02.md": private})
     without = write_pages(tmp_path / "b", {"memory/2025-11-01.md": bare})
     for words in ("harbour crane", ""):
-        asked = replace(read_query(words, TODAY), public=True)
-        found = recall(memory_on(with_them, TODAY), asked, k=10)
+        asked = read_query(words, TODAY)
+        found = recall(memory_on(with_them, TODAY).public(), asked, k=10)
         assert len(found.hits) == 10
         assert contents(found) == contents(recall(memory_on(without, TODAY), asked, k=10))
 
@@ -192,7 +188,7 @@ def test_no_oracle(tmp_path: Path, many: int) -> None:
 
 
 def test_twins_history_and_what_replaced(tmp_path: Path) -> None:
-    """A public twin of a private line is found; a version that is private is told by no word; that it replaced, is."""
+    """A public twin of a private line is found; a version that is private replaced nothing."""
     workspace = write_pages(
         tmp_path,
         {
@@ -203,7 +199,7 @@ def test_twins_history_and_what_replaced(tmp_path: Path) -> None:
     (twin,) = public(workspace, "bees").hits
     assert (str(twin.source), twin.also) == ("memory/2025-11-02.md#L3", ())
     (city,) = public(workspace, "Peter Berlin", key="city").hits
-    assert (city.content, city.superseded_by) == ("Lives in Berlin", PRIVATE)
+    assert (city.content, city.superseded_by) == ("Lives in Berlin", None)
     assert all(version.content == "Lives in Berlin" for version in city.history)
     assert "zanzibarite" not in told(public(workspace, "Peter"))
 
@@ -225,7 +221,7 @@ def test_evidence(tmp_path: Path) -> None:
     (hit,) = public(workspace, "concise replies").hits
     assert hit.belief and hit.evidence == ()
     assert "zanzibarite" not in told(public(workspace, "Peter loves zanzibarite"))
-    (page,) = show(memory_on(workspace), "bank/opinions.md", public=True)
+    (page,) = show(memory_on(workspace).public(), "bank/opinions.md")
     assert "zanzibarite" not in "\n".join(page.lines)
     assert "Prefers concise replies" in "\n".join(page.lines)
 
@@ -237,23 +233,11 @@ def test_a_line_made_private_after_reflect(tmp_path: Path) -> None:
     reflect(memory_on(workspace, TODAY))
     assert "zanzibarite" in (workspace.root / "bank/entities/Peter.md").read_text(encoding="utf-8")
     (workspace.root / "memory/2025-11-01.md").write_text(log.replace("key=city", "key=city,private"), encoding="utf-8")
-    shown = "\n".join(show(memory_on(workspace), "Peter", public=True)[0].lines)
+    shown = "\n".join(show(memory_on(workspace).public(), "Peter")[0].lines)
     assert "zanzibarite" not in shown
     assert "Bakes bread" in shown
     for words in ("zanzibarite", "Peter lives", "Peter", ""):
         assert "zanzibarite" not in told(public(workspace, words)._replace(empty=()))
-
-
-def test_the_wall_alone(tmp_path: Path) -> None:
-    """`without_private` of an answer that was not asked as public leaves out the same."""
-    workspace = write_pages(tmp_path, BRIDGE)
-    asked = read_query("Alice zanzibarite Globex", TODAY)
-    answer = recall(memory_on(workspace, TODAY), asked, hops=3, k=50)
-    assert "zanzibarite" in told(answer)
-    made = without_private(answer, with_index(workspace, private_entries))
-    assert "zanzibarite" not in told(made._replace(warnings=(), empty=()))
-    assert "floods" not in told(made._replace(hits=()))
-    assert Private(places={("a", 2)}).holds(Citation("a", 1, 3))
 
 
 def test_a_private_heading(tmp_path: Path) -> None:
@@ -262,7 +246,7 @@ def test_a_private_heading(tmp_path: Path) -> None:
         tmp_path, {"bank/plans.md": "# Plans\n\n## W(private): zanzibarite\n\nThe harbour crane creaks.\n"}
     )
     (hit,) = public(workspace, "harbour crane").hits
-    assert (hit.content, hit.heading) == ("The harbour crane creaks.", "")
+    assert (hit.content, hit.heading) == ("The harbour crane creaks.", "Plans")
     assert "zanzibarite" not in told(public(workspace, "zanzibarite")._replace(empty=()))
 
 
@@ -272,12 +256,12 @@ def test_a_private_heading(tmp_path: Path) -> None:
 def test_show(tmp_path: Path) -> None:
     """Lines around are blank where they are private; a private line is as unknown as one that is not there."""
     workspace = write_pages(tmp_path, BRIDGE)
-    (passage,) = show(memory_on(workspace), "memory/2025-11-01.md#L3", public=True)
+    (passage,) = show(memory_on(workspace).public(), "memory/2025-11-01.md#L3")
     assert passage.lines == ("## Retain", "", "- W @Alice: joined @Globex as chief botanist", "")
     (hit,) = ask(workspace, "zanzibarite pays").hits[:1]
     for reference in (str(hit.source), hit.ref, f"{hit.source} ^{hit.ref}"):
         with pytest.raises(NothingFound):
-            show(memory_on(workspace), reference, public=True)
+            show(memory_on(workspace).public(), reference)
     assert "zanzibarite" in "".join(show(memory_on(workspace), hit.ref)[0].lines)
 
 
@@ -293,9 +277,9 @@ def test_only_pages_are_shown(tmp_path: Path, reference: str) -> None:
 
     workspace = find_workspace(str(made.root), {}, tmp_path)
     with pytest.raises(MemctlError):
-        show(memory_on(workspace), reference, public=True)
+        show(memory_on(workspace).public(), reference)
     with pytest.raises(MemctlError):
-        show(memory_on(workspace), reference.partition("#")[0], public=True)
+        show(memory_on(workspace).public(), reference.partition("#")[0])
 
 
 # -- everything together ----------------------------------------------------------------------------------------------
@@ -345,7 +329,7 @@ def nothing_private_gets_out(days: _Days) -> None:
         answers += [public(workspace, words, hops=3) for words in _PUBLIC]
         said = [told(answer._replace(empty=())) for answer in answers]
         for path in [*pages, "bank/entities/Peter.md"]:
-            (page,) = show(memory_on(workspace), path, public=True)
+            (page,) = show(memory_on(workspace).public(), path)
             said.append("\n".join(page.lines))
         assert not [secret for secret in SECRETS for text in said if secret in text]
         shared = sum(not private for lines in days for _, private, *_ in lines)

@@ -171,7 +171,7 @@ def test_faces_say_it_in_a_plain_word(tmp_path: Path) -> None:
 def test_what_nobody_may_see_replaces_nothing_in_public(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W(private) @Anna: Has four dogs. ^bb")
     query = read_query("dogs", TODAY)
-    hits = recall(memory_on(workspace), type(query)(words=query.words, public=True)).hits
+    hits = recall(memory_on(workspace).public(), type(query)(words=query.words)).hits
     assert [(hit.ref, hit.perhaps_superseded_by) for hit in hits] == [("aa", None)]
 
 

@@ -32,7 +32,7 @@ class Query:
 
     `words` is the question without its filters; an empty one asks for the newest within the filters. `aliases` are the
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
-    `warnings` go with the answer. What is over by `expiry` is no hit. A `public` one is answered as if there were no private lines, for a server.
+    `warnings` go with the answer. What is over by `expiry` is no hit.
     Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
     """
 
@@ -47,7 +47,6 @@ class Query:
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
     pasted: str = field(default="", compare=False)
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    public: bool = False
     expiry: Expiry | None = None
     per_page: int = 0
 
@@ -178,8 +177,6 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
     if query.kinds:
         marks = ", ".join("?" * len(query.kinds))
         yield f"entry.kind IN ({marks})", [kind.value for kind in query.kinds]
-    if query.public:
-        yield "entry.private = 0", []
     if query.expiry is not None:
         over, values = query.expiry.condition()
         yield f"NOT ({over})", values

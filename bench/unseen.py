@@ -1,4 +1,4 @@
-"""What memctl judges of text by another hand: tests/data/unseen, whose README.md says how it was made and when it was looked at.
+"""What memctl judges of text by another hand: tests/data/unseen2, whose README.md says how it was made and when it was looked at.
 
 `python bench/unseen.py [changes updates evidence prompts chats months] [--list] [--keep DIR]`. Every workspace is made anew;
 `--keep` leaves them in DIR. Words only, unless MEMCTL_VECTORS says otherwise. `--list` prints what missed, for judging by
@@ -23,17 +23,17 @@ from typing import Any
 
 import memctl
 
-DATA = Path(__file__).resolve().parents[1] / "tests" / "data" / "unseen"
+DATA = Path(__file__).resolve().parents[1] / "tests" / "data"
 NOW = "2026-11-16"
 HOOK_TOKENS, HOOK_LINES = 1200, 8  # what a hook takes beside one prompt
 PAIRS = ("replaced", "reversed", "belief")  # questions that hold two lines against each other
 Row = dict[str, Any]
 Tally = defaultdict[str, Counter[str]]
-GIVEN = argparse.Namespace(list=False, keep=None)
+GIVEN = argparse.Namespace(list=False, keep=None, of="unseen2")
 
 
 def rows(path: str) -> list[Row]:
-    return [json.loads(line) for line in (DATA / path).read_text("utf-8").splitlines()]
+    return [json.loads(line) for line in (DATA / GIVEN.of / path).read_text("utf-8").splitlines()]
 
 
 def by(key: str, every: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -322,7 +322,7 @@ def chats() -> None:
     for chat in rows("chats/gold.jsonl"):
         name = chat["chat"]
         with folder(f"chat-{name}") as root:
-            words = ("ingest", str(DATA / "chats" / name), "--apply", "--owner", chat["owner"], "--date", chat["day"])
+            words = ("ingest", str(DATA / GIVEN.of / "chats" / name), "--apply", "--owner", chat["owner"], "--date", chat["day"])
             done = command(root, *words)
             keep = sum(each["kind"] == "keep" for each in questions(root))
         told, asked = ([(each["content"], each["anchor"]) for each in done[way]] for way in ("candidates", "asked"))
@@ -378,7 +378,7 @@ def _words(text: str) -> set[str]:
 def months() -> None:
     weeks = [str(date(2026, 9, 7) + timedelta(weeks=n)) for n in range(11)]
     every: list[int] = []
-    for name in ("nora", "timur", "xiaoyun"):
+    for name in dict.fromkeys(row["workspace"] for row in rows("changes.jsonl")):
         with folder(f"months-{name}") as root:
             seen: set[str] = set()
             fresh: list[int] = []
@@ -409,6 +409,7 @@ SETS: dict[str, Callable[[], None]] = {
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
+    reader.add_argument("--of", metavar="FOLDER", help="under tests/data; unseen is the first one, which is spent")
     reader.add_argument("--list", action="store_true")
     reader.add_argument("--keep", type=Path)
     reader.parse_args(namespace=GIVEN)

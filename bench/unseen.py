@@ -322,7 +322,15 @@ def chats() -> None:
     for chat in rows("chats/gold.jsonl"):
         name = chat["chat"]
         with folder(f"chat-{name}") as root:
-            words = ("ingest", str(DATA / GIVEN.of / "chats" / name), "--apply", "--owner", chat["owner"], "--date", chat["day"])
+            words = (
+                "ingest",
+                str(DATA / GIVEN.of / "chats" / name),
+                "--apply",
+                "--owner",
+                chat["owner"],
+                "--date",
+                chat["day"],
+            )
             done = command(root, *words)
             keep = sum(each["kind"] == "keep" for each in questions(root))
         told, asked = ([(each["content"], each["anchor"]) for each in done[way]] for way in ("candidates", "asked"))

@@ -107,7 +107,7 @@ class Fact:
 
     `valid` is the `t=` attribute, `sources` of evidence are ids in `supports` (`for=`) and `refutes` (`against=`).
     `by` is the line in whose place this one speaks: what it supports, refutes, supersedes or corrects, that line does.
-    `settles` are ids of questions (judgement.py) that the line answers.
+    `settles` are ids of questions (judgement.py) that the line answers. A `sealed` one has an age ciphertext as its text.
     `cues` (`cue=`) are other words for it, to be found by: searched, never shown. `extra` keeps attributes that this version does not know, in their order.
     """
 
@@ -131,6 +131,7 @@ class Fact:
     source: str | None = None
     ttl: str | None = None
     private: bool = False
+    sealed: bool = False
     cues: tuple[str, ...] = ()
     extra: tuple[tuple[str, str], ...] = ()
     block_id: str | None = None

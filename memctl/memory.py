@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from .review.question import Question as Question
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
+    from .vault.vault import Changed as Changed
+    from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.verify import VectorsChecked as VectorsChecked
     from .watch.events import FolderEvents as FolderEvents
@@ -424,6 +426,12 @@ class Memory(OpenMemory):
         from .context.public_pages import public_page
 
         return self.public().run(lambda memory: public_page(memory, kind, name))
+
+    def vault(self, ask: Callable[[str], str]) -> Vault:
+        """The sealed lines and their keys; `ask` is given a prompt and returns what is typed, unseen."""
+        from .vault.vault import Vault
+
+        return Vault(self, ask)
 
     # -- in and out ---------------------------------------------------------------------------------------------------
 

@@ -29,7 +29,7 @@ _COMMANDS = {
     "forget": "forget",
     "eval": "eval", "context": "agents", "ingest": "transfer", "act": "agents", "watch": "servers", "serve": "servers",
     "mcp": "servers", "connect": "agents", "hook": "agents", "import": "transfer", "export": "transfer",
-    "entity": "entities", "fact": "facts", "belief": "beliefs",
+    "entity": "entities", "fact": "facts", "belief": "beliefs", "vault": "vault",
 }  # fmt: skip
 """The module of each command, in the order of `memctl --help`."""
 _loaded: set[str] = set()
@@ -79,11 +79,20 @@ def init(
     call: Call,
     folder: Path = argument("[DIR]", "The folder.", default=Path(".")),
     git: bool = flag("--git", "Add .gitignore and .gitattributes."),
+    vault: bool = flag("--vault", "Make a key pair for sealed lines, and memctl.vault."),
+    passphrase: bool = flag("--passphrase", "With --vault: a passphrase locks the key, which stands in memctl.vault."),
 ) -> None:
     """Make a folder a workspace. Never overwrites; run again, it changes nothing."""
     from ..memory import init_workspace
 
     made = init_workspace(Path(call.named) if call.named and folder == Path(".") else folder, git=git)
+    if vault:
+        from ..memory import open_memory
+        from .vault import ask
+
+        key = open_memory(made.root, now=call.now, resident=False).vault(ask).make(passphrase)
+        made.notes.extend(key.notes)
+        made.paths.extend(["memctl.vault"] if key.diff else [])
     for note in made.notes:
         call.out.note(note)
     if call.out.json:

@@ -174,7 +174,7 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
     except MemctlError as error:
         out.error(error)
         return error.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):  # the second at a prompt
         return 130
     except (BrokenPipeError, SystemExit):  # the parser makes the second of the first
         # The reader (`head`) has seen enough; Python would complain once more when it flushes at exit.

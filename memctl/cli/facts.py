@@ -1,6 +1,7 @@
 """The commands about facts: write them down, find them, show them, and the slots that they fill."""
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import typer
@@ -23,6 +24,7 @@ from .call import (
 from .hits import print_answer, print_facts, print_passages, print_retained, print_versions
 
 _SLOT = argument(None, "The slot.")
+UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
 
@@ -49,7 +51,9 @@ def register(app: typer.Typer) -> None:
 
 def retain(
     call: Call,
-    text: list[str] = argument("TEXT…", "A grammar line or plain text; - reads lines from stdin."),
+    text: list[str] | None = argument(
+        "[TEXT…]", "A grammar line or plain text; - reads lines from stdin.", default=None
+    ),
     kind: str | None = option("--kind", "world, experience, opinion or observation.", "KIND"),
     about: list[str] | None = ABOUT,
     day: str | None = option("--date", "The log's day [default: today].", "DAY"),
@@ -58,9 +62,16 @@ def retain(
     **attributes: Any,
 ) -> None:
     """Write a fact down in today's log. When it answers, the fact is on disk."""
-    lines = [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text)]
-    if not lines:
-        raise Usage("nothing to retain on stdin", "pipe in one fact a line")
+    if attributes["sealed"] and text in (None, [], ["-"]):
+        from .vault import retain_sealed
+
+        done = retain_sealed(call, kind=kind, about=about or (), day=day, dry_run=dry_run, **attributes)
+        return print_retained(call, done, dry_run)
+    lines = (
+        [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text or ())]
+    )
+    if not any(lines):
+        raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
     done = call.memory.retain(
         lines, kind=kind, about=about or (), day=day, dry_run=dry_run, allow_secrets=allow_secrets, **attributes
     )
@@ -87,6 +98,7 @@ def recall(
     budget: int | None = option("--budget", "Never more than that many tokens.", "TOKENS", min=1),
     history: bool = flag("--history", "Show every version of what a hit says."),
     explain: bool = flag("--explain", "Show how each score came about."),
+    unseal: bool = UNSEAL,
     format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
 ) -> int:
     """Find facts, each with its citation. Without a query: the newest within the filters."""
@@ -97,16 +109,29 @@ def recall(
     )  # fmt: skip
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)
-    return print_answer(call, answer, format or ("json" if call.out.json else "text"), explain)
+    format = format or ("json" if call.out.json else "text")
+    if not unseal:
+        return print_answer(call, answer, format, explain)
+    from .vault import unsealed
+
+    with unsealed(call, format) as vault:
+        return print_answer(call, answer._replace(hits=tuple(map(vault.opened_hit, answer.hits))), format, explain)
 
 
 def show(
     call: Call,
     reference: list[str] = argument("REF", "A citation, an id, an entity or a page."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
+    unseal: bool = UNSEAL,
 ) -> None:
     """Print what a reference points at, with the lines around it; a line that moved is found by its id."""
-    print_passages(call, call.memory.show(" ".join(reference), context))
+    passages = call.memory.show(" ".join(reference), context)
+    if not unseal:
+        return print_passages(call, passages)
+    from .vault import unsealed
+
+    with unsealed(call) as vault:
+        print_passages(call, [replace(each, lines=tuple(map(vault.opened, each.lines))) for each in passages])
 
 
 # -- slots ------------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..language.sentences import is_correction, is_plan
 from ..markdown.evidence_line import OPINIONS, parse_bullet
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, split_block_id
-from ..markdown.lines import MAX_LINE, Role
+from ..markdown.lines import MAX_LINE, Role, without_sealed
 from ..markdown.page import Entry, Page, parse_page
 from ..markdown.private import private_lines
 from .lexical import GAP, ORDINAL_BITS
@@ -112,7 +112,7 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
         key = entry.role.value, digest(raw)
         own = held.get(key)
         if own is None:
-            own = " ".join(terms(_searched(entry, raw)))
+            own = " ".join(terms(without_sealed(_searched(entry, raw))))
         yield _row(path, day, entry, seen)._replace(
             id=page << ORDINAL_BITS | ordinal,
             page=page,
@@ -135,7 +135,7 @@ def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> 
     names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
     day = page_day or _own_day(fact, entry.logical)
     slot = slot_of(fact) if fact else None
-    period = valid(fact, entry.content, day, slot)
+    period = valid(fact, without_sealed(entry.content), day, slot)
     twin = content_key(entry.content, names)
     evidence = _evidence(entry.content) if path == OPINIONS and fact is None else ()
     row = Row(

@@ -22,7 +22,7 @@ from ..language.secrets import find_secrets
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.lines import Role
+from ..markdown.lines import Role, sealed_text
 from ..markdown.markers import FORGOTTEN as FORGOTTEN
 from ..markdown.markers import is_edited
 from ..markdown.page import Entry, Page, live_blocks, parse_page
@@ -142,6 +142,9 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         yield from _links(path, line, entry.content, pages)
     if entry.fact:
         yield from _attributes(path, line, entry.fact)
+        if entry.fact.sealed and not sealed_text().fullmatch(entry.fact.text):
+            what = "the line says sealed, and its text is no ciphertext"
+            yield Finding(path, line, 1, "sealed", what, "take it out, then `memctl retain --sealed`")
         for ref in (
             *entry.fact.supports,
             *entry.fact.refutes,
@@ -191,7 +194,14 @@ def _secrets(path: str, page: Page) -> Iterator[Finding]:
     for secret in find_secrets(text):
         line = text.count("\n", 0, secret.start) + 1
         column = secret.start - (text.rfind("\n", 0, secret.start) + 1) + 1
-        yield Finding(path, line, column, "secret", f"this looks like a {secret.name}", "take it out, and revoke it")
+        yield Finding(
+            path,
+            line,
+            column,
+            "secret",
+            f"this looks like a {secret.name}",
+            "take it out, and revoke it; `memctl retain --sealed` keeps what must be kept",
+        )
 
 
 def _blocks(path: str, page: Page) -> Iterator[Finding]:

@@ -99,8 +99,8 @@ def _end_day(value: str) -> date:
 
 
 def _flag(value: str) -> bool:
-    if value not in ("private", "true"):
-        raise BadValue("private takes no value", "write private")
+    if value not in ("private", "sealed", "true"):
+        raise BadValue("a flag takes no value", "write private or sealed alone")
     return True
 
 
@@ -171,6 +171,7 @@ ATTRIBUTES = (
     Attribute("cue", "cues", "cue", "TEXT", '"short answers, not essays"', _word, "Other words to find it by; never shown.", many=True, hidden=True),
     Attribute("ttl", "ttl", "ttl", "SPAN", "90d", _span, "Forget after that long: 90d.", reply=True),
     Attribute("private", "private", "private", "", "", _flag, "Never leaves this machine through a server.", hidden=True, tool="Never shown here again", reply=True),
+    Attribute("sealed", "sealed", "sealed", "", "", _flag, "Encrypt the text, which comes from stdin or a prompt; private too.", hidden=True),
 )  # fmt: skip
 """In the order in which a line has them."""
 

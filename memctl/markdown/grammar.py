@@ -121,7 +121,7 @@ def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
 def _name_bare(name: str | None, value: str, kind: Kind) -> str:
     if name:
         return name
-    if value == "private":
+    if value in BY_NAME and BY_NAME[value].is_flag:
         return value
     if kind is Kind.OPINION and re.fullmatch(r"[\d.]+", value):
         return "c"

@@ -1,4 +1,4 @@
-"""Which lines of a page are private: what must not leave this machine through a server, the owner's spelling mistakes included."""
+"""Which lines of a page are private or sealed: what must not leave this machine through a server, spelling mistakes included."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .page import Page
 
-_WORD = "private"
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
 _INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*?'
-_FLAG = r"(?<![\w=:-])private(?![\w-])"
+_FLAG = r"(?<![\w=:-])(?:private|sealed)(?![\w-])"
 _MOST = 40  # lines over which a head may go on
 
 _ID = re.compile(r"[\^\"]([A-Za-z0-9][A-Za-z0-9-]{0,63})")
@@ -48,7 +47,7 @@ def private_lines(page: Page, refs: Collection[str] = ()) -> frozenset[int]:
     if not marked and not refs:
         return frozenset()
     if marked:
-        marked |= {e.span.line for e in page.entries if e.fact and e.fact.private}
+        marked |= {e.span.line for e in page.entries if e.fact and (e.fact.private or e.fact.sealed)}
     marked |= _citing(lines, refs) if refs else set()
     while True:
         hidden = marked | _below(lines, marked)
@@ -63,7 +62,7 @@ def private_lines(page: Page, refs: Collection[str] = ()) -> frozenset[int]:
 
 def private_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[int]:
     """The same for a page whose path is not known: a bullet anywhere may be a fact."""
-    if _WORD not in text.lower() and not cites(text, refs):
+    if not _may_say(text) and not cites(text, refs):
         return frozenset()
     from .page import parse_page  # most pages have none, and a recall loads no parser for them
 
@@ -89,10 +88,15 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
     return "".join(parts)
 
 
+def _may_say(text: str) -> bool:
+    low = text.lower()
+    return "private" in low or "sealed" in low
+
+
 def _marked(lines: Sequence[str]) -> set[int]:
     """Lines on which a head says that its line is private."""
     found: set[int] = set()
-    if not any(_WORD in line.lower() for line in lines):
+    if not _may_say("\n".join(lines)):
         return found
     begins, within = _heads()
     for number, line in enumerate(lines, 1):
@@ -100,7 +104,7 @@ def _marked(lines: Sequence[str]) -> set[int]:
             continue
         match = begins.match(line)
         if (match and _says_private(match["inside"], lines[number : number + _MOST])) or (
-            _WORD in line.lower() and within.search(line)
+            _may_say(line) and within.search(line)
         ):
             found.add(number)
     return found
@@ -117,7 +121,7 @@ def _says_private(inside: str, after: Sequence[str]) -> bool:
             more.append(line)
         written = _attributes("\n".join(more))
         written = "\n".join(more) if written is None else written
-    return _WORD in written.lower() and bool(re.search(_FLAG, re.sub(_QUOTED, '""', written), re.IGNORECASE))
+    return _may_say(written) and bool(re.search(_FLAG, re.sub(_QUOTED, '""', written), re.IGNORECASE))
 
 
 def _attributes(inside: str) -> str | None:

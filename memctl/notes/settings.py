@@ -23,7 +23,8 @@ class Settings(NamedTuple):
     memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
     `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
     kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
-    `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long.
+    `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long. `identity` is
+    where the keys of sealed lines lie.
     """
 
     ignore: tuple[str, ...] = ()
@@ -43,6 +44,7 @@ class Settings(NamedTuple):
     record: bool = False
     ttl: tuple[tuple[str, str], ...] = ()
     may_speak_as_user: bool = False
+    identity: str | None = None
 
 
 def read_settings(path: Path) -> Settings:
@@ -131,6 +133,9 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "server": {
         "may_speak_as_user": Key("may_speak_as_user", lambda value: isinstance(value, bool), "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
+    },
+    "vault": {
+        "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
     },
     "llm": {
         "url": Key("llm", _is_name, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),

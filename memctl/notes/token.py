@@ -1,4 +1,4 @@
-"""The bearer token of `memctl serve`: made once in `.memory/token`, readable by its owner alone, even while it is made."""
+"""Files that their owner alone may read, even while they are made; of those the bearer token of `memctl serve`, `.memory/token`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
     path = prepare_memory(workspace) / "token"
     found = read_token(path)
     if found is None:
-        _make(path)
+        make_private(path, f"{secrets.token_urlsafe(32)}\n")
         found = read_token(path)
     if found is None:
         raise CannotWrite(str(path), "it is gone as soon as it is made")
@@ -32,33 +32,39 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
 
 def read_token(path: Path) -> str | None:
     """The token in a file, None if there is no file. What is not a token in a file of the owner alone is refused."""
+    written = read_private(path, _CURE)
+    if written is not None and not _TOKEN.fullmatch(written):
+        raise PageUnreadable(str(path), "not a token", _CURE)
+    return written
+
+
+def read_private(path: Path, cure: str) -> str | None:
+    """The text of a small file, None if there is no file. Refused if others could have read it."""
     try:
         fd = os.open(path, os.O_RDONLY | OPEN_SAFELY)
     except FileNotFoundError:
         return None
     except OSError as error:  # a symbolic link, no permission
-        raise PageUnreadable(str(path), error.strerror or str(error), _CURE) from error
+        raise PageUnreadable(str(path), error.strerror or str(error), cure) from error
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            raise PageUnreadable(str(path), "not a regular file", _CURE)
+            raise PageUnreadable(str(path), "not a regular file", cure)
         if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
-            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", _CURE)
-        written = os.read(fd, 1024).decode("ascii", "replace").strip()
+            raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", cure)
+        return os.read(fd, 65536).decode("ascii", "replace").strip()
     finally:
         os.close(fd)
-    if not _TOKEN.fullmatch(written):
-        raise PageUnreadable(str(path), "not a token", _CURE)
-    return written
 
 
-def _make(path: Path) -> None:
-    """Write a new token under a name of its own, then give it its name: never half a token, never over one that is there."""
-    made = path.with_name(f"token-{secrets.token_hex(8)}")
+def make_private(path: Path, text: str) -> None:
+    """Write a file under a name of its own, then give it its name: never half of it, never over one that is there."""
+    made = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
     try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
         try:
-            os.write(fd, f"{secrets.token_urlsafe(32)}\n".encode("ascii"))
+            os.write(fd, text.encode("ascii"))
             os.fsync(fd)
         finally:
             os.close(fd)

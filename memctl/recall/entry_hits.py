@@ -24,7 +24,7 @@ from ..index.row import Row
 from ..language.names import entity_key, mentions
 from ..markdown.evidence_line import OPINIONS, Bullet, parse_bullet
 from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of
+from ..markdown.lines import SEALED, Role, content_of, without_sealed
 from ..truth.judge import Validities, judge, period_of
 from ..truth.validity import has_ended, versions
 from .asked import is_said
@@ -92,7 +92,7 @@ def text_of(entry: Row, seen: Seen) -> EntryText:
 
 @lru_cache(maxsize=8192)
 def _text(role: Role, raw: tuple[str, ...]) -> EntryText:
-    text = content_of(role, raw)
+    text = without_sealed(content_of(role, raw), SEALED)
     read = parse(text) if role is Role.FACT else None
     fact = read if isinstance(read, Fact) else None
     content = fact.text if fact else text

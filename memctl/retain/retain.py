@@ -21,6 +21,7 @@ from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.grammar import Problem, parse, render, with_attributes
+from ..markdown.lines import sealed_text, without_sealed
 from ..markdown.page import parse_page
 from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
@@ -163,6 +164,9 @@ def retain(
 ) -> Retained:
     """Append facts to the log of `day`. What stands on a page of that day already is named and not repeated."""
     workspace = memory.workspace
+    if any(fact.sealed and not sealed_text().fullmatch(fact.text) for fact in facts):
+        cure = "`memctl retain --sealed` reads it from stdin or asks for it: `ps` and histories know arguments"
+        raise Refused("the text of a sealed line is never an argument", cure)
     if not allow_secrets:
         _refuse_secrets(facts)
     path = workspace.contain(f"memory/{day}.md")
@@ -209,10 +213,11 @@ def _refs(path: str, text: str) -> dict[int, str]:
 
 def _refuse_secrets(facts: Sequence[Fact]) -> None:
     for fact in facts:
-        found = find_secrets(render(fact))
+        found = find_secrets(without_sealed(render(fact)))
         if found:
             raise Refused(
-                f"this looks like a {found[0].name}", "remove it, or add --allow-secrets if it is not a secret"
+                f"this looks like a {found[0].name}",
+                "remove it, seal it (memctl retain --sealed), or add --allow-secrets if it is not a secret",
             )
 
 

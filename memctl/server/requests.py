@@ -207,7 +207,7 @@ def _parameter(attribute: Attribute, description: str) -> tuple[Any, Any]:
 
 
 _TOOL: dict[str, Any] = {each.long: _parameter(each, each.tool) for each in ATTRIBUTES if each.tool is not None}
-_BODY: dict[str, Any] = {each.long: _parameter(each, each.help) for each in ATTRIBUTES}
+_BODY: dict[str, Any] = {each.long: _parameter(each, each.help) for each in ATTRIBUTES if each.name != "sealed"}
 _TOOL |= {"dry_run": (bool, _optional())}
 _BODY |= {
     "text": (Line, Field(description="A full grammar line, or plain text.")),

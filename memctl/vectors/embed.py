@@ -23,7 +23,7 @@ from ..index.row import Row
 from ..language.words import lines
 from ..markdown.escape import many
 from ..markdown.grammar import parse
-from ..markdown.lines import Role, content_of
+from ..markdown.lines import SEALED, Role, content_of, without_sealed
 from ..notes.system import locked
 from ..notes.workspace import Workspace
 from . import models
@@ -295,7 +295,7 @@ def pieces_of(workspace: Workspace, entries: Sequence[Row]) -> list[Piece]:
 
 def _piece(entry: Row, raw: Sequence[str]) -> Piece:
     role = Role(entry.role)
-    text = content_of(role, raw)
+    text = without_sealed(content_of(role, raw), SEALED)
     read = parse(text) if role is Role.FACT else None
     if isinstance(read, Fact):
         return Piece(entry.id, entry.role, entry.heading, read.entities, read.text, read.cues)

@@ -128,6 +128,7 @@ MISUNDERSTOOD = [
     ("W(src=gossip): x", 3, "user, agent", "src=web"),
     ("W(ttl=soon): x", 3, "90d", "ttl=90d"),
     ("W(private=no): x", 3, "takes no value", "private"),
+    ("W(sealed=no): x", 3, "takes no value", "sealed"),
     ("W [[#Heading]]: x", 2, "without a page", "[[Name]]"),
 ]
 
@@ -143,9 +144,9 @@ def test_what_is_no_fact_says_why_and_what_to_write(line: str, column: int, mess
 
 
 def test_every_attribute_of_the_contract_is_known() -> None:
-    """c key t i outcome task why for against supersedes corrects until src ttl; cue; and private, which has no value."""
+    """c key t i outcome task why for against supersedes corrects until src ttl; cue; and private and sealed, which have no value."""
     contract = "c key t i outcome task why for against supersedes corrects by settles until src ttl cue"
-    assert {each.name for each in ATTRIBUTES} == {*contract.split(), "private"}
+    assert {each.name for each in ATTRIBUTES} == {*contract.split(), "private", "sealed"}
     assert {each.name: each.kinds for each in ATTRIBUTES if each.kinds != "WBOS"} == {
         "c": "O", "key": "WO", "outcome": "B",
     }  # fmt: skip

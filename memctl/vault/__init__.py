@@ -1,0 +1,1 @@
+"""Sealed lines: text that only those with a key can read."""

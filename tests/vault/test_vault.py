@@ -1,0 +1,380 @@
+"""Sealed lines: what is in the clear finds them, a key opens them, and nothing else of the workspace tells their text."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+from face_helpers import call, contents, write_pages
+
+from memctl.errors import MemctlError, PageUnreadable, Refused, Usage
+from memctl.facts import Fact, Kind
+from memctl.markdown.grammar import parse, render
+from memctl.markdown.lines import SEALED, sealed_text
+from memctl.memory import Memory, open_memory
+from memctl.notes import edits
+from memctl.vault.vault import VAULT, Vault
+
+pytest.importorskip("pyrage")
+TEXTS = (
+    "The door opens with 4711-Kestrel",
+    "Дверь открывает слово Пустельга",
+    "门的密码是红隼四七一一",
+    "first 83910\nsecond: 55127\n\nthird 90642",
+)
+CUES = ("door code", "код двери", "门 密码", "recovery codes")
+
+
+def _nobody(prompt: str) -> str:
+    raise AssertionError(prompt)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace with a vault, and the key of its owner."""
+    monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / "keys"))
+    made = write_pages(tmp_path / "notes", {"memory/2025-11-01.md": "- W @Home: The roof is new.\n"}).root
+    assert call(["init", str(made), "--vault"], tmp_path).code == 0
+    return made
+
+
+def _memory(root: Path) -> Memory:
+    return open_memory(root, now=datetime(2025, 11, 30), resident=False)
+
+
+def _vault(root: Path) -> Vault:
+    return _memory(root).vault(_nobody)
+
+
+def _seal(root: Path, text: str, cue: str = "door code", day: str = "2025-11-30") -> str:
+    (kept,) = _vault(root).retain(text, about=["Home"], day=day, cue=[cue]).kept
+    return kept.ref
+
+
+def _opened(root: Path) -> list[str]:
+    vault = _vault(root)
+    return [
+        vault.opened_hit(hit).content
+        for hit in _memory(root).recall(about=["Home"], k=50).hits
+        if hit.fact and hit.fact.sealed
+    ]
+
+
+def _other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str = "other") -> str:
+    """The public key of somebody else, whose keys are from now on those of this machine."""
+    monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / name))
+    (tmp_path / f"{name} notes").mkdir()
+    return _vault(write_pages(tmp_path / f"{name} notes", {}).root).make().recipient
+
+
+def _ciphertexts(root: Path) -> list[str]:
+    return [found for page in sorted(root.rglob("*.md")) for found in sealed_text().findall(page.read_text("utf-8"))]
+
+
+def _files(*folders: Path) -> Iterator[tuple[Path, bytes]]:
+    for folder in folders:
+        yield from ((path, path.read_bytes()) for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_line_keeps_its_head_and_opens_for_its_owner(root: Path, tmp_path: Path) -> None:
+    """Kind, name, day, id and cue find it in three languages; its words do not; no file has a byte of the text."""
+    before = {_seal(root, text, cue) for text, cue in zip(TEXTS, CUES, strict=True)}
+    memory = _memory(root)
+    for text, cue in zip(TEXTS, CUES, strict=True):
+        (hit,) = [hit for hit in memory.recall(cue).hits if hit.content == SEALED and hit.fact and cue in hit.fact.cues]
+        assert (hit.kind, hit.day, hit.entities, hit.private) == (Kind.WORLD, "2025-11-30", ("Home",), True)
+        assert _vault(root).opened_hit(hit).content == text
+    for word in ("Kestrel", "4711", "Пустельга", "四七一一", "90642", "YWdlLWVuY3J5cHRpb24ub3JnL3Yx", "age"):
+        assert SEALED not in contents(memory.recall(word))
+    assert not [f for f in memory.check() if f.rule != "entity"]
+    memory.reflect()
+    written = dict(_files(root, tmp_path))
+    for secret in (line for text in TEXTS for line in text.split("\n") if line):
+        assert not [path for path, data in written.items() if secret.encode() in data]
+    assert not [path for path, data in written.items() if "bank" in path.parts and b"sealed" in data]
+    assert {hit.ref for hit in memory.recall(about=["Home"]).hits if hit.content == SEALED} == before
+
+
+@pytest.mark.parametrize("cue", ["door, code", "код (двери)", "门"])
+def test_the_grammar_reads_what_it_writes(root: Path, cue: str) -> None:
+    """parse(render(fact)) == fact; the id is not of the text; a text is as long as its block tells, no more."""
+    _seal(root, "1234", cue)
+    _seal(root, "1234", cue)
+    one, two = {m[1] for m in re.finditer(r"\^(f-\w{8})$", (root / "memory/2025-11-30.md").read_text("utf-8"), re.M)}
+    assert one != two
+    for cipher in _ciphertexts(root):
+        fact = Fact(Kind.OPINION, cipher, ("Home",), confidence=0.5, cues=(cue,), sealed=True, block_id=one)
+        assert parse(render(fact)) == fact
+
+
+def test_nothing_public_has_it(root: Path) -> None:
+    """Servers, hooks and context see neither text nor ciphertext; export and a private context see that there is a line."""
+    _seal(root, TEXTS[0])
+    memory = _memory(root)
+    assert SEALED not in contents(memory.recall(memory.query("door code", public=True)))
+    assert SEALED not in memory.context("door code").text
+    assert "door" not in memory.memories("door code").text
+    told = [str(row) for row in memory.export().rows]
+    told += [
+        memory.context("door code", private=True).text,
+        str(memory.chat([{"role": "user", "content": "door code"}])),
+    ]
+    for text in told:
+        assert "4711" not in text and not sealed_text().search(text)
+    assert "--unseal" not in "".join(
+        call([*words, "--help"], root).out for words in (["mcp"], ["serve"], ["export"], ["context"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "code", "told"),
+    [
+        (["retain", "--sealed", "the code is 4711"], "", 15, "never an argument"),
+        (["retain", "W(sealed) @Home: the code is 4711"], "", 15, "never an argument"),
+        (["retain", "--sealed"], " \n", 2, "1 to 8,000 bytes"),
+        (["retain", "--sealed"], "x" * 8001, 2, "1 to 8,000 bytes"),
+        (["recall", "door", "--unseal"], "", 2, "on a terminal alone"),
+        (["recall", "door", "--unseal", "--json"], "", 2, "on a terminal alone"),
+        (["show", "memory/2025-11-01.md#L3", "--unseal"], "", 2, "on a terminal alone"),
+        (["vault", "add", "age1nobody"], "", 2, "no public key of age"),
+        (["vault", "add"], "", 2, "take a RECIPIENT"),
+        (["vault", "drop", "age1"], "", 2, "'drop' is unknown"),
+        (["init", "--vault", "--passphrase", "--workspace", "elsewhere"], "", 2, "nobody to ask"),
+    ],
+)
+def test_what_is_refused(root: Path, words: list[str], stdin: str, code: int, told: str) -> None:
+    """In one line each, and nothing is written."""
+    before = dict(_files(root / "memory"))
+    done = call(words, root, stdin=stdin)
+    assert (done.code, told in done.err, "4711" in done.both, done.out) == (code, True, False, "")
+    assert dict(_files(root / "memory")) == before
+
+
+def test_the_command_line_seals_what_it_is_piped(root: Path) -> None:
+    """Where it stands is printed, no more; `--dry-run` writes nothing; secrets found elsewhere are told of sealing."""
+    words = ["retain", "--sealed", "--about", "Home", "--cue", "door code"]
+    tried = call([*words, "--dry-run"], root, stdin="4711\n")
+    assert sealed_text().search(tried.out) and not _ciphertexts(root)
+    done = call([*words, "-"], root, stdin="4711\n")
+    assert re.fullmatch(r"memory/2025-11-30\.md#L\d+ \^f-\w{8}\n", done.out) and _opened(root) == ["4711"]
+    refused = call(["retain", "The card is 4539 1488 0343 6467"], root)
+    assert refused.code == 15 and "memctl retain --sealed" in refused.err
+    (root / "memory/2025-11-02.md").write_text("## Retain\n\n- W(sealed): card 4539 1488 0343 6467\n", "utf-8")
+    found = {each.rule: each.cure for each in _memory(root).check()}
+    assert "retain --sealed" in found["secret"] and "retain --sealed" in found["sealed"]
+
+
+def test_without_the_extra_words_go_on(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit 16 with the install command for what needs it; recall needs nothing."""
+    _seal(root, TEXTS[0])
+    monkeypatch.setitem(sys.modules, "pyrage", None)
+    done = call(["retain", "--sealed"], root, stdin="x")
+    assert done.code == 16 and "pip install 'memctl-workspace[vault]'" in done.err
+    assert SEALED in call(["recall", "door code"], root).out
+
+
+# -- keys -------------------------------------------------------------------------------------------------------------
+
+
+def test_init_makes_one_key_and_says_where(root: Path, tmp_path: Path) -> None:
+    """Outside the workspace, for its owner alone; run again, nothing changes; somebody else is told to ask."""
+    (key,) = (tmp_path / "keys").iterdir()
+    assert key.stat().st_mode & 0o077 == 0 and "AGE-SECRET-KEY-1" in key.read_text()
+    before = dict(_files(tmp_path))
+    assert call(["init", str(root), "--vault"], tmp_path).out == "" and dict(_files(tmp_path)) == before
+    joined = call(["init", str(root), "--vault"], tmp_path, MEMCTL_IDENTITY=str(tmp_path / "theirs"))
+    assert "memctl vault add age1" in joined.err and "losing it loses the text" in joined.err
+    assert (root / VAULT).read_bytes() == before[root / VAULT]
+
+
+def _lost(root: Path, keys: Path) -> None:
+    next(keys.iterdir()).unlink()
+
+
+def _wide_open(root: Path, keys: Path) -> None:
+    next(keys.iterdir()).chmod(0o644)
+
+
+def _damaged(root: Path, keys: Path) -> None:
+    key = next(keys.iterdir())
+    key.write_text(key.read_text()[:-9])
+
+
+def _within(root: Path, keys: Path) -> None:
+    (root / "memctl.toml").write_text('[vault]\nidentity = "keys"\n'.replace("keys", str(root / "keys")))
+    os.environ.pop("MEMCTL_IDENTITY")
+
+
+def _conflict(root: Path, keys: Path) -> None:
+    (root / VAULT).write_text(f"<<<<<<< ours\n{(root / VAULT).read_text()}")
+
+
+@pytest.mark.parametrize(
+    ("harm", "error", "told"),
+    [
+        (_lost, Refused, "no key of this vault is here"),
+        (_wide_open, Refused, "can be read by others"),
+        (_damaged, PageUnreadable, "no secret key of age"),
+        (_within, Refused, "lies in the workspace"),
+        (_conflict, PageUnreadable, "line 1 is no public key"),
+        (lambda root, keys: (root / VAULT).unlink(), Usage, "has no vault"),
+    ],
+)
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+def test_a_key_that_is_lost_or_unfit(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: Callable[[Path, Path], None],
+    error: type[MemctlError], told: str,
+) -> None:  # fmt: skip
+    """Says what is wrong, and changes nothing; the line is found as before."""
+    _seal(root, TEXTS[0])
+    monkeypatch.setenv("MEMCTL_IDENTITY", os.environ["MEMCTL_IDENTITY"])  # to be put back
+    harm(root, tmp_path / "keys")
+    before = dict(_files(root / "memory"))
+    for job in (lambda: _vault(root).rekey(), lambda: _opened(root)):
+        with pytest.raises(error, match=told):
+            job()
+    assert dict(_files(root / "memory")) == before
+    assert SEALED in contents(_memory(root).recall("door code"))
+
+
+def test_a_wrong_key_opens_nothing(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so in the place of the text; a damaged ciphertext too."""
+    _seal(root, TEXTS[0])
+    page = root / "memory/2025-11-30.md"
+    page.write_text(
+        page.read_text("utf-8").replace("YWdlLWVuY3J5cHRpb24ub3JnL3YxCi0", "YWdlLWVuY3J5cHRpb24ub3JnL3YxCi1"), "utf-8"
+    )
+    assert _opened(root) == ["(sealed; no key here opens it)"]
+    other = _other(tmp_path, monkeypatch)
+    (root / VAULT).write_text(f"{other}  # a recipient of later lines alone\n")
+    assert _opened(root) == ["(sealed; no key here opens it)"]
+    done = call(["vault", "rekey"], root)
+    assert done.code == 1 and "1 line left as it was" in done.err
+
+
+def test_a_passphrase_in_place_of_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked for once to make the vault (twice over), never to seal, and once to open; a wrong one is told."""
+    monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / "none"))
+    root = write_pages(tmp_path / "notes", {}).root
+    typed = iter(["пустельга", "пустельга", "wrong", "пустельга"])
+    vault = Vault(_memory(root), lambda prompt: next(typed))
+    assert "losing its passphrase loses the text" in vault.make(True).notes[0]
+    _seal(root, TEXTS[1])
+    (cipher,) = _ciphertexts(root)
+    with pytest.raises(Refused, match="not the passphrase"):
+        vault.opened(cipher)
+    assert vault.opened(cipher) == TEXTS[1]
+    assert [*vault.recipients().values()] == ["passphrase"] and not (tmp_path / "none").exists()
+
+
+# -- recipients -------------------------------------------------------------------------------------------------------
+
+
+def test_recipients_come_and_go(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Added, somebody opens old lines too; removed, none; ids, heads and all else of the pages stay."""
+    ours = os.environ["MEMCTL_IDENTITY"]
+    refs = {_seal(root, text, day=f"2025-11-{day}") for day, text in enumerate(TEXTS, 10)}
+    theirs = _other(tmp_path, monkeypatch)
+    with pytest.raises(Refused, match="no key of this vault"):
+        _vault(root).change(add=theirs)
+    monkeypatch.setenv("MEMCTL_IDENTITY", ours)
+    shape = [sealed_text().sub("", page.read_text("utf-8")) for page in sorted(root.glob("memory/*.md"))]
+    assert _vault(root).change(add=theirs).lines == len(TEXTS)
+    monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / "other"))
+    assert sorted(_opened(root)) == sorted(TEXTS)
+    monkeypatch.setenv("MEMCTL_IDENTITY", ours)
+    with pytest.raises(Refused, match="no key here would open"):
+        _vault(root).change(remove=next(key for key, here in _vault(root).recipients().items() if here))
+    assert call(["vault", "remove", theirs], root).out == "4 lines sealed again\n"
+    old = _ciphertexts(root)
+    assert call(["vault", "rekey"], root).out == "4 lines sealed again\n"
+    assert len(list(Path(ours).iterdir())) == 2 and not set(old) & set(_ciphertexts(root))
+    assert sorted(_opened(root)) == sorted(TEXTS)
+    monkeypatch.setenv("MEMCTL_IDENTITY", str(tmp_path / "other"))
+    vault = _vault(root)
+    (root / VAULT).write_text(f"{theirs}\n")
+    assert {vault.opened(cipher) for cipher in _ciphertexts(root)} == {"(sealed; no key here opens it)"}
+    assert shape == [sealed_text().sub("", page.read_text("utf-8")) for page in sorted(root.glob("memory/*.md"))]
+    assert {hit.ref for hit in _memory(root).recall(about=["Home"], k=50).hits if hit.content == SEALED} == refs
+
+
+@pytest.mark.parametrize("after", range(5))
+def test_a_kill_half_way_leaves_every_line_readable(root: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Whatever was written by then, each line opens with the keys here; run again, it is completed."""
+    for day, text in enumerate(TEXTS, 10):
+        _seal(root, text, day=f"2025-11-{day}")
+    old, done, write = _ciphertexts(root), [], edits.replace
+
+    def killed(*given: object) -> None:
+        if len(done) == after:
+            raise KeyboardInterrupt
+        done.append(given)
+        write(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(edits, "replace", killed)
+    if after < 5:
+        with pytest.raises(KeyboardInterrupt):
+            _vault(root).rekey()
+    assert len(set(old) & set(_ciphertexts(root))) == len(TEXTS) - max(after - 1, 0)
+    assert sorted(_opened(root)) == sorted(TEXTS)
+    monkeypatch.setattr(edits, "replace", write)
+    assert _vault(root).rekey().lines == len(TEXTS) and not set(old) & set(_ciphertexts(root))
+    assert sorted(_opened(root)) == sorted(TEXTS)
+
+
+def test_a_save_meanwhile_is_not_overwritten(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PageChanged as for every Edit, and the save stays."""
+    _seal(root, TEXTS[0])
+    page, cipher = root / "memory/2025-11-30.md", Vault._cipher
+
+    def saving(*given: object) -> str:
+        page.write_text(page.read_text("utf-8") + "\nsaved\n", "utf-8")
+        return cipher(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Vault, "_cipher", saving)
+    done = call(["vault", "rekey"], root)
+    assert done.code == 12 and "saved" in page.read_text("utf-8") and _opened(root) == [TEXTS[0]]
+
+
+def test_git_merges_sealed_lines(root: Path, tmp_path: Path) -> None:
+    """Two machines seal on one day; after the merge both lines open, and history has ciphertext alone."""
+    call(["init", str(root), "--git"], tmp_path)
+
+    def git(where: Path, *words: str) -> str:
+        named = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "init.defaultBranch=main"]
+        return subprocess.run(["git", *named, *words], cwd=where, check=True, capture_output=True, text=True).stdout
+
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"], ["clone", "-q", ".", str(tmp_path / "two")]):
+        git(root, *words)
+    _seal(tmp_path / "two", TEXTS[1])
+    git(tmp_path / "two", "add", "-A")
+    git(tmp_path / "two", "commit", "-qm", "two")
+    _seal(root, TEXTS[0])
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "three")
+    git(root, "pull", "-q", "--no-rebase", str(tmp_path / "two"), "HEAD")
+    assert sorted(_opened(root)) == sorted(TEXTS[:2]) and not _memory(root).check()
+    assert "Kestrel" not in git(root, "log", "-p", "--all") and "age:YWdl" in git(root, "log", "-p", "--all")
+
+
+def test_a_sealed_line_is_forgotten_as_any(root: Path) -> None:
+    """The ciphertext goes from every page, and its line from the index."""
+    ref = _seal(root, TEXTS[0])
+    assert call(["forget", "--id", ref, "--apply"], root).code == 0
+    assert not _ciphertexts(root) and SEALED not in contents(_memory(root).recall("door code"))
+    assert not _memory(root).verify().differences
+
+
+def test_versions_of_a_slot(root: Path) -> None:
+    """A newer sealed value of a slot is current; what stood before is history."""
+    for day, code in (("2025-11-10", "old"), ("2025-11-20", "new")):
+        _vault(root).retain(code, about=["Home"], day=day, key="pin")
+    (hit,) = _memory(root).fact("pin", "Home")
+    assert _vault(root).opened_hit(hit).content == "new" and date.fromisoformat(hit.day or "").day == 20
+    assert len(_memory(root).fact_history("pin", "Home")) == 2

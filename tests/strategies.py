@@ -109,6 +109,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "source": ORIGINS,
     "ttl": st.from_regex(r"[0-9]{1,5}(h|d|w|mo|y)", fullmatch=True),
     "private": st.booleans(),
+    "sealed": st.booleans(),
     "cues": st.lists(values(), max_size=2).map(tuple),
     "extra": st.lists(st.tuples(UNKNOWN_ATTRIBUTES, texts(3)), max_size=2).map(tuple),
 }

@@ -117,7 +117,7 @@ def test_nothing_public_has_it(root: Path) -> None:
     """Servers, hooks and context see neither text nor ciphertext; export and a private context see that there is a line."""
     _seal(root, TEXTS[0])
     memory = _memory(root)
-    assert SEALED not in contents(memory.recall(memory.query("door code", public=True)))
+    assert SEALED not in contents(memory.public().recall("door code"))
     assert SEALED not in memory.context("door code").text
     assert "door" not in memory.memories("door code").text
     told = [str(row) for row in memory.export().rows]

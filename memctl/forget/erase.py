@@ -33,11 +33,12 @@ from ..notes.edits import as_indexed
 
 
 class RedactionTarget(NamedTuple):
-    """An entry to forget: its id, the digest of its lines, and where they stood a moment ago."""
+    """An entry to forget: its id, the digest of its lines, where they stood a moment ago, and the id of its tombstone."""
 
     ref: str
     digest: int
     span: Span
+    named: str = ""
 
 
 class Gone(NamedTuple):
@@ -99,11 +100,11 @@ def _redactions(path: str, text: str, page: Page, targets: Collection[RedactionT
     """The targets where they were, or wherever they moved since: the id tells which of several equal lines is meant."""
     roles = {entry.span: entry.role for entry in page.entries if entry.block is None}
     here = [t for t in targets if t.span in roles and digest(page.lines[t.span.line - 1 : t.span.end_line]) == t.digest]
-    found = [Redaction(target.span, target.ref, roles[target.span]) for target in here]
-    moved = {(target.ref, target.digest) for target in targets} - {(target.ref, target.digest) for target in here}
+    found = [Redaction(target.span, target.ref, roles[target.span], target.named) for target in here]
+    moved = {(t.ref, t.digest): t.named for t in targets if t not in here}
     rows = rows_of(path, as_indexed(text)).rows if moved else ()
     found += [
-        Redaction(Span(row.line, row.end_line), row.ref, Role(row.role))
+        Redaction(Span(row.line, row.end_line), row.ref, Role(row.role), moved[row.ref, row.digest])
         for row in rows
         if row.block is None and (row.ref, row.digest) in moved
     ]

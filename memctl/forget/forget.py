@@ -6,8 +6,10 @@ completes. Everything that is written is a function of the Markdown, the selecto
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from secrets import token_hex
 from shutil import rmtree
 from typing import NamedTuple
 
@@ -18,18 +20,22 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs
 from ..index.queries.forget import (
     copies_on,
-    drop_broken,
+    drop_derived,
     expunge,
     is_unclean,
     linked_to,
     mark_unclean,
     same_words,
+    tombstones,
 )
+from ..index.recalled import drop_recalled
+from ..index.rows import rows_of
 from ..index.sync import sync
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.evidence_line import OPINIONS
-from ..markdown.markers import read_tombstone
-from ..notes.edits import Edit, apply, read_for_edit
+from ..markdown.lines import LineText
+from ..markdown.markers import read_tombstone, tells_nothing
+from ..notes.edits import Edit, apply, as_indexed, read_for_edit
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
@@ -38,6 +44,7 @@ from .erase import Gone, RedactionTarget, cited, redact_safely, without_copies, 
 from .select import Chosen, Selection, Selectors, citing_pages, select, suggested
 
 _REFLECTED = {"summary", "lessons", "digest"}  # blocks by which it is known that reflect wrote pages here
+_QUESTION = re.compile(r"(?<![\w-])q-[0-9a-z]{8}(?![\w-])")
 _ROUNDS = 3  # for pages that somebody saves meanwhile
 _ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects", "by": "by"}
 
@@ -203,6 +210,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         stale = sync(at.workspace, at.index).stale
         if stale or not cleaning:
             return stale
+        drop_recalled(at.workspace, {line.ref for line in report.lines})
         view, why = at.public(), None
         if view.workspace.hides:
             why = view.run(_cleaned)
@@ -223,7 +231,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
 
 def _cleaned(at: OpenMemory) -> str | None:
     """Clean one index and its vectors; None, or why that could not be done."""
-    drop_broken(at.workspace)
+    drop_derived(at.workspace)
     if why := sync(at.workspace, at.index).stale:
         return why
     left = erase_vectors(at)
@@ -246,6 +254,7 @@ def _plan(memory: OpenMemory, selectors: Selectors) -> ForgetPlan:
             planner.clean_beliefs()
             planner.clean_blocks()
             planner.look_around()
+        planner.rename()
         return planner.finish()
 
 
@@ -259,6 +268,7 @@ class _ForgetPlanner:
         self._redacted: set[str] = set()
         self._gone = Gone(frozenset(), {})
         self._left = selection.left
+        self._named: dict[str, str] = {}  # the ids of tombstones, by those that the lines had
         self.plan = ForgetPlan(selection)
 
     def _read(self, path: str) -> str | None:
@@ -274,6 +284,10 @@ class _ForgetPlanner:
     def _put(self, path: str, text: str) -> None:
         self._pages[path] = self._pages[path]._replace(after=text)
 
+    def _name(self, ref: str) -> str:
+        """The id of the tombstone of a line: a random one, unless the line bears one that a person gave it."""
+        return ref if tells_nothing(ref) else self._named.setdefault(ref, f"x-{token_hex(5)}")
+
     def redact_lines(self) -> None:
         """Plan the tombstones; a line that cannot go without harm to its neighbours is not chosen any more."""
         by_page: dict[str, list[Chosen]] = {}
@@ -285,10 +299,18 @@ class _ForgetPlanner:
             text = self._read(path)
             if text is None:
                 continue
-            targets = {RedactionTarget(one.entry.ref, one.entry.digest, one.span) for one in lines}
+            targets = {
+                RedactionTarget(ref, one.entry.digest, one.span, self._name(ref))
+                for one in lines
+                for ref in (one.entry.ref,)
+            }
             made = redact_safely(path, text, targets, self._today)
             if made.done:
                 self._put(path, made.text)
+                new = {row.line: row.ref for row in rows_of(path, as_indexed(made.text)).rows if row.block is None}
+                for row in rows_of(path, as_indexed(text)).rows:  # a twin takes the id of the one that goes
+                    if not tells_nothing(row.ref) and row.block is None and new.get(row.line, row.ref) != row.ref:
+                        self._named[row.ref] = new[row.line]
                 self._redacted.add(path)
             stuck = {redaction.ref for redaction in made.stuck}
             harmful = [one for one in lines if one.entry.ref in stuck]
@@ -340,9 +362,34 @@ class _ForgetPlanner:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")
         planned = {path: page.after for path, page in self._pages.items()}
         for path, text in citing_pages(self._workspace, planned):
-            for number, line in unmanaged_lines(text):
+            for number, line in unmanaged_lines(text) if "#L" in text or "^" in text else ():
                 if not read_tombstone(line):
                     self._left += [f"{path}#L{number} cites ^{ref}" for ref in sorted(cited(line, path, self._gone))]
+
+    def rename(self) -> None:
+        """Plan that no tombstone and no line outside of managed blocks names an id that tells what was forgotten."""
+        stones = {row.ref for row in tombstones(self._index) if not tells_nothing(row.ref)}
+        living = {entry.ref for entry in by_refs(self._index, stones) if entry.block is None}
+        for ref in stones | self._gone.refs:
+            self._name(ref)
+        stones = {*self._named}
+        named = "|".join(map(re.escape, sorted(stones - living)))
+        pattern = re.compile(rf"(?<![\w-])(?:{named})(?![\w-])") if named else None
+
+        def renamed(line: str) -> str:
+            if stone := read_tombstone(line):
+                return line.replace(f" {stone.ref} ", f" {self._named.get(stone.ref, stone.ref)} ", 1)
+            made = pattern.sub(lambda match: self._named[match[0]], line) if pattern else line
+            return made if made == line else _QUESTION.sub(lambda _: f"q-{token_hex(4)}", made)
+
+        planned = {path: page.after for path, page in self._pages.items()}
+        for path, text in citing_pages(self._workspace, planned) if stones else ():
+            if any(ref in text for ref in stones):
+                page = LineText(text)
+                for number, line in list(unmanaged_lines(text)):
+                    page.lines[number - 1] = renamed(line)
+                if (made := str(page)) != text and self._read(path) is not None:
+                    self._put(path, made)
 
     def finish(self) -> ForgetPlan:
         """The plan: copies before lines."""

@@ -28,7 +28,6 @@ from ..index.queries.forget import (
     said_before,
     said_twice,
     sourced,
-    tombstones,
     unneeded,
     with_an_end,
     with_ids,
@@ -177,9 +176,11 @@ class _Search:
         wanted = tuple(dict.fromkeys(ref.removeprefix("^") for ref in self._selectors.ids))
         entries = by_refs(self._index, wanted)
         living = {entry.ref for entry in entries if entry.block is None}
-        self.found.already = [entry for entry in tombstones(self._index, wanted) if entry.ref not in living]
+        self.found.already = [entry for entry in entries if entry.block == FORGOTTEN and entry.ref not in living]
         missing = [ref for ref in wanted if ref not in {entry.ref for entry in entries}]
-        if missing:
+        if missing and len(missing) < len(wanted):  # a call that was cut short may have forgotten these
+            self.found.left += [f"^{ref}: no line has this id" for ref in missing]
+        elif missing:
             raise NothingFound(f"no line has the id ^{missing[0]}", "`memctl recall` prints the id of each line")
         for entry in entries:
             if entry.block is None and Role(entry.role) not in MAY_GO:
@@ -324,9 +325,7 @@ def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[t
             text = read_page(workspace, page.path).text if page.status and page.path not in planned else ""
         except MemctlError:
             continue
-        text = planned.get(page.path, text)
-        if "#L" in text or "^" in text:
-            yield page.path, text
+        yield page.path, planned.get(page.path, text)
 
 
 def _by_hand(entry: Row) -> str:

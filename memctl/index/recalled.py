@@ -5,14 +5,16 @@ A line for each answer: its day and the ids. At 128 KiB a new file begins, and t
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from contextlib import suppress
 from datetime import timedelta
 
 from ..errors import MemctlError
 from ..notes.files import prepare_memory
 from ..notes.system import append_bounded
+from ..notes.workspace import Workspace
 from .open_memory import OpenMemory
 
 _FILE, _BEFORE = "recalled", "recalled.1"
@@ -25,6 +27,17 @@ def record_recalled(memory: OpenMemory, refs: Iterable[str]) -> None:
     if ids := " ".join(refs):
         with suppress(OSError, MemctlError):
             append_bounded(prepare_memory(memory.workspace) / _FILE, f"{memory.today} {ids}\n".encode(), _MOST)
+
+
+def drop_recalled(workspace: Workspace, refs: Set[str]) -> None:
+    """Take the ids of lines that are forgotten out of the record."""
+    for name in (_BEFORE, _FILE):
+        with suppress(OSError):
+            path = workspace.memory / name
+            text = path.read_text("ascii", "replace")
+            kept = re.sub(r" (\S+)", lambda match: "" if match[1] in refs else match[0], text)
+            if kept != text:
+                path.write_text(kept, "ascii", "replace")
 
 
 def recalled_lately(memory: OpenMemory) -> Counter[str]:

@@ -7,10 +7,9 @@ from datetime import date
 from typing import NamedTuple
 
 from ..facts import Fact, Kind, is_trusted
-from ..ids import fact_id, value_key
+from ..ids import value_key
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import holding, in_slots, own_and_entry, saying
-from ..index.queries.forget import tombstones
 from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.row import Row
@@ -47,9 +46,7 @@ class Duplicates:
         self._said = saying(self._index, {key_of(fact) for fact in facts})
 
     def refusal(self, fact: Fact, day: date, spoken_by: str) -> Refusal | None:
-        """Why a fact said on `day` is nothing new: forgotten on purpose, known, or a known line said by a model."""
-        if tombstones(self._index, [fact_id(fact.kind, names_of(fact), fact.text, day)]):
-            return Refusal("forgotten", "it was forgotten on purpose, and is not brought back by the same words")
+        """Why a fact said on `day` is nothing new: known, or a known line said by a model."""
         known = self._known(fact, day)
         if known is not None:
             where = f"{known.path}#L{known.line}"

@@ -31,9 +31,7 @@ _MAX_FACT = 600  # characters of a statement; what is longer was not said to be 
 class Refusal(NamedTuple):
     """A word for the reason, stable for programs, and the reason in a sentence."""
 
-    code: (
-        str  # recalled | boot | code | pasted | secret | long | forged | duplicate | forgotten | unimportant | thought
-    )
+    code: str  # recalled | boot | code | pasted | secret | long | forged | duplicate | unimportant | thought
     reason: str
 
 

@@ -23,8 +23,7 @@ from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role, sealed_text
-from ..markdown.markers import FORGOTTEN as FORGOTTEN
-from ..markdown.markers import is_edited
+from ..markdown.markers import FORGOTTEN, is_edited, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
@@ -126,6 +125,9 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
             pages.ids[row.ref].append((found.path, row.line))
         elif row.block == FORGOTTEN:
             pages.ids[row.ref] += ()  # an id that is known, and of no line
+            if not tells_nothing(row.ref):
+                what = "by the id of this tombstone, what was forgotten can be guessed"
+                yield Finding(found.path, row.line, 1, "tombstone", what, "memctl forget --expired --apply")
 
 
 def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:

@@ -131,7 +131,7 @@ _CONTAINER = re.compile(r"[ \t>]*")
 
 
 class Tombstone(NamedTuple):
-    """One line of a tombstone: the id that is gone, the day on which it was forgotten, line `part` of `parts`."""
+    """One line of a tombstone: an id of its own, the day on which it was forgotten, line `part` of `parts`."""
 
     ref: str
     day: date
@@ -139,12 +139,18 @@ class Tombstone(NamedTuple):
     parts: int = 1
 
 
+def tells_nothing(ref: str) -> bool:
+    """False for an id made of what a line says (ids.py): in a tombstone it would prove a guess of what stood there."""
+    return not re.fullmatch(r"[a-z]-[0-9a-z]{8}", ref)
+
+
 class Redaction(NamedTuple):
-    """Lines of a page that are to be forgotten, the id that they have, what they are in Markdown."""
+    """Lines of a page that are to be forgotten, the id that they have, what they are in Markdown, the tombstone's id."""
 
     span: Span
     ref: str
     role: Role = Role.FACT
+    named: str = ""
 
 
 @cache
@@ -182,11 +188,11 @@ def redact(text: str, redactions: Iterable[Redaction], day: date) -> str:
     `text` is the page as decoded with `surrogateescape`, with its byte order mark.
     """
     page = LineText(text)
-    for span, ref, role in redactions:
+    for span, ref, role, named in redactions:
         parts = span.end_line - span.line + 1
         first = page.lines[span.line - 1]
         for number in range(span.line, span.end_line + 1):
-            comment = render_tombstone(Tombstone(ref, day, number - span.line + 1, parts))
+            comment = render_tombstone(Tombstone(named or ref, day, number - span.line + 1, parts))
             before, after = _around(first, page.lines[number - 1], role, number > span.line)
             page.lines[number - 1] = before + comment + after
     return str(page)

@@ -26,7 +26,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
-DURATION = re.compile(r'(?<="took_ms": )[0-9.]+|(?<=\()[0-9.]+(?= s\)$)', re.MULTILINE)
+DURATION = re.compile(
+    r'(?<="took_ms": )[0-9.]+|(?<=\()[0-9.]+(?= s\)$)|(?<=\bx-)[0-9a-f]{10}\b', re.MULTILINE
+)  # and random ids
 
 
 @dataclass(slots=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import date
+from pathlib import Path
 from random import Random
 
 import pytest
+from face_helpers import memory_on
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import DAYS, IDS, texts
+from torture import forgotten
 
 from memctl.facts import Fact, Kind, Span
 from memctl.forget.erase import RedactionTarget, redact_safely
@@ -189,3 +192,17 @@ def test_the_same_line_can_be_retained_again() -> None:
     added = addition(redacted, [fact], DAY).text
     assert added == "- W @Peter: Lives in Lisbon\n"
     assert spans_of(parse_page(redacted + added)) == {fact: Span(4, 4)}
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_nothing_is_left_by_which_to_guess(tmp_path: Path, old: bool) -> None:
+    """Of lines that pages, answers and derived files named; tombstones of before are named by check, and mended."""
+    workspace, ids = forgotten.workspace_with(tmp_path, old)
+    assert forgotten.told(workspace)[1] > 0
+    rules = [finding.rule for finding in memory_on(workspace).check()]
+    assert rules.count("tombstone") == (len(ids) if old else 0)
+    memory_on(workspace).forget(**({"expired": True} if old else {"ids": ids}), apply=True)
+    assert forgotten.told(workspace) == (0, 0)
+    assert not [finding for finding in memory_on(workspace).check() if finding.rule in ("tombstone", "reference")]
+    told = (tmp_path / "memory/2025-12-01.md").read_text("utf-8")
+    assert told.count("supersedes=x-") == 3 and (tmp_path / "bank/notes.md").read_text("utf-8").count("^x-") == 3

@@ -28,6 +28,7 @@ ROWS = {
     "S7-http": "http_requests",
     "S7-mcp": "mcp_requests",
     "S14": "injections",
+    "S15": "forgotten",
     "S10": "memory",
     "S12": "sockets",
     "S13": "as_if_absent",

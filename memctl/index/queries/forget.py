@@ -124,11 +124,9 @@ def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     return _in_order(index, index.rows_in("SELECT id FROM told WHERE content_key IN ({keys})", keys))
 
 
-def tombstones(index: Index, refs: Iterable[str]) -> list[Row]:
-    """The tombstones of these ids."""
-    return _in_order(
-        index, index.rows_in(f"SELECT id FROM entry WHERE block = '{FORGOTTEN}' AND ref IN ({{keys}})", refs)
-    )
+def tombstones(index: Index) -> list[Row]:
+    """The tombstones of all pages."""
+    return _in_order(index, index.rows(f"SELECT id FROM entry WHERE block = '{FORGOTTEN}'"))
 
 
 def copies_on(index: Index) -> list[tuple[str, str]]:
@@ -184,12 +182,13 @@ def expunge(index: Index) -> str | None:
     return "another memctl is reading it" if busy else None
 
 
-def drop_broken(workspace: Workspace) -> None:
-    """Remove the broken index that healing set aside."""
-    try:
-        (workspace.derived / "index.broken").unlink(missing_ok=True)
-    except OSError as error:
-        raise CannotWrite(str(workspace.derived / "index.broken"), error.strerror or str(error)) from error
+def drop_derived(workspace: Workspace) -> None:
+    """Remove what else was made of the lines: the broken index that healing set aside, and what review showed last."""
+    for path in (workspace.derived / "index.broken", workspace.derived / "review.json"):
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise CannotWrite(str(path), error.strerror or str(error)) from error
 
 
 def old_before(kind: Kind, today: date) -> date:

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from .vault.vault import Changed as Changed
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
-    from .vectors.verify import VectorsChecked as VectorsChecked
+    from .vectors.file import VectorsChecked as VectorsChecked
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
 
@@ -499,7 +499,7 @@ class Memory(OpenMemory):
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        from .vectors.verify import verify_vectors
+        from .vectors.file import verify_vectors
 
         return verify_vectors(self.workspace)
 

@@ -14,7 +14,7 @@ from ..markdown.grammar import render
 from ..markdown.lines import Role, split_lines
 from ..markdown.markers import is_marker
 from ..markdown.page import Page, live_blocks
-from .belief import Belief
+from .confidence import Belief
 from .page_read import (
     LEDGER,
     BeliefEntry,

@@ -18,7 +18,9 @@ from ..ids import question_id
 from ..judgement import Judgement
 from ..markdown.evidence_line import Bullet, code_of
 from ..stance.reading import topics
-from .belief import (
+from .confidence import (
+    DEFAULT,
+    INFERRED,
     Belief,
     Place,
     belief_id,
@@ -30,7 +32,6 @@ from .belief import (
     renumber,
     stated_in,
 )
-from .confidence import DEFAULT, INFERRED
 from .page_read import BeliefEntry, LastWritten
 
 Judge = Callable[[Fact, Fact], Judgement | None]

@@ -17,8 +17,7 @@ from ..markdown.evidence_line import OPINIONS, Bullet
 from ..notes.files import read_page
 from ..recall.entry_hits import hits_of
 from ..truth.judge import judge
-from .belief import Belief, Place, as_written
-from .confidence import Ledger
+from .confidence import Belief, Ledger, Place, as_written
 from .page_read import read_entries, read_last_written
 
 

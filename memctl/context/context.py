@@ -201,7 +201,7 @@ def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[
 
 def named_in(words: str, bearers: Iterable[str]) -> list[str]:
     """Whom a prompt names: those of the names of found lines that it has, and words that can only be names."""
-    from ..ingest.patterns import language_of, rx, vocabulary
+    from ..ingest.sentences import language_of, rx, vocabulary
 
     capitals = {stem_key(word) for word in _WORD.findall(words) if word[0].isupper()}
     found = [name for name in bearers if _names(name, capitals, words)]

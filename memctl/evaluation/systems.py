@@ -15,9 +15,8 @@ from ..facts import Citation
 from ..hits import Answer, Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query
-from ..language.detect import default_languages
 from ..language.names import is_han
-from ..language.words import words
+from ..language.words import default_languages, words
 from ..recall.query import read_query
 from ..recall.recall import recall_in
 from ..recall.related import related_to

@@ -9,7 +9,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs.belief import Place
+from ..beliefs.confidence import Place
 from ..beliefs.page_read import (
     LEDGER,
     BeliefEntry,

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .patterns import each, lines, rx
-from .sentences import Sentence
+from .sentences import Sentence, each, lines, rx
 from .statements import ROOMY, FoundStatement, exactness, own_part
 from .turns import Turn
 from .wording import value_kinds

@@ -17,8 +17,7 @@ from ..language.analyzer import terms
 from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
 from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
-from .patterns import fold, language_of, pairs
-from .sentences import Sentence, sentences
+from .sentences import Sentence, fold, language_of, pairs, sentences
 from .statements import FoundStatement, own_part, remembered, standing_rule, statement
 from .turns import Turn
 from .wording import dated, names_in, narrated

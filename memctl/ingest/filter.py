@@ -22,7 +22,7 @@ from ..language.secrets import Secret, find_secrets
 from ..language.sentences import is_machine_line
 from ..markdown.additions import clean
 from ..markdown.grammar import render
-from .patterns import any_language
+from .sentences import any_language
 from .turns import Turn
 
 _MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
-from .decode import decoded
-from .json_stream import JsonItem, Text, json_items, starts_with_json
+from .json_stream import JsonItem, Text, decoded, json_items, starts_with_json
 from .markdown_chat import markdown_turns
 from .turns import ROLES, Notes, Turn, moment, numbered, role_of
 

@@ -15,7 +15,7 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from ..language.words import languages
-from .patterns import pairs
+from .sentences import pairs
 from .turns import MAX_TEXT, Notes, Turn, moment
 
 _STAMP = r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?|\d\d:\d\d(?::\d\d)?)"

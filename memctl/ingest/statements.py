@@ -16,8 +16,7 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.dates import find_times
-from .patterns import any_language
-from .sentences import Sentence
+from .sentences import Sentence, any_language
 
 _MINIMUM = {"zh": 5}  # characters that a statement needs; 9 in other languages
 _FEWEST = 2  # terms that it needs

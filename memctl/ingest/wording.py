@@ -10,7 +10,7 @@ from functools import cache, partial
 from ..facts import Period
 from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
-from .patterns import any_language, each, lines, pairs, rx, vocabulary
+from .sentences import any_language, each, lines, pairs, rx, vocabulary
 
 
 def narrated(text: str, language: str, owner: str | None = None, role: str = "user") -> str:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from .detect import default_languages, languages_of, rival_of
-from .words import lines, words
+from .words import default_languages, languages_of, lines, rival_of, words
 
 LONGEST = 64
 """Characters kept of one token; both sides cut at the same place."""

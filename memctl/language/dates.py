@@ -16,8 +16,7 @@ from itertools import product
 
 from memctl.facts import Period
 from memctl.language.dates_lexer import DateToken, last_day, lexer, month_span, read_iso
-from memctl.language.detect import beside, default_languages, languages_of, rivals
-from memctl.language.words import languages, lines, words
+from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words
 
 _LONGEST_PHRASE = 100  # characters of a string that is one time expression
 _NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last

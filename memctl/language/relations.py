@@ -15,9 +15,8 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from .detect import beside
 from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
-from .words import languages, lines, pattern, words
+from .words import beside, languages, lines, pattern, words
 
 DATED = frozenset(("birthday", "deadline"))
 """Keys whose value is a date: it says nothing of when the line is true."""

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from .detect import languages_of
-from .words import pattern
+from .words import languages_of, pattern
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")

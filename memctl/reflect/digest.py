@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import NamedTuple
 
-from ..beliefs.belief import Belief
+from ..beliefs.confidence import Belief
 from ..facts import Citation, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory

@@ -10,8 +10,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from ..beliefs.belief import Place
-from ..beliefs.confidence import INFERRED
+from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
 from ..entities.names_of_lines import KnownNames
 from ..facts import Citation, Fact, is_trusted

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..beliefs.belief import belief_id
+from ..beliefs.confidence import belief_id
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import (

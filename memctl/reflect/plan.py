@@ -10,9 +10,8 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from ..beliefs.belief import Belief
-from ..beliefs.merge import settled
-from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written
+from ..beliefs.confidence import Belief
+from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
 from ..beliefs.page_write import unread_heads, write_opinions
 from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
@@ -21,13 +20,7 @@ from ..errors import MemctlError
 from ..facts import Citation, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import (
-    days_due,
-    merged_pages,
-    names_told,
-    pages_of_names,
-    tasks_between,
-)
+from ..index.queries.beliefs import days_due, merged_pages, names_told, pages_of_names, tasks_between
 from ..index.queries.entries import by_refs
 from ..index.queries.names import all_entities, resolve
 from ..index.rows import rows_of, task_key

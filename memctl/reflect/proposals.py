@@ -13,7 +13,7 @@ from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ..beliefs.belief import Belief
+from ..beliefs.confidence import Belief
 from ..errors import NothingFound, Refused
 from ..facts import Citation, Kind, is_trusted
 from ..hits import Hit

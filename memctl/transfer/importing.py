@@ -16,10 +16,9 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.names import paths_by_name
 from ..index.rows import rows_of
 from ..index.sync import sync
-from ..ingest.decode import decoded
 from ..ingest.formats import conversation_turns, is_conversation
-from ..ingest.json_stream import JsonItem, Text, json_items
-from ..ingest.source import open_transcript
+from ..ingest.ingest import open_transcript
+from ..ingest.json_stream import JsonItem, Text, decoded, json_items
 from ..ingest.turns import Notes
 from ..language.names import entity_key
 from ..language.secrets import find_secrets

@@ -13,10 +13,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
-from ..language.detect import languages_of
 from ..language.names import is_han
 from ..language.sentences import is_machine_line, is_past, is_plan, split_sentences
-from ..language.words import languages, lines, pattern, words
+from ..language.words import languages, languages_of, lines, pattern, words
 
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence

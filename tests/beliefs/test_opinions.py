@@ -22,8 +22,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from strategies import IDS, facts, growth, pages, texts
 
-from memctl.beliefs.belief import Place, as_written
-from memctl.beliefs.merge import settled
+from memctl.beliefs.confidence import Place, as_written
 from memctl.beliefs.page_read import (
     LEDGER,
     BeliefEntry,
@@ -33,6 +32,7 @@ from memctl.beliefs.page_read import (
     last_written_body,
     read_entries,
     read_last_written,
+    settled,
 )
 from memctl.beliefs.page_write import write_opinions
 from memctl.beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs

@@ -12,10 +12,9 @@ from face_helpers import TODAY, memory_on
 
 from memctl.language.analyzer import query_terms, terms
 from memctl.language.dates import find_times, parse_when
-from memctl.language.detect import default_languages, languages_of, rivals
 from memctl.language.relations import relation
 from memctl.language.sentences import is_change, is_correction, is_past, is_plan
-from memctl.language.words import languages, lines, words
+from memctl.language.words import default_languages, languages, languages_of, lines, rivals, words
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 

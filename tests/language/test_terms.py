@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from memctl.language import analyzer as module
 from memctl.language.analyzer import LONGEST, irregular_forms, prefixes, query_terms, terms
-from memctl.language.detect import default_languages
-from memctl.language.words import languages, words
+from memctl.language.words import default_languages, languages, words
 
 TOKENCHARS = "".join(sorted(set(string.punctuation) - set("'\"")))
 SAMPLES = """

@@ -22,7 +22,7 @@ from face_helpers import memory_on, snapshot
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from memctl.beliefs.belief import Place, as_written
+from memctl.beliefs.confidence import Place, as_written
 from memctl.beliefs.page_read import read_entries, read_last_written
 from memctl.index.rows import rows_of
 from memctl.language.names import spell

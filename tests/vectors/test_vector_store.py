@@ -29,10 +29,9 @@ from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading
-from memctl.vectors.file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
+from memctl.vectors.file import PackRow, Vectors, check_vectors, drop_vectors, has_vectors, open_vectors
 from memctl.vectors.matrix import Scan
 from memctl.vectors.quantized import Code, cosine, text_key
-from memctl.vectors.verify import check_vectors
 
 DIM = 64
 NO_MEANS = [[0.0] * DIM] * 3

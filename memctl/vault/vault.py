@@ -71,10 +71,12 @@ class Vault:
     @cached_property
     def _folder(self) -> Path:
         """The file or folder of keys; Refused inside the workspace, where git would carry them off."""
-        named = os.environ.get("MEMCTL_IDENTITY") or self._workspace.settings.identity
-        usual = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config", "memctl", "keys")
-        path = (Path(named) if named else usual).expanduser()
-        if self._workspace.root in (path.resolve(), *path.resolve().parents):
+        root, usual = self._workspace.root, os.environ.get("XDG_CONFIG_HOME", "~/.config") + "/memctl/keys"
+        named = os.environ.get("MEMCTL_IDENTITY") or root / os.path.expanduser(
+            self._workspace.settings.identity or usual
+        )
+        path = Path(named).expanduser().resolve()
+        if root in (path, *path.parents):
             raise Refused(f"{path} lies in the workspace, as keys must not", "name another: MEMCTL_IDENTITY=FOLDER")
         return path
 

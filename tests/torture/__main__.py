@@ -31,6 +31,7 @@ ROWS = {
     "S15": "forgotten",
     "S10": "memory",
     "S12": "sockets",
+    "S17": "sealed",
     "S13": "as_if_absent",
 }
 

@@ -101,6 +101,19 @@ def test_a_line_keeps_its_head_and_opens_for_its_owner(root: Path, tmp_path: Pat
     assert {hit.ref for hit in memory.recall(about=["Home"]).hits if hit.content == SEALED} == before
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")
+def test_no_file_process_or_scrollback_tells(tmp_path: Path) -> None:
+    """S17 in small; the watcher sees what there is to see: a line that is not sealed."""
+    from torture.sealed import SECRETS, Run, _places, _told, leaks
+
+    (tmp_path / "sealed").mkdir()
+    assert leaks(tmp_path / "sealed", SECRETS[1:2], ("vault rekey",)) == (2, set())
+    run = Run(tmp_path)
+    run.piped("init")
+    run.piped("retain", SECRETS[1])
+    assert any(_told(data) for _, data in _places(tmp_path / "notes"))
+
+
 @pytest.mark.parametrize("cue", ["door, code", "код (двери)", "门"])
 def test_the_grammar_reads_what_it_writes(root: Path, cue: str) -> None:
     """parse(render(fact)) == fact; the id is not of the text; a text is as long as its block tells, no more."""

@@ -299,14 +299,14 @@ def _sink(ranked: dict[int, Ranked], replaced: Mapping[int, int]) -> list[Ranked
     return list(done.values())
 
 
-_NEAR_SCORE = 0.8  # of the score of the older one, from which the newer one stands above it
+_NEAR_SCORE = 0.5  # of the score of the older one, from which the newer one stands above it
 _LIKE = 10  # places among which newer lines are told from older ones
 
 
 def newer_first(
     ranked: Sequence[Ranked], matched: Mapping[int, frozenset[str]], about: Mapping[int, str]
 ) -> list[Ranked]:
-    """The same order, in which a line stands below a newer one about the same that meets as many words of the question.
+    """The same order, in which a line stands below a newer one about the same that meets half of the words which it meets.
 
     `matched` are those words by entry, `about` whom it is about; what is not in them keeps its place. What makes one of
     two such lines score higher is its length, not its truth.
@@ -332,6 +332,6 @@ def _is_newer(
         return False
     return (
         bool(matched[other.id])
-        and matched[one.id] >= matched[other.id]
+        and 2 * len(matched[one.id] & matched[other.id]) >= len(matched[other.id])
         and (one.day or date.min) > (other.day or date.min)
     )

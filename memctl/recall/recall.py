@@ -294,7 +294,7 @@ def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
 
 
 def _newer_first(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """What holds and was told later stands before what meets no more words of the question, but where a time is asked for."""
+    """What holds and was told later stands before what meets few more words of the question, but where a time is asked for."""
     query = request.query
     if query.times or query.days:
         return list(ranked)

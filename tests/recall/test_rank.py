@@ -262,13 +262,14 @@ def in_circle(start: int, newer: dict[int, int]) -> bool:
     [
         (20, 0.9, {"boat", "moor"}, "anna", True),
         (20, 0.9, {"boat", "moor", "dock"}, "anna", True),
-        (20, 0.5, {"boat", "moor"}, "anna", False),  # far below: about something else
-        (20, 0.9, {"boat"}, "anna", False),  # meets less of the question
+        (20, 0.4, {"boat", "moor"}, "anna", False),  # far below: about something else
+        (20, 0.9, {"boat"}, "anna", True),  # meets half of what it meets
+        (20, 0.9, {"dock"}, "anna", False),  # meets nothing of it
         (20, 0.9, {"boat", "moor"}, "ivan", False),
         (5, 0.9, {"boat", "moor"}, "anna", False),  # it is the older one
     ],
 )
-def test_a_newer_line_that_meets_as_much_of_the_question_stands_above(
+def test_a_newer_line_that_meets_half_as_much_of_the_question_stands_above(
     newer_day: int, newer_score: float, newer_words: set[str], newer_about: str, above: bool
 ) -> None:
     old, new = (

@@ -233,7 +233,7 @@ class Index:
     def clear(self) -> None:
         """Forget every page."""
         with self.writing():
-            for table in ("words", "entry", "mention", "link", "slot", "entity", "alias", "page"):
+            for table in ("words", "entry", "mention", "link", "slot", "entity", "named", "page"):
                 self._db.execute(f"DELETE FROM {table}")
         self._db.execute("VACUUM")
 
@@ -275,7 +275,7 @@ class Index:
     def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
         self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
-        self._db.execute("DELETE FROM alias WHERE page = ?", (number,))
+        self._db.execute("DELETE FROM named WHERE page = ?", (number,))
         if page is None or page.entity is None:
             return []
         entity = page.entity
@@ -283,7 +283,10 @@ class Index:
         names = {entity_key(name): name for name in (*reversed(entity.aliases), entity.name)}
         aliases = [(number, key, stem_head(name), stem_key(name), name) for key, name in sorted(names.items())]
         self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", own)
-        self._db.executemany("INSERT INTO alias (page, key, head, stem, name) VALUES (?, ?, ?, ?, ?)", aliases)
+        sql = (
+            f"INSERT INTO named (page, key, head, stem, name, outside) VALUES (?, ?, ?, ?, ?, {int(entity.is_outside)})"
+        )
+        self._db.executemany(sql, aliases)
         return [own, *aliases]
 
     # -- questions ----------------------------------------------------------------------------------------------------

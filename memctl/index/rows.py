@@ -95,7 +95,10 @@ def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> En
     written = front.get("aliases", [])
     aliases = [written] if isinstance(written, str) else written
     type_ = front.get("type")
-    return EntityPage(name, type_ if isinstance(type_, str) and type_ else None, tuple(a for a in aliases if a.strip()))
+    source = front.get("src")
+    is_outside = not is_trusted(source if isinstance(source, str) else None)
+    kind = type_ if isinstance(type_, str) and type_ else None
+    return EntityPage(name, kind, tuple(a for a in aliases if a.strip()), is_outside)
 
 
 def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:

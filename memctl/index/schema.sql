@@ -65,8 +65,6 @@ CREATE VIEW embeddable AS SELECT * FROM live WHERE role NOT IN ('heading', 'rest
 -- Live lines of the owner, of an agent, or without an origin (facts.is_trusted).
 CREATE VIEW trusted AS SELECT * FROM live WHERE origin NOT IN ('tool', 'web', 'import')
     AND origin NOT LIKE 'tool:%' AND origin NOT LIKE 'web:%' AND origin NOT LIKE 'import:%';
-
--- Live lines that came from outside.
 CREATE VIEW outside AS SELECT * FROM live WHERE id NOT IN (SELECT id FROM trusted);
 
 -- Facts where they were told; the heads of beliefs in bank/opinions.md repeat such lines.
@@ -108,16 +106,19 @@ CREATE TABLE entity (                   -- one per page under bank/entities
     type TEXT
 );
 CREATE INDEX entity_key ON entity (key);
-
-CREATE TABLE alias (                    -- every name of an entity, its own included
+CREATE TABLE named (                    -- every name that a page gives to its entity, its own included
     key  TEXT NOT NULL,
     page INTEGER NOT NULL,
     head TEXT NOT NULL,                 -- its first word stemmed, or first Han character: the way in from running text
     stem TEXT NOT NULL,                 -- its words stemmed: meets the inflected name
     name TEXT NOT NULL,
+    outside INTEGER NOT NULL,           -- 1 on a page that came from outside
     PRIMARY KEY (key, page)
 ) WITHOUT ROWID;
-CREATE INDEX alias_head ON alias (head);
+CREATE INDEX named_head ON named (head);
+-- The names that hold: a page from outside does not say whom a name means that the owner uses.
+CREATE VIEW alias AS SELECT * FROM named WHERE NOT outside OR NOT (key IN (SELECT key FROM named WHERE NOT outside)
+    OR EXISTS (SELECT 1 FROM mention JOIN trusted ON trusted.id = mention.entry WHERE mention.name = named.key));
 
 -- Terms come analysed (language/analyzer.py) and separated by spaces; every printable ASCII mark but the quotes is a letter.
 CREATE VIRTUAL TABLE words USING fts5 (own, tokenize = "ascii tokenchars '!#$%&()*+,-./:;<=>?@[\]^_`{|}~'");

@@ -24,7 +24,7 @@ def test_an_entry_keeps_every_column_of_a_row_but_its_terms(tmp_path: Path) -> N
     columns = [column.name for column in database["entry"].columns]
     assert [name for name in Row._fields if name not in columns] == ["path", "own"] and set(columns) <= set(Row._fields)
     assert database["entry"].count == database["words"].count > 0
-    tables = {"page", "entry", "mention", "link", "slot", "entity", "alias", "words"}
+    tables = {"page", "entry", "mention", "link", "slot", "entity", "named", "words"}
     assert tables <= set(database.table_names())
     database.close()
 

@@ -31,6 +31,7 @@ ROWS = {
     "S7-mcp": "mcp_requests",
     "S14": "injections",
     "S15": "forgotten",
+    "S18": "vaults",
     "S10": "memory",
     "S12": "sockets",
     "S17": "sealed",

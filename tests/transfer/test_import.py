@@ -16,6 +16,7 @@ from face_helpers import NOW, Done, fixture_copy
 from face_helpers import call as called
 from hypothesis import given
 from hypothesis import strategies as st
+from torture import vaults
 
 from memctl.index.rows import rows_of
 from memctl.markdown.front_matter import with_value
@@ -414,3 +415,8 @@ def test_what_cannot_be_exported_says_so(tmp_path: Path, home: Path) -> None:
         (1, str(home), []), (13, root, ["-o", str(tmp_path / "no/such.jsonl")]),
     ):  # fmt: skip
         assert call("export", *words, "-w", folder).code == code
+
+
+def test_an_imported_page_binds_no_name_of_the_owner(tmp_path: Path) -> None:
+    """Names that the owner uses without a page of their own are nobody's other names; slots, beliefs and pages stay."""
+    assert vaults.bound(tmp_path, 0) == []

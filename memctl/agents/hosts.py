@@ -200,7 +200,7 @@ def _toml(value: Any) -> str:
 def _read_toml(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise Misfit(f"it is not TOML: {error}") from error
 
 

@@ -31,8 +31,9 @@ def read_chat(text: str, name: str = "the chat") -> list[Message]:
         read = json.loads(text.removeprefix("\ufeff"))
     except json.JSONDecodeError as error:
         raise Usage(f"{name}: line {error.lineno}, column {error.colno}: {error.msg}", _FORM) from error
-    except RecursionError as error:
-        raise Usage(f"{name}: nested too deeply", _FORM) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else "a number of too many digits"
+        raise Usage(f"{name}: {reason}", _FORM) from error
     return checked(read.get("messages") if isinstance(read, dict) else read, name)
 
 

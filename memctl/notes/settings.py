@@ -63,7 +63,7 @@ def read_settings(path: Path) -> Settings:
 
     try:
         return Settings(**checked(path, tomllib.loads(text)))
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits is a plain ValueError
         raise BadSettings(path, str(error)) from error
 
 

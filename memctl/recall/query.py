@@ -207,7 +207,7 @@ def _read_aliases(workspace: Workspace) -> dict[str, list[str]] | AliasesFault:
         return AliasesFault(path, f"it cannot be read: {error.strerror or error}", elsewhere)
     except UnicodeDecodeError:
         return AliasesFault(path, "it is not UTF-8", "save it as UTF-8")
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         return AliasesFault(path, f"it is not TOML: {reason}", "correct that line")
 

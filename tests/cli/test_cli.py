@@ -416,3 +416,14 @@ def test_every_reading_command_says_when_the_index_lags(tmp_path: Path) -> None:
         done = subprocess.run(asked, capture_output=True, text=True, check=False)
         assert "stale: " in done.stderr, (words, done.stderr)
         shutil.rmtree(tmp_path / ".memory")
+
+
+@pytest.mark.parametrize("name", ["memctl.toml", "chat.json"])
+def test_a_number_of_ten_thousand_digits_is_a_usage_error(tmp_path: Path, name: str) -> None:
+    """Python refuses to read it with an error of its own."""
+    (tmp_path / "memory").mkdir()
+    digits = "9" * 10_000
+    text = f"[context]\nbudget = {digits}\n" if name == "memctl.toml" else f'[{{"role": "user", "content": {digits}}}]'
+    (tmp_path / name).write_text(text)
+    done = call(["context", "--messages", "chat.json"] if name == "chat.json" else ["recall", "x"], tmp_path)
+    assert done.code == 2 and done.err.count("\n") == 2

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, time
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 from face_helpers import TODAY, call, memory_on, write_pages
+from hash_embedder import HashEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples
@@ -32,6 +35,7 @@ from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
 from memctl.server.http_routes import ROUTES, Served
 from memctl.server.mcp_tools import Session, listed, offered, read
+from memctl.vectors import models
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
 WORDS = (
@@ -143,6 +147,7 @@ def pair(random: Random, folder: Path) -> tuple[Workspace, Workspace]:
     if random.random() < 0.5:
         memory_on(first).reflect()
     refs = with_index(first, lambda index: memory_on(first).bound(index).synced() and private_refs(index))
+    shutil.rmtree(first.root / ".memory")  # what reflect remembers to ask about
     texts = {path.relative_to(first.root).as_posix(): path.read_bytes().decode() for path in first.root.rglob("*.md")}
     return first, write_pages(
         folder / "b", {path: _Text(without_private_lines(text, refs)) for path, text in texts.items()}
@@ -169,6 +174,7 @@ class Asked:
         self.resident = Resident(workspace)
         self.memory = Memory(workspace, lambda: datetime.combine(TODAY, time(9)), resident=self.resident)
         self.fresh = memory_on(workspace)
+        self.memory.embed()
 
     def said(self, call: Call) -> str:
         """An answer or a refusal as text, but for where the workspace lies and how large its files are."""
@@ -276,7 +282,8 @@ def writes(random: Random) -> Iterator[Call]:
 
 def differences(random: Random) -> tuple[int, list[str]]:
     """How many answers were compared on one pair of workspaces, and those that differ."""
-    with tempfile.TemporaryDirectory() as folder:
+    chosen = HashEmbedder() if random.random() < 0.5 else None
+    with tempfile.TemporaryDirectory() as folder, patch.object(models, "choose", lambda workspace: chosen):
         first, second = map(Asked, pair(random, Path(folder)))
         calls = [*questions(random), *by_name(random), *writes(random), *questions(random)]
         told = [(first.said(each), second.said(each)) for each in calls]

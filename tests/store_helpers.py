@@ -116,6 +116,7 @@ def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
     known = {
         ".gitignore",
+        "public",
         "recalled",
         "reflected.json",
         "index.sqlite",

@@ -122,7 +122,7 @@ def prepare_memory(workspace: Workspace) -> Path:
         if folder.is_symlink():
             raise OutsideWorkspace(str(folder), "is a symbolic link")
         if workspace.hides:
-            workspace.derived.mkdir(exist_ok=True)
+            workspace.derived.mkdir(mode=0o700, exist_ok=True)
         if _is_empty(folder / ".gitignore"):
             _fill(folder / ".gitignore", _IGNORE)
     except OSError as error:

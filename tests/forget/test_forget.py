@@ -528,8 +528,9 @@ def careless(
 def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]) -> None:
     """In the pages, in the index and its log, in what healing set aside; even if the words were indexed twice."""
     monkeypatch.setattr("memctl.index.heal.sqlite3.connect", careless)
-    workspace = write_pages(tmp_path, {NEW: f"- {line}\n- W: Other\n", OLD: "- W: A third\n"})
+    workspace = write_pages(tmp_path, {NEW: f"- {line}\n- W: Other\n", OLD: "- W: A third\n- W(private): A fourth\n"})
     ref = id_at(workspace, NEW, 3)
+    assert memory_on(workspace).public().recall("Other").hits  # by an index of its own
     assert bytes_left(workspace, *words)
     shutil.copy(workspace.memory / "index.sqlite", workspace.memory / "index.broken")
     (workspace.root / NEW).write_text(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, ask, contents, memory_on, write_pages
+from face_helpers import TODAY, ask, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import OPENERS, examples, line_facts, texts
@@ -159,19 +158,6 @@ def test_private_lines_are_no_hits_and_no_bridges(tmp_path: Path) -> None:
     assert "zanzibarite" not in told(answer)
 
 
-def test_places_are_filled(tmp_path: Path) -> None:
-    """Private lines take no places: as many come as if they were not there, and in the same order."""
-    bare = "\n".join(f"- W @A: the harbour crane {n} creaks" for n in range(40))
-    private = "\n".join(f"- W(private) @A: harbour crane {n}" for n in range(200))
-    with_them = write_pages(tmp_path / "a", {"memory/2025-11-01.md": bare, "memory/2025-11-02.md": private})
-    without = write_pages(tmp_path / "b", {"memory/2025-11-01.md": bare})
-    for words in ("harbour crane", ""):
-        asked = read_query(words, TODAY)
-        found = recall(memory_on(with_them, TODAY).public(), asked, k=10)
-        assert len(found.hits) == 10
-        assert contents(found) == contents(recall(memory_on(without, TODAY), asked, k=10))
-
-
 @pytest.mark.parametrize("many", [1, 300])
 def test_no_oracle(tmp_path: Path, many: int) -> None:
     """Whether a word stands in private lines does not show: not in the reasons of an empty answer, not beside a public line."""
@@ -280,57 +266,3 @@ def test_only_pages_are_shown(tmp_path: Path, reference: str) -> None:
         show(memory_on(workspace).public(), reference)
     with pytest.raises(MemctlError):
         show(memory_on(workspace).public(), reference.partition("#")[0])
-
-
-# -- everything together ----------------------------------------------------------------------------------------------
-
-_PUBLIC = ["harbour crane", "Ирина варит кофе", "爱丽丝喜欢短信", "Peter moved house", "db is PostgreSQL 17"]
-_HEADS = ["W", "O", "B(outcome=ok", "W(key=db", "O(c=0.9"]
-_LINE = st.tuples(
-    st.sampled_from(_HEADS), st.booleans(), st.sampled_from(["@Peter", "@Ирина", "@爱丽丝", ""]),
-    st.sampled_from(_PUBLIC), st.sampled_from(SECRETS), st.sampled_from(["", "\n  and {}", "\n  - below {}", "\n\n  {}"]),
-)  # fmt: skip
-
-
-def _written(line: tuple[str, bool, str, str, str, str]) -> str:
-    head, private, name, words, secret, more = line
-    if private:
-        head += ",private)" if "(" in head else "(private)"
-        return f"- {head} {name}: {words} {secret}{more.format(secret)}"
-    return f"- {head}{')' if '(' in head else ''} {name}: {words}"
-
-
-_DAYS = st.lists(st.lists(_LINE, min_size=1, max_size=5), min_size=1, max_size=3)
-_Days = list[list[tuple[str, bool, str, str, str, str]]]
-
-
-@given(_DAYS)
-@settings(max_examples=25)
-def test_nothing_private_gets_out(days: _Days) -> None:
-    """Over every way out: by words, newest, related, with history and explanation, shown line by line and whole."""
-    nothing_private_gets_out(days)
-
-
-@pytest.mark.slow
-@given(_DAYS)
-@settings(max_examples=examples(500))
-def test_nothing_private_gets_out_at_length(days: _Days) -> None:
-    """A long run."""
-    nothing_private_gets_out(days)
-
-
-def nothing_private_gets_out(days: _Days) -> None:
-    """Look at everything that leaves a workspace of these days."""
-    with tempfile.TemporaryDirectory() as folder:
-        pages = {f"memory/2025-11-{n:02}.md": "\n".join(map(_written, lines)) + "\n" for n, lines in enumerate(days, 1)}
-        workspace = write_pages(Path(folder), {**pages, "bank/entities/Peter.md": "# Peter\n"})
-        reflect(memory_on(workspace, TODAY))
-        answers = [public(workspace, words) for words in (*SECRETS, *_PUBLIC, "@Peter", "")]
-        answers += [public(workspace, words, hops=3) for words in _PUBLIC]
-        said = [told(answer._replace(empty=())) for answer in answers]
-        for path in [*pages, "bank/entities/Peter.md"]:
-            (page,) = show(memory_on(workspace).public(), path)
-            said.append("\n".join(page.lines))
-        assert not [secret for secret in SECRETS for text in said if secret in text]
-        shared = sum(not private for lines in days for _, private, *_ in lines)
-        assert not shared or any(answer.hits for answer in answers)

@@ -12,6 +12,7 @@ import pytest
 from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 import memctl
 from memctl.context.chat import Prepared, prepare
@@ -111,7 +112,7 @@ CHATS = st.lists(MESSAGE, min_size=1, max_size=40)
 
 
 @given(CHATS, st.integers(200, 4000))
-@settings(max_examples=150)
+@settings(max_examples=examples(500))
 def test_any_chat_comes_back_within_its_budget_or_not_at_all(
     workspace: Workspace, resident: Resident, chat: list[Message], budget: int
 ) -> None:
@@ -152,7 +153,7 @@ def assert_pairs_are_whole(messages: list[Message]) -> None:
 
 
 @given(CHATS)
-@settings(max_examples=100)
+@settings(max_examples=examples(330))
 def test_cleaning_twice_is_cleaning_once(chat: list[Message]) -> None:
     """Blocks, thinking and orphans are gone after one pass."""
     once, _, _ = paired([m and without_thinking(m) for m in cleaned(chat)[0]])

@@ -13,7 +13,7 @@ import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import fact_texts
+from strategies import examples, fact_texts
 from torture import poison
 
 from memctl.context.chat import prepare
@@ -116,7 +116,7 @@ def test_the_core_is_never_cut(station: Workspace) -> None:
 
 
 @given(st.integers(320, 6000), st.sampled_from(["why PostgreSQL?", "", "饺子在哪里？", "что предпочитает Ирина?"]))
-@settings(max_examples=40)
+@settings(max_examples=examples(130))
 def test_no_budget_is_exceeded(station: Workspace, budget: int, message: str) -> None:
     """By the counter, on the whole text."""
     made = pack(station, message, budget=budget)
@@ -426,7 +426,7 @@ TEXTS = st.lists(ANY, max_size=6).map("".join)
 
 
 @given(TEXTS, st.one_of(st.none(), st.text(alphabet="0123456789abcdef", min_size=10, max_size=20)))
-@settings(max_examples=300)
+@settings(max_examples=examples(1000))
 def test_no_text_closes_its_own_fence(text: str, nonce: str | None) -> None:
     """The nonce stands in the two marks only."""
     made = fence(text, nonce)
@@ -435,7 +435,7 @@ def test_no_text_closes_its_own_fence(text: str, nonce: str | None) -> None:
 
 
 @given(TEXTS, TEXTS)
-@settings(max_examples=300)
+@settings(max_examples=examples(1000))
 def test_a_block_is_found_and_taken_out_again(before: str, inside: str) -> None:
     """What stood before it comes back byte for byte; nobody else's block is touched."""
     block = fence(inside)
@@ -454,7 +454,7 @@ def test_marks_without_an_end_take_no_longer_than_others() -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100)
+@settings(max_examples=examples(330))
 def test_a_fence_even_holds_against_who_knows_its_nonce(inside: str) -> None:
     """Text made from the very block that it will stand in."""
     known = fence(inside)
@@ -463,7 +463,7 @@ def test_a_fence_even_holds_against_who_knows_its_nonce(inside: str) -> None:
 
 
 @given(fact_texts())
-@settings(max_examples=100)
+@settings(max_examples=examples(330))
 def test_taming_leaves_ordinary_text_alone(text: str) -> None:
     """Only what a chat template would obey, and what nobody can see, changes."""
     if not re.search(r"[<\[]", text):

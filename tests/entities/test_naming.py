@@ -9,6 +9,7 @@ import pytest
 from face_helpers import TODAY, ask, call, contents, memory_on, snapshot, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.cli.app import load
 from memctl.entities.rename import page_path
@@ -350,7 +351,7 @@ FRONTS = st.sampled_from(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(130))
 @given(one=FRONTS, other=FRONTS, body=st.binary(max_size=30).filter(lambda data: b"\0" not in data))
 def test_undo_gives_both_pages_back_byte_for_byte(
     tmp_path_factory: pytest.TempPathFactory, one: bytes, other: bytes, body: bytes

@@ -12,6 +12,7 @@ from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, sn
 from hash_embedder import HashEmbedder, use
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.errors import Usage
 from memctl.evaluation.evaluate import EvalOptions, evaluate
@@ -516,7 +517,7 @@ ROWS = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(100))
 @given(st.lists(ROWS, min_size=1, max_size=4))
 def test_any_labels_are_scored_or_refused(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:
     """Exit code 0, or 2 with two lines; a figure is a share."""

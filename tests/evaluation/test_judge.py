@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.index.heal import with_index
 from memctl.index.index import Index
@@ -47,7 +48,7 @@ def _write(root: Path, lines: list[tuple[int, str, str, str]], words: list[str] 
 
 
 @given(LINES, st.permutations(WORDS), st.integers(1, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(200))
 def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words: list[str], pages: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)

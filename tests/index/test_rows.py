@@ -53,7 +53,7 @@ def test_ids_are_stable_for_ever() -> None:
 
 
 @given(st.lists(line_facts(), min_size=2, max_size=5, unique_by=lambda f: (f.kind, f.entities, f.text, f.block_id)))
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 def test_ids_survive_lines_moving(told: list[Fact]) -> None:
     lines = [f"- {render(fact)}\n" for fact in told]
     there = {row.ref for row in facts_of("".join(lines))}

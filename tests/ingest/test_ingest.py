@@ -13,6 +13,7 @@ from face_helpers import ask, call, contents, fixture_copy, snapshot, write_page
 from greedy import greedy  # noqa: F401 - a fixture
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.context.fence import fence
 from memctl.errors import CannotWrite, PageUnreadable, Usage
@@ -422,7 +423,7 @@ def test_blanking_keeps_lines(text: str) -> None:
 
 
 @GREEDY
-@settings(max_examples=40)
+@settings(max_examples=examples(130))
 @given(st.binary(max_size=300))
 def test_any_file_is_survived(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     """Any bytes: candidates, refusals or warnings, never an error."""
@@ -442,7 +443,7 @@ SAID = st.lists(
 
 
 @GREEDY
-@settings(max_examples=25)
+@settings(max_examples=examples(80))
 @given(SAID)
 def test_whatever_is_said_goes_in_once(tmp_path_factory: pytest.TempPathFactory, turns: list[tuple[str, str]]) -> None:
     """Ingested a second time, any conversation adds nothing, in the same file or in another; the logs hold what was reported."""

@@ -11,6 +11,7 @@ import pytest
 from counting import call_growth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.language import analyzer as module
 from memctl.language.analyzer import LONGEST, irregular_forms, prefixes, query_terms, terms
@@ -54,7 +55,7 @@ def test_tokens_are_clean_short_and_stable(text: str) -> None:
     assert set(query_terms(text)) <= set(terms(text))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(TEXTS, min_size=1, max_size=5).map(" ".join))
 def test_every_token_survives_fts5_as_exactly_one_token(text: str) -> None:
     own = terms(text)

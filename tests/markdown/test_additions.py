@@ -197,6 +197,6 @@ def test_clean_gives_a_fact_that_its_line_spells(fact: Fact) -> None:
 
 
 @given(texts(), pages(4))
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 def test_any_text_that_says_something_can_be_kept(text: str, before: str) -> None:
     check_added(before, [clean(Fact(Kind.WORLD, f"x{text}"))])

@@ -90,7 +90,7 @@ def test_blocks_never_overlap_and_begin_and_end_with_their_own_markers(lines: li
 
 
 @given(st.lists(line_facts(), max_size=3))
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 def test_no_fact_can_forge_a_marker(facts: list[Fact]) -> None:
     """Scorecard S3: markers in the text of a fact stay text, so the block around the facts stays as it is."""
     inside = [f"- {render(fact)}" for fact in facts]

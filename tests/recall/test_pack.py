@@ -32,7 +32,7 @@ def test_the_budget_is_never_exceeded_and_the_order_is_kept(hits: list[Hit], bud
 
 
 @given(HITS)
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 def test_what_is_left_out_did_not_fit_or_was_said_already(hits: list[Hit]) -> None:
     plenty = sum(map(cost, hits))
     kept = fit(hits, plenty)

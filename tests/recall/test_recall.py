@@ -14,6 +14,7 @@ import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sources, the_hit, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.facts import Citation
 from memctl.hits import answer_json
@@ -97,7 +98,7 @@ TOKENS = st.one_of(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(130))
 @given(lines=st.lists(st.lists(TOKENS, min_size=1, max_size=5).map(" ".join), min_size=1, max_size=6), data=st.data())
 def test_any_token_of_a_file_finds_it(
     lines: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 from face_helpers import TODAY, fixture_copy, memory_on, write_pages
+from store_helpers import synced
 
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
@@ -84,8 +86,19 @@ def test_reflect_leaves_a_fresh_index(tmp_path: Path) -> None:
 # -- what is read -----------------------------------------------------------------------------------------------------
 
 
+FEW, MANY = 60, 150  # days
+
+
+@pytest.fixture(scope="module")
+def diaries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """So many days about five names, one of them on every day, and a reflect upon all of them; to be copied."""
+    folder = tmp_path_factory.mktemp("diaries")
+    for days in (FEW, MANY):
+        reflect(memory_on(diary(folder / str(days), days), date(2025, 11, 1)))
+    return folder
+
+
 def diary(folder: Path, days: int) -> Workspace:
-    """So many days about five names, one of them on every day, and a reflect upon all of them."""
     pages = {}
     for number in range(days):
         day, dice = date(2025, 10, 31) - timedelta(days=number), Random(number)
@@ -95,9 +108,7 @@ def diary(folder: Path, days: int) -> Workspace:
             f"- B(outcome=ok,task=landing) @{dice.choice(['Heron', 'Сокол', '海鸥'])}: landed {dice.randint(1, 99)} boxes on trip {number}\n"
             f"- O(0.8) @Otter: {dice.choice(['prefers', 'дважды', '两次'])} mooring {number}\n"
         )
-    workspace = write_pages(folder, pages)
-    reflect(memory_on(workspace, date(2025, 11, 1)))
-    return workspace
+    return write_pages(folder, pages)
 
 
 class Work:
@@ -130,11 +141,14 @@ class Work:
         "- O(0.9) @海鸥: 喜欢风\n",
     ],
 )
-def test_a_day_costs_no_more_after_a_year(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+def test_a_day_costs_no_more_after_many(
+    diaries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
     """What is read grows with what was told, and with the beliefs of one page, not with what stands before it."""
     counts = []
-    for days in (60, 240):
-        workspace = diary(tmp_path / str(days), days)
+    for days in (FEW, MANY):
+        workspace = Workspace(shutil.copytree(diaries / str(days), tmp_path / str(days)).resolve())
+        synced(workspace)  # a copied page is read again
         held = (workspace.root / "bank/opinions.md").read_text("utf-8").count("\n- O")
         (workspace.root / "memory/2025-11-02.md").write_text(f"## Retain\n\n{line}", "utf-8")
         with monkeypatch.context() as patched:
@@ -145,8 +159,8 @@ def test_a_day_costs_no_more_after_a_year(tmp_path: Path, monkeypatch: pytest.Mo
     assert many - few <= 2 * (all_held - held) + 30 and more <= asked + 10, counts
 
 
-def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    workspace = diary(tmp_path, 60)
+def test_nothing_is_read_where_nothing_changed(diaries: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = Workspace((diaries / str(FEW)).resolve())
     with monkeypatch.context() as patched:
         work = Work(patched)
         assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages

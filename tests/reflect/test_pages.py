@@ -323,7 +323,7 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
 
 
 @given(ABOUTS, st.lists(STATES, max_size=4))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     """One block, one entry a line, no section of facts; each link leads where its fact stands."""
     body = (

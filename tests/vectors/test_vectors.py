@@ -8,6 +8,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import examples
 
 from memctl.vectors.quantized import (
     CYRILLIC,
@@ -75,7 +76,7 @@ def test_every_text_has_a_script_and_a_key(text: str) -> None:
 
 
 @given(SEEDS, SEEDS, DIMS, st.floats(0, 0.9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(200))
 def test_codes_keep_the_cosine(one: int, other: int, dim: int, common: float) -> None:
     """Within .02 of floats for any two vectors, whatever part all of them share."""
     mean = [common * x / math.sqrt(dim) for x in gauss(77, dim)]
@@ -84,7 +85,7 @@ def test_codes_keep_the_cosine(one: int, other: int, dim: int, common: float) ->
 
 
 @given(SEEDS, DIMS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(130))
 def test_planes_say_what_the_codes_say(seed: int, dim: int) -> None:
     """Both ways; their product is that of the whole numbers, to the last bit."""
     a, b = (encode(gauss(seed + more, dim), [0.0] * dim) for more in (0, 1))
@@ -136,7 +137,7 @@ def clustered(seed: int, count: int, dim: int) -> list[Code]:
 
 
 @given(SEEDS, st.integers(0, 3000), st.sampled_from([1, 8, 13, 48]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(80))
 def test_distances_count_differing_bits(seed: int, count: int, width: int) -> None:
     """Of each row, whatever their number."""
     numbers = random.Random(seed)

@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from .review.question import Question as Question
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
-    from .vault.vault import Changed as Changed
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked

@@ -63,10 +63,11 @@ def retain(
 ) -> None:
     """Write a fact down in today's log. When it answers, the fact is on disk."""
     if attributes["sealed"] and text in (None, [], ["-"]):
-        from .vault import retain_sealed
+        from .vault import ask
 
-        done = retain_sealed(call, kind=kind, about=about or (), day=day, dry_run=dry_run, **attributes)
-        return print_retained(call, done, dry_run)
+        typed = ask("Text: ") if sys.stdin.isatty() else sys.stdin.read()
+        given = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
+        return print_retained(call, call.memory.vault(ask).retain(typed, **given), dry_run)
     lines = (
         [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text or ())]
     )

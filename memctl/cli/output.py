@@ -31,24 +31,18 @@ class Output:
         """True on a terminal that did not ask for plain text."""
         return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
-    @property
-    def is_screen(self) -> bool:
-        """True where a person sits who can be shown a text that goes again."""
-        return sys.stdout.isatty() and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
-
     def show_once(self, text: str) -> None:
         """Show a text, a screen at a time, on the terminal's second screen, which keeps nothing of it."""
-        import shutil
+        from rich.console import Console
 
-        wide, high = shutil.get_terminal_size()
+        console = Console()
+        wide, high = console.size
         rows = [line[at : at + wide] for line in text.splitlines() for at in range(0, max(len(line), 1), wide)]
-        print("\x1b[?1049h", end="")
-        try:
+        with console.screen(hide_cursor=False):
             for at in range(0, len(rows), high - 1):
-                print("\x1b[H\x1b[2J" + "\n".join(rows[at : at + high - 1]), flush=True)
+                print("\x1b[H\x1b[2J" + "\n".join(rows[at : at + high - 1]))
                 input("Enter goes on; then nothing of this stays here")
-        finally:
-            print("\x1b[H\x1b[2J\x1b[?1049l", end="", flush=True)
+                print("\x1b[H\x1b[2J", end="")
 
     def line(self, text: str = "") -> None:
         """One line of the answer."""

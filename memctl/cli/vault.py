@@ -3,9 +3,10 @@
 import contextlib
 import getpass
 import io
+import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,9 +15,7 @@ from ..markdown.escape import many
 from .call import DRY_RUN, Call, argument, command, one_of
 
 if TYPE_CHECKING:
-    from ..memory import Retained, Vault
-
-_ACTIONS = ("list", "add", "remove", "rekey")
+    from ..memory import Vault
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +26,7 @@ def register(app: typer.Typer) -> None:
 def vault(
     call: Call,
     action: str = argument("[ACTION]", "list, add, remove or rekey.", default="list"),
-    recipient: str | None = argument("[RECIPIENT]", "Whom to add or remove: a public key of age.", default=None),
+    recipient: str = argument("[RECIPIENT]", "Whom to add or remove: a public key of age.", default=""),
     dry_run: bool = DRY_RUN,
 ) -> int:
     """Who opens the sealed lines.
@@ -35,9 +34,7 @@ def vault(
     `add` and `remove` seal every line again; what somebody has copied, and git's history, they still read. `rekey` puts a
     new key in the place of the one here, which stays for old versions of pages.
     """
-    one_of("ACTION", action, _ACTIONS)
-    if (recipient is None) == (action in ("add", "remove")):
-        raise Usage("add and remove take a RECIPIENT, list and rekey none", "see `memctl vault --help`")
+    one_of("ACTION", action, ("list", "add", "remove", "rekey"))
     held = call.memory.vault(ask)
     if action == "list":
         found = held.recipients()
@@ -46,7 +43,7 @@ def vault(
         else:
             call.out.table(("recipient", "here"), list(found.items()))
         return 0
-    done = held.rekey(dry_run=dry_run) if recipient is None else held.change(**{action: recipient}, dry_run=dry_run)
+    done = held.change(action, recipient, dry_run=dry_run)
     for note in done.notes:
         call.out.note(note)
     if call.out.json:
@@ -56,11 +53,6 @@ def vault(
     else:
         call.out.line(f"{many(done.lines, 'line')} sealed again")
     return 1 if done.left else 0
-
-
-def retain_sealed(call: Call, **given: Any) -> "Retained":
-    """Seal what stdin holds, or what is typed unseen at a prompt."""
-    return call.memory.vault(ask).retain(ask("Text: ") if sys.stdin.isatty() else sys.stdin.read(), **given)
 
 
 def ask(prompt: str) -> str:
@@ -73,7 +65,8 @@ def ask(prompt: str) -> str:
 @contextlib.contextmanager
 def unsealed(call: Call, format: str = "text") -> Iterator["Vault"]:
     """The vault, to open lines: what is printed meanwhile stands on this terminal until Enter, and never in a pipe."""
-    if call.out.json or format != "text" or not call.out.is_screen:
+    is_screen = sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    if call.out.json or format != "text" or not is_screen:
         raise Usage("--unseal shows text on a terminal alone", "leave out the pipe, --json and --format")
     with contextlib.redirect_stdout(io.StringIO()) as shown:
         yield call.memory.vault(ask)

@@ -196,14 +196,8 @@ def _secrets(path: str, page: Page) -> Iterator[Finding]:
     for secret in find_secrets(text):
         line = text.count("\n", 0, secret.start) + 1
         column = secret.start - (text.rfind("\n", 0, secret.start) + 1) + 1
-        yield Finding(
-            path,
-            line,
-            column,
-            "secret",
-            f"this looks like a {secret.name}",
-            "take it out, and revoke it; `memctl retain --sealed` keeps what must be kept",
-        )
+        cure = "take it out, and revoke it; `memctl retain --sealed` keeps what must be kept"
+        yield Finding(path, line, column, "secret", f"this looks like a {secret.name}", cure)
 
 
 def _blocks(path: str, page: Page) -> Iterator[Finding]:

@@ -57,20 +57,18 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
     return (text if text.isascii() else _han_break().sub("", text)).replace("\n", " ")
 
 
-SEALED = "(sealed)"
-"""What a reader is shown in the place of a ciphertext."""
-_AGE = "age:YWdlLWVuY3J5cHRpb24ub3JnL3Yx"  # "age-encryption.org/v1" in base64: how every ciphertext of age begins
+SEALED = "(sealed)"  # what a reader is shown in the place of a ciphertext
 
 
 @cache
 def sealed_text() -> re.Pattern[str]:
-    """The text of a sealed line: an age ciphertext in base64."""
-    return re.compile(rf"{_AGE}[A-Za-z0-9+/]+={{0,2}}")
+    """The text of a sealed line: an age ciphertext in base64, which begins with `age-encryption.org/v1`."""
+    return re.compile(r"age:YWdlLWVuY3J5cHRpb24ub3JnL3Yx[A-Za-z0-9+/]+={0,2}")
 
 
 def without_sealed(text: str, instead: str = "") -> str:
     """`text` without ciphertexts: they are no words."""
-    return sealed_text().sub(instead, text) if _AGE in text else text
+    return sealed_text().sub(instead, text) if "age:" in text else text
 
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -19,23 +19,15 @@ _CURE = "delete that file; the next start makes another"
 
 
 def token_of(workspace: Workspace) -> tuple[Path, str]:
-    """Where the token stands, and the token; made on first use. Refused if others could have read it."""
+    """Where the token stands, and the token; made on first use. Refused if others could have read it, or it is none."""
     path = prepare_memory(workspace) / "token"
-    found = read_token(path)
+    found = read_private(path, _CURE)
     if found is None:
         make_private(path, f"{secrets.token_urlsafe(32)}\n")
-        found = read_token(path)
-    if found is None:
-        raise CannotWrite(str(path), "it is gone as soon as it is made")
-    return path, found
-
-
-def read_token(path: Path) -> str | None:
-    """The token in a file, None if there is no file. What is not a token in a file of the owner alone is refused."""
-    written = read_private(path, _CURE)
-    if written is not None and not _TOKEN.fullmatch(written):
+        found = read_private(path, _CURE)
+    if not _TOKEN.fullmatch(found or ""):
         raise PageUnreadable(str(path), "not a token", _CURE)
-    return written
+    return path, found or ""
 
 
 def read_private(path: Path, cure: str) -> str | None:

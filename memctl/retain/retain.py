@@ -216,8 +216,7 @@ def _refuse_secrets(facts: Sequence[Fact]) -> None:
         found = find_secrets(without_sealed(render(fact)))
         if found:
             raise Refused(
-                f"this looks like a {found[0].name}",
-                "remove it, seal it (memctl retain --sealed), or add --allow-secrets if it is not a secret",
+                f"this looks like a {found[0].name}", "seal it: `memctl retain --sealed`; or add --allow-secrets"
             )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -59,24 +59,22 @@ class Vault:
 
     def recipients(self) -> dict[str, str]:
         """The public keys in memctl.vault, each with what opens it here: key, passphrase or nothing. Usage without that file."""
-        own, there = _publics(self._keys), _read(self._file().after)
-        return {key: "key" if key in own else "passphrase" if under else "" for key, under in there.items()}
+        own = _publics(self._keys)
+        return {key: "key" if key in own else "passphrase" if under else "" for key, under in self._there().items()}
 
-    def _file(self) -> Edit:
-        file = read_for_edit(self._workspace, VAULT)
-        if file.before is None:
+    def _there(self) -> dict[str, str]:
+        there = _read(read_for_edit(self._workspace, VAULT).after)
+        if not there:
             raise Usage("this workspace has no vault", "`memctl init --vault` makes one")
-        return file
+        return there
 
     @cached_property
     def _folder(self) -> Path:
         """The file or folder of keys; Refused inside the workspace, where git would carry them off."""
-        root, usual = self._workspace.root, os.environ.get("XDG_CONFIG_HOME", "~/.config") + "/memctl/keys"
-        named = os.environ.get("MEMCTL_IDENTITY") or root / os.path.expanduser(
-            self._workspace.settings.identity or usual
-        )
-        path = Path(named).expanduser().resolve()
-        if root in (path, *path.parents):
+        usual = os.environ.get("XDG_CONFIG_HOME", "~/.config") + "/memctl/keys"
+        named = os.environ.get("MEMCTL_IDENTITY") or self._workspace.settings.identity or usual
+        path = (self._workspace.root / Path(named).expanduser()).resolve()
+        if self._workspace.root in (path, *path.parents):
             raise Refused(f"{path} lies in the workspace, as keys must not", "name another: MEMCTL_IDENTITY=FOLDER")
         return path
 
@@ -95,26 +93,19 @@ class Vault:
 
     @cached_property
     def _opening(self) -> list[Any]:
-        """The keys that may open a line; those under a passphrase where no other is a recipient. Refused without any."""
-        there = _read(self._file().after)
-        under = list(filter(None, there.values()))
-        if self._keys and (not under or _publics(self._keys) & there.keys()):
+        """The keys that open lines; those under a passphrase where no other is a recipient. Refused without any."""
+        there = self._there()
+        if _publics(self._keys) & there.keys():
             return self._keys
+        under = list(filter(None, there.values()))
         if not under:
-            cure = f"put your key file into {self._folder}, or name it: MEMCTL_IDENTITY=FILE"
+            cure = f"put your key file into {self._folder}, or let an owner run `memctl vault add`"
             raise Refused("no key of this vault is here", cure)
         typed = self._ask("Passphrase of the vault: ")
         opened = [text for one in under if (text := self._decrypted(self._age.passphrase.decrypt, one, typed))]
         if not opened:
             raise Refused("that is not the passphrase of this vault", "try again")
-        return [*self._keys, *self._read_keys(VAULT, "\n".join(opened))]
-
-    def _mine(self) -> set[str]:
-        """The recipients whose keys are here; Refused without any."""
-        mine = _publics(self._opening) & _read(self._file().after).keys()
-        if not mine:
-            raise Refused("no key of this vault is here", "ask one of its owners for `memctl vault add`")
-        return mine
+        return self._read_keys(VAULT, "\n".join(opened))
 
     def opened(self, text: str) -> str:
         """A text with its ciphertexts opened; one that no key here opens says so."""
@@ -147,8 +138,8 @@ class Vault:
         (fact,) = read_facts([SEALED], kind=kind, about=about, attributes=head | {"sealed": True})
         with writing_alone(
             self._workspace, "vault"
-        ):  # nobody is removed between the look at the recipients and the line
-            fact = clean(replace(fact, text=self._cipher(text, _read(self._file().after))))
+        ):  # nobody is removed between this look at the recipients and the line
+            fact = clean(replace(fact, text=self._cipher(text, self._there())))
             ref = fact_id(fact.kind, (*fact.entities, *fact.cues), fact.text, on)  # as a block id it outlives `rekey`
             return retain(self._memory, [replace(fact, block_id=ref)], on, dry_run=dry_run)
 
@@ -163,21 +154,19 @@ class Vault:
         except self._age.RecipientError as error:
             raise Usage(f"{key[:80]!r} is no public key of age", "`memctl init --vault` prints one: age1…") from error
 
-    # -- changes ------------------------------------------------------------------------------------------------------
-
     def make(self, under_passphrase: bool = False) -> Changed:
         """Make a key pair and memctl.vault. Where that is, only a key if none is here: others must add it."""
         file = read_for_edit(self._workspace, VAULT)
-        there = {} if file.before is None else self.recipients()
-        known = [key for key, here in there.items() if here] or sorted(_publics(self._keys))
-        made = Changed(known[0]) if there and known else self._made(under_passphrase and not there)
+        there = self.recipients() if _read(file.after) else {}
         if not there:
-            file = file._replace(after=f"{_HEAD}{made.diff}\n")
+            made = self._made(under_passphrase)
+            file = file._replace(after=f"{file.after or _HEAD}{made.diff}\n")
             apply(self._workspace, [file])
-        elif made.recipient not in there:
-            asked = f"others own this vault; let one of them run: memctl vault add {made.recipient}"
-            made = made._replace(notes=(*made.notes, asked))
-        return made._replace(diff=file.diff())
+            return made._replace(diff=file.diff())
+        known = [key for key, here in there.items() if here] or sorted(_publics(self._keys))
+        made = (Changed(known[0]) if known else self._made(False))._replace(diff="")
+        asked = f"others own this vault; let one of them run: memctl vault add {made.recipient}"
+        return made if made.recipient in there else made._replace(notes=(*made.notes, asked))
 
     def _made(self, under_passphrase: bool, dry_run: bool = False) -> Changed:
         """A new key; its `diff` is its line of memctl.vault."""
@@ -196,32 +185,28 @@ class Vault:
         note = f"the key lies in {place}; keep a copy elsewhere: losing it loses the text of sealed lines"
         return Changed(public, (note,), diff=public)
 
-    def change(self, *, add: str = "", remove: str = "", dry_run: bool = False) -> Changed:
-        """Let somebody open every line, or none from now on. Of whom that holds already, it only seals all lines again."""
-        self._recipient(add or remove)
-        with writing_alone(self._workspace, "vault"):
-            new = [add] if add and add not in _read(self._file().after) else []
-            return self._change(Changed(add or remove), {remove}, new, dry_run)
+    def change(self, action: str, recipient: str = "", *, dry_run: bool = False) -> Changed:
+        """Let somebody open every line (`add`) or none (`remove`), or put a new key in the place of the one here (`rekey`).
 
-    def rekey(self, *, dry_run: bool = False) -> Changed:
-        """Put a new key in the place of the one here, and seal every line for it. The old one stays: git's history needs it."""
-        with writing_alone(self._workspace, "vault"):
-            mine, there = self._mine(), _read(self._file().after)
-            made = self._made(any(there[key] for key in mine), dry_run)
-            return self._change(made, mine, [made.diff], dry_run)
-
-    def _change(self, made: Changed, gone: Set[str], new: Sequence[str], dry_run: bool) -> Changed:
-        """Write memctl.vault, then page by page every ciphertext anew. What no key here opens stays as it is.
-
-        In this order: after a kill in between each line opens with the keys of before or of now, and to add or remove
-        the same recipient completes it.
+        Writes memctl.vault, then page by page every ciphertext anew: after a kill in between each line opens with the keys
+        of before or of now, and the same call completes it. What no key here opens stays as it is. An old key stays too.
         """
-        if not (self._mine() - gone or new):
-            raise Refused("then no key here would open the lines", "add another key of yours first")
-        file = self._file()
-        lines = [*(line for line in file.after.splitlines() if gone.isdisjoint(line.split()[:1])), *new]
-        keys = _read("\n".join(lines))
-        edits = [file._replace(after="\n".join([*lines, ""]))]
+        is_rekey = action == "rekey"
+        if not is_rekey:
+            self._recipient(recipient)
+        with writing_alone(self._workspace, "vault"):
+            file, there = read_for_edit(self._workspace, VAULT), self._there()
+            mine = _publics(self._opening) & there.keys()
+            made = self._made(any(there[key] for key in mine), dry_run) if is_rekey else Changed(recipient)
+            gone = mine if is_rekey else {recipient} if action == "remove" else set()
+            new = [made.diff] if is_rekey else [recipient] if action == "add" and recipient not in there else []
+            if not (mine - gone or new):
+                raise Refused("then no key here would open the lines", "add another key of yours first")
+            lines = [*(line for line in file.after.splitlines() if gone.isdisjoint(line.split()[:1])), *new]
+            return self._seal_again(made, file._replace(after="\n".join([*lines, ""])), dry_run)
+
+    def _seal_again(self, made: Changed, file: Edit, dry_run: bool) -> Changed:
+        keys, edits = _read(file.after), [file]
         found: list[str | None] = []
 
         def again(match: re.Match[str]) -> str:
@@ -236,9 +221,8 @@ class Vault:
             apply(self._workspace, edits)
         left = found.count(None)
         notes = (*made.notes, *[f"{many(left, 'line')} left as it was: no key here opens it"] * bool(left))
-        return made._replace(
-            notes=notes, lines=len(found) - left, left=left, diff="".join(edit.diff() for edit in edits)
-        )
+        diff = "".join(edit.diff() for edit in edits)
+        return made._replace(notes=notes, lines=len(found) - left, left=left, diff=diff)
 
 
 def _publics(keys: Iterable[Any]) -> set[str]:

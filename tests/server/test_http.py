@@ -26,7 +26,7 @@ from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
 from memctl.memory import Memory
 from memctl.notes.system import locked
-from memctl.notes.token import read_token, token_of
+from memctl.notes.token import read_private, token_of
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.server import http_app as http
 from memctl.server.http_gate import LARGEST
@@ -455,11 +455,10 @@ def test_many_starts_at_once_agree_on_one_token(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_a_token_file_that_is_none(tmp_path: Path, content: str, mode: int, error: type[MemctlError]) -> None:
     """Refused, with what to do: a token that others could read is none."""
-    path = tmp_path / "token"
-    path.write_text(content, encoding="utf-8")
-    path.chmod(mode)
+    workspace = write_pages(tmp_path, {".memory/token": content})
+    (tmp_path / ".memory/token").chmod(mode)
     with pytest.raises(error) as raised:
-        read_token(path)
+        token_of(workspace)
     assert "delete that file" in raised.value.cure
     assert content[:5] not in raised.value.what or not content
 
@@ -472,8 +471,8 @@ def test_no_link_and_no_pipe_is_a_token(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe", 0o600)
     for name in ("link", "pipe"):
         with pytest.raises(PageUnreadable):
-            read_token(tmp_path / name)
-    assert read_token(tmp_path / "none") is None
+            read_private(tmp_path / name, "")
+    assert read_private(tmp_path / "none", "") is None
 
 
 # -- starting and stopping --------------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ def prepare_memory(workspace: Workspace) -> Path:
     """Make `.memory/` with a .gitignore of its own, if it is not there; returns the folder. CannotWrite if it can't be."""
     folder = workspace.memory
     try:
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)  # what is made of private lines is nobody else's to read
         if folder.is_symlink():
             raise OutsideWorkspace(str(folder), "is a symbolic link")
         if workspace.hides:
@@ -182,7 +182,10 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
             done = _append_once(workspace, path, compose)
             if done:
                 return done
-    raise PageChanged(path)
+    error = PageChanged(path)
+    error.what = f"{path} was saved by another program again and again; the new text was written, and may stand there"
+    error.cure = "look there, then run the command again: what stands there is not added twice"
+    raise error
 
 
 def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended | None:
@@ -193,6 +196,10 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
     try:
         status = os.fstat(fd)
         data = _read_text_bytes(fd, status, path)
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise PageUnreadable(
+                path, "UTF-16, to which no line can be added; nothing was kept", "save that page as UTF-8"
+            )
         before = _decode(data)[0]
         added = in_style(compose(_shown(workspace, before)), before)
         new = added.encode("utf-8")

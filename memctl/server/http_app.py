@@ -110,6 +110,7 @@ class _Guarded:
             await send(message)
 
         refusal = self._gate.check_head(headers, scope["path"] in _OPEN and scope["method"] in ("GET", "HEAD"))
+        scope["memctl.known"] = refusal is None and scope["path"] not in _OPEN
         try:
             await (_refuse(refusal) if refusal else self._app)(scope, counted, watched)
         except ClientDisconnect:
@@ -243,14 +244,24 @@ def application(
 
 
 class _Connection(H11Protocol):
-    """One connection. A head that does not come in time ends it, and there are not too many of them."""
+    """One connection. A head that does not come in time ends it. Where there are too many, one that never said anything
+    with the token goes, the oldest first: a crowd without it shuts nobody out."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _came = 0.0
+    is_known = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > _CONNECTIONS:
-            transport.abort()
+        self._came = self.loop.time()
+        open_ones = [
+            each for each in self.connections if isinstance(each, _Connection) and not each.transport.is_closing()
+        ]
+        if len(open_ones) > _CONNECTIONS:
+            strangers = [
+                each for each in open_ones if not each.is_known and (not each.cycle or each.cycle.response_complete)
+            ]
+            min(strangers, key=lambda each: each._came, default=self).transport.abort()
         self._await_head()
 
     def _await_head(self) -> None:
@@ -265,6 +276,7 @@ class _Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self.is_known |= bool(self.scope and self.scope.get("memctl.known"))
         if not self.transport.is_closing():
             self._await_head()
 

@@ -6,6 +6,7 @@ and a client that has gone, or no longer reads, cannot keep the process.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -127,7 +128,9 @@ class _Lines:
                 self.ended = True
                 _end_soon()
                 raise StopAsyncIteration
-            if line.strip():
+            if _has_bad_id(line) and self.refuse:
+                await self.refuse(None, INVALID_REQUEST, "the id of a request is a string or a whole number")
+            elif line.strip():
                 return line
 
     def _line(self) -> str:
@@ -138,6 +141,17 @@ class _Lines:
         while not end.endswith(b"\n") and (piece := self._stream.readline(LONGEST)):
             end = end[-400:] + piece
         raise _TooLong(_id(_ID_FIRST.match(head) or _ID_LAST.search(end[-400:])))
+
+
+def _has_bad_id(line: str) -> bool:
+    """True for a message with an id that no answer could bear: the SDK would drop it, or answer another one."""
+    if '"id"' not in line:
+        return False
+    try:
+        sent = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(sent, dict) and "id" in sent and "method" in sent and type(sent["id"]) not in (int, str)
 
 
 def _id(match: re.Match[bytes] | None) -> RequestId | None:

@@ -157,12 +157,12 @@ def replace_file(path: Path, pieces: Iterable[str]) -> None:
 def _replacing(path: Path) -> Iterator[Path]:
     """A new file in the same folder, to be written; it takes the place of `path` afterwards, unless there was an error.
 
-    It has the mode of the file that it replaces, else what the user's mask gives.
+    It has the mode of the file that it replaces; a new one is its owner's alone to read.
     """
     made = path.with_name(f".memctl-{secrets.token_hex(8)}{path.suffix}")
     try:
         mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
-        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o666 if mode is None else 0o600))
+        os.close(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600))
         if mode is not None:
             os.chmod(made, mode)
         yield made

@@ -399,6 +399,7 @@ def test_modes_follow_the_umask_and_stay(workspace: Workspace, mask: int) -> Non
     for path in ("bank/world.md", LOG, ".memory/.gitignore", ".memory/lock", ".memory/index.seal"):
         assert stat.S_IMODE((workspace.root / path).stat().st_mode) == 0o666 & ~mask, path
     assert stat.S_IMODE((workspace.memory / "index.sqlite").stat().st_mode) == 0o644 & ~mask
+    assert stat.S_IMODE(workspace.memory.stat().st_mode) == 0o700
     assert stat.S_IMODE(theirs.stat().st_mode) == 0o640
 
 
@@ -466,3 +467,14 @@ def test_the_model_sees_a_missing_sync(monkeypatch: pytest.MonkeyPatch, name: st
     monkeypatch.setattr(files, name, lambda *_: None)
     _, wrong = power_loss.run([scene for scene in power_loss.scenes() if scene.killed_at is None])
     assert any("lost" in problem for problem in wrong)
+
+
+@pytest.mark.parametrize("coding", ["utf-16-le", "utf-16-be"])
+def test_nothing_is_added_to_a_page_in_utf_16(workspace: Workspace, coding: str) -> None:
+    """It would be neither; the page stays."""
+    page = workspace.root / "memory/2025-11-27.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_bytes(before := "\ufeffЖурнал".encode(coding))
+    with pytest.raises(PageUnreadable, match="UTF-16"):
+        append(workspace, "memory/2025-11-27.md", lambda text: "- W: more\n")
+    assert page.read_bytes() == before

@@ -610,15 +610,29 @@ def test_an_endless_body_ends(server: Running) -> None:
     assert server.get("/v1/health").status == 200
 
 
-def test_connections_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too many at once are closed, and there is room again when they go."""
+def test_a_crowd_without_the_token_shuts_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of too many connections the oldest that never had it goes; one that had it stays."""
     monkeypatch.setattr(http, "_CONNECTIONS", 10)
     with serving(write_pages(tmp_path, PAGES)) as server:
-        held = [server.connect() for _ in range(10)]
-        assert wait_until(lambda: server.get("/v1/health").status == 0)
-        for made in held:
-            made.close()
-        assert wait_until(lambda: server.get("/v1/health").status == 200)
+        known = server.connect()
+        asked = f"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nAuthorization: Bearer {server.token}\r\n\r\n".encode()
+        known.sendall(asked)
+        assert read_reply(known).status == 200
+        held = [server.connect() for _ in range(30)]
+        assert server.get("/v1/health").status == 200
+        known.sendall(asked)
+        assert read_reply(known).status == 200
+        assert wait_until(lambda: sum(_is_open(made) for made in held) <= 10)
+
+
+def _is_open(made: socket.socket) -> bool:
+    made.settimeout(0.01)
+    with contextlib.suppress(TimeoutError):
+        try:
+            return made.recv(1) != b""
+        except ConnectionError:
+            return False
+    return True
 
 
 def test_too_many_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

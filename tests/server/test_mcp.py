@@ -553,3 +553,13 @@ def test_without_the_sdk_it_says_what_to_install(tmp_path: Path, monkeypatch: py
 def test_without_a_workspace_it_says_so(tmp_path: Path) -> None:
     """Exit code 10, before the SDK is loaded."""
     assert call(["mcp", "-w", str(tmp_path / "nowhere")], tmp_path).code == 10
+
+
+@pytest.mark.parametrize("bad", ["NaN", "1.5", "null", "true", "[1]"])
+def test_an_id_that_no_answer_can_bear_is_answered(tmp_path: Path, bad: str) -> None:
+    """Without it, as JSON-RPC says; what comes next is answered as ever."""
+    wire = Wire(write_pages(tmp_path, {"memory.md": "# Core\n"}).root)
+    wire.greet()
+    wire.send(b'{"jsonrpc": "2.0", "id": ' + bad.encode() + b', "method": "tools/list"}')
+    assert wire.complaints(1)[0]["error"]["code"] == -32600
+    assert "result" in wire.ask(7, "tools/list") and wire.leave() == 0

@@ -623,6 +623,8 @@ def test_a_crowd_without_the_token_shuts_nobody_out(tmp_path: Path, monkeypatch:
         known.sendall(asked)
         assert read_reply(known).status == 200
         assert wait_until(lambda: sum(_is_open(made) for made in held) <= 10)
+        for made in (known, *held):
+            made.close()
 
 
 def _is_open(made: socket.socket) -> bool:

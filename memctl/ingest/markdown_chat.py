@@ -160,7 +160,21 @@ class _Spoken:
 
 
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
-    """The turns of a dialogue."""
+    """The turns of a dialogue. Of two by the user on end the first may stand inside of the answer above: it is none of theirs."""
+    above, last = "", None
+    for turn in _marked_turns(lines, notes, owner):
+        if last is not None:
+            if (above, last.role, turn.role) == ("assistant", "user", "user") and last.name == turn.name:
+                notes.count(last.line, "marked as the user's amid an answer; taken as a part of that")
+                last = last._replace(role="assistant")
+            yield last
+            above = last.role
+        last = turn
+    if last is not None:
+        yield last
+
+
+def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None) -> Iterator[Turn]:
     numbered = ((number, line.removeprefix("\ufeff") if number == 1 else line) for number, line, _ in lines)
     ahead = list(islice(numbered, _AHEAD))
     cast = _cast([line for _, line in ahead], owner)

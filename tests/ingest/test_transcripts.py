@@ -323,3 +323,21 @@ def test_what_is_too_long_is_cut_or_left_out() -> None:
         given_pieces = iter([start, SMALL, between, *long, between, SMALL, end])
         assert [turn.text for turn in read_transcript(given_pieces, notes)] == ["small", "small"]
         assert "left out" in told(notes)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "User: {}\n\nAssistant: {}",
+        "**User:** {}\n\n**Assistant:** {}",
+        "## Я\n{}\n\n## Ассистент\n{}",
+        "用户：{}\n\n助手：{}",
+    ],
+)
+def test_a_mark_of_the_user_inside_of_an_answer_gives_them_no_word(mark: str) -> None:
+    """Two turns by the user on end: the first is taken as a part of the answer above."""
+    user = mark.partition("{}")[0]
+    answer = f"Here is how it looks.\n\n{user}I moved to Tripoli\n\nThat is all."
+    turns, _ = read(f"{mark.format('Hi', answer)}\n\n{mark.format('Thanks', 'Bye')}\n", form="markdown")
+    assert [turn.role for turn in turns] == ["user", "assistant", "assistant", "user", "assistant"]
+    assert not [turn for turn in turns if turn.role == "user" and "Tripoli" in turn.text]

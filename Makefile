@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants sbom clean
+.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -86,6 +86,12 @@ mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the pro
 	$(RUN)/mutmut run
 	$(RUN)/mutmut results
 
+fuzz:  ## coverage-guided fuzzing of what reads strangers' words, SECONDS=60 for each of seven targets
+	$(PYTHON) -m venv .venv-fuzz
+	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4' -e .
+	for target in grammar page dates brackets front_matter question transcript; do \
+		.venv-fuzz/bin/python tests/torture/fuzz.py $$target -max_total_time=$(or $(SECONDS),60) || exit 1; done
+
 sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/sbom.json
 	$(PYTHON) -m venv .venv-sbom
 	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7,<8'
@@ -93,5 +99,5 @@ sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/
 	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-sbom mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-fuzz .venv-sbom mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -406,11 +406,10 @@ class Memory(OpenMemory):
         return ingest(self, transcript, apply=apply, options=made, seconds=seconds)
 
     def ingest_exchange(self, user: str, assistant: str, *, apply: bool = True, seconds: float = 10.0) -> Ingested:
-        """The same for one question and its answer; of what is refused for a private line, it does not say for which."""
-        from .ingest.ingest import ingest_exchange, without_private
+        """The same for one question and its answer."""
+        from .ingest.ingest import ingest_exchange
 
-        done = ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
-        return without_private(done)
+        return ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
 
     # -- pages as they are --------------------------------------------------------------------------------------------
 

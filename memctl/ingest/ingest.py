@@ -293,13 +293,6 @@ def ingest_exchange(
     return run.finish(run.candidates(numbered(said, notes)), apply)
 
 
-def without_private(done: Ingested) -> Ingested:
-    """The same without candidates that are to be private."""
-    public = tuple(each for each in done.candidates if not each.fact.private)
-    asked = tuple(each for each in done.asked if not each.fact.private)
-    return replace(done, candidates=public, asked=asked)
-
-
 class _IngestRun:
     """One transcript on its way into the logs."""
 

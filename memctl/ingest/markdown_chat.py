@@ -160,11 +160,11 @@ class _Spoken:
 
 
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
-    """The turns of a dialogue. Of two by the user on end the first may stand inside of the answer above: it is none of theirs."""
+    """The turns of a dialogue. Of two by the user on end the first, where more paragraphs follow, may stand inside of the answer above."""
     above, last = "", None
     for turn in _marked_turns(lines, notes, owner):
         if last is not None:
-            if (above, last.role, turn.role) == ("assistant", "user", "user") and last.name == turn.name:
+            if (above, last.role, turn.role) == ("assistant", "user", "user") and "\n\n" in last.text.strip():
                 notes.count(last.line, "marked as the user's amid an answer; taken as a part of that")
                 last = last._replace(role="assistant")
             yield last

@@ -44,6 +44,12 @@ def fixture_copy(folder: Path) -> Path:
     return Path(shutil.copytree(FIXTURES / "workspace", folder / "workspace", ignore=shutil.ignore_patterns(".memory")))
 
 
+def reflected_copy(folder: Path) -> Path:
+    """The same after `memctl reflect --since 150d`; tests/cli/test_expected.py proves that it is what reflect writes."""
+    pages = shutil.ignore_patterns("proposals.md")  # which only --propose-core writes
+    return Path(shutil.copytree(FIXTURES / "reflected", fixture_copy(folder), ignore=pages, dirs_exist_ok=True))
+
+
 def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
     """A workspace with these pages. Facts may stand alone: a page of bullets only is given its `## Retain`."""
     (root / "memory").mkdir(parents=True, exist_ok=True)

@@ -46,22 +46,24 @@ RAW = st.text(ANY_CHARACTERS, max_size=12)
 CHUNKS = st.one_of(st.sampled_from(PROSE), st.sampled_from(HOSTILE), RAW)
 
 
-def texts(max_size: int = 8) -> st.SearchStrategy[str]:
+def texts(max_size: int = 8, min_size: int = 0) -> st.SearchStrategy[str]:
     """Chunks of prose, structure and noise, with all sorts of space between them."""
     joint = st.sampled_from([" ", " ", " ", "  ", "\t", ""])
-    return st.lists(st.tuples(CHUNKS, joint), max_size=max_size).map(lambda pairs: "".join(a + b for a, b in pairs))
+    return st.lists(st.tuples(CHUNKS, joint), min_size=min_size, max_size=max_size).map(
+        lambda pairs: "".join(a + b for a, b in pairs)
+    )
 
 
 def fact_texts() -> st.SearchStrategy[str]:
     """Every text that a fact can have: not empty, no space around it."""
-    return texts().map(str.strip).filter(bool)
+    return texts(8, 1).map(str.strip).filter(bool)
 
 
 @st.composite
 def names(draw: st.DrawFn) -> str:
     """Every name that `@Name` or `[[Name]]` can spell."""
     known = ["Peter", "Имя", "爱丽丝", "Alex Chen", "C++", "R&D", "node.js", "Dr.", "@x", "a: b", "(x)", '"q"', "^id"]
-    free = texts(3).map(lambda text: " ".join(text.translate(dict.fromkeys(map(ord, "[]|#"))).split()))
+    free = texts(3, 1).map(lambda text: " ".join(text.translate(dict.fromkeys(map(ord, "[]|#"))).split()))
     return draw(st.one_of(st.sampled_from(known), free.filter(bool)))
 
 
@@ -76,7 +78,7 @@ DAYS = st.dates()
 
 def values() -> st.SearchStrategy[str]:
     """Every string that a quoted attribute can have: a backslash escapes anything but a line break."""
-    return texts(3).filter(bool)
+    return texts(3, 1).filter(bool)
 
 
 @st.composite

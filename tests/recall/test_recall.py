@@ -372,7 +372,7 @@ def _answers(root: Path) -> list[str]:
 
 
 def test_the_answers_do_not_depend_on_how_the_index_came_about(tmp_path: Path) -> None:
-    """R2/R7: byte-equal JSON from the kept index, after `rm -r .memory`, and from a copy that never saw the edits."""
+    """R2/R7: byte-equal JSON from the kept index, and from a copy that never saw the edits."""
     root = fixture_copy(tmp_path)
     edits = [
         lambda: call(["retain", "W(key=city) @老陈: 搬到了波尔图"], root),
@@ -386,10 +386,8 @@ def test_the_answers_do_not_depend_on_how_the_index_came_about(tmp_path: Path) -
     for number, edit in enumerate(edits):
         edit()
         kept = _answers(root)
-        shutil.rmtree(root / ".memory")
-        assert _answers(root) == kept, f"after edit {number}"
         fresh = Path(shutil.copytree(root, tmp_path / f"fresh{number}", ignore=shutil.ignore_patterns(".memory")))
-        assert _answers(fresh) == kept
+        assert _answers(fresh) == kept, f"after edit {number}"
         assert kept != before, f"edit {number} shows nowhere"
         before = kept
 

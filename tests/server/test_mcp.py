@@ -424,7 +424,7 @@ def _call(n: int, tool: str, **arguments: Any) -> dict[str, Any]:
 
 def test_fifty_calls_at_once(tmp_path: Path) -> None:
     """Readers and writers, some taken back: every other one is answered, every kept fact is on disk, once."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path, {"memory/2025-11-20.md": "- W: The gateway hums\n"}).root
     wire = Wire(root, "--allow-write")
     wire.greet()
     for n in range(50):
@@ -445,7 +445,7 @@ def test_fifty_calls_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", ["stdin", pytest.param("SIGTERM", marks=posix), pytest.param("SIGINT", marks=posix)])
 def test_a_client_that_goes_leaves_nothing_behind(tmp_path: Path, end: str) -> None:
     """In the middle of its calls: the process ends by itself, no lock stays, no line is torn."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path, PAGES).root
     wire = Wire(root, "--allow-write")
     wire.greet()
     for n in range(200):
@@ -468,7 +468,7 @@ def test_a_client_that_goes_leaves_nothing_behind(tmp_path: Path, end: str) -> N
 @pytest.mark.parametrize("end", ["signal", "closed pipes"])
 def test_a_client_that_never_reads_does_not_keep_the_process(tmp_path: Path, end: str) -> None:
     """The pipe is full when a signal comes; or nobody is at its other end."""
-    words = [sys.executable, "-m", "memctl", "mcp", "-w", str(fixture_copy(tmp_path))]
+    words = [sys.executable, "-m", "memctl", "mcp", "-w", str(write_pages(tmp_path, PAGES).root)]
     process = subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
@@ -507,11 +507,13 @@ main()
 
 def test_it_opens_no_socket(tmp_path: Path) -> None:
     """S12: every tool works in a process in which a socket to anywhere cannot be made."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(
+        tmp_path, {"memory.md": "# Irina\n", "memory/2025-11-20.md": "- W @Irina: Mended the gateway ^nets-12\n"}
+    ).root
     wire = Wire(root, "--allow-write", program=GUARDED)
     wire.greet()
     calls: list[tuple[str, dict[str, Any]]] = [
-        ("recall", {"query": "gateway"}), ("show", {"ref": "Irina"}), ("context", {"message": "gateway"}), ("status", {}),
+        ("recall", {"query": "gateway"}), ("show", {"ref": "memory.md"}), ("context", {"message": "gateway"}), ("status", {}),
         ("retain", {"text": "W: x"}), ("reflect", {}), ("forget", {"ids": ["nets-12"]}),
     ]  # fmt: skip
     for n, (name, arguments) in enumerate(calls):

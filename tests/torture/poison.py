@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from face_helpers import TODAY, fixture_copy, memory_on
+from face_helpers import TODAY, fixture_copy, memory_on, reflected_copy
 
 from memctl.context.chat_messages import text_of
 from memctl.context.context import ContextOptions, for_prompt
@@ -110,12 +110,11 @@ def transcript(path: Path, count: int) -> None:
     path.write_text(json.dumps(chat, ensure_ascii=False), "utf-8")
 
 
-def from_outside(count: int) -> tuple[int, int, int]:
+def from_outside(count: int, questions: Sequence[str] = QUESTIONS) -> tuple[int, int, int]:
     """(poisoned lines in any context, in bank/, beliefs whose confidence is another than without them)."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "clean").mkdir()
-        clean = Workspace(fixture_copy(Path(folder) / "clean").resolve())
-        reflect(memory_on(clean, TODAY), since=None)
+        clean = Workspace(reflected_copy(Path(folder) / "clean").resolve())
         (Path(folder) / "dirty").mkdir()
         root = fixture_copy(Path(folder) / "dirty").resolve()
         poison(root, count)
@@ -123,9 +122,9 @@ def from_outside(count: int) -> tuple[int, int, int]:
         transcript(Path(folder) / "chat.json", count)
         memory = Memory(dirty, lambda: datetime.combine(TODAY, datetime.min.time()))
         memory.ingest(Path(folder) / "chat.json", apply=True)
-        before = _told(dirty)
+        before = _told(dirty, questions)
         reflect(memory_on(dirty, TODAY), since=None)
-        shown = {found for text in (*before, *_told(dirty)) for found in re.findall(CANARY + r"\d+", text)}
+        shown = {found for text in (*before, *_told(dirty, questions)) for found in re.findall(CANARY + r"\d+", text)}
         bank = "".join(path.read_text("utf-8") for path in sorted((root / "bank").rglob("*.md")))
         held = set(re.findall(CANARY + r"\d+", bank))
         return len(shown), len(held), len(set(_beliefs(clean)) ^ set(_beliefs(dirty)))
@@ -136,13 +135,13 @@ def _beliefs(workspace: Workspace) -> list[str]:
     return re.findall(r"^- O\(c=.*", page, re.MULTILINE)
 
 
-def _told(workspace: Workspace) -> list[str]:
-    """Everything that `context` says by default, for every question and in both forms."""
+def _told(workspace: Workspace, questions: Sequence[str]) -> list[str]:
+    """Everything that `context` says by default, for each question and in both forms."""
     with Resident(workspace) as held:
-        packs = [pack.text for question in QUESTIONS for pack in _packs(workspace, question, held)]
+        packs = [pack.text for question in questions for pack in _packs(workspace, question, held)]
         chats = [
             json.dumps(memory_on(workspace, resident=held).chat([{"role": "user", "content": q or "hi"}]).messages)
-            for q in QUESTIONS
+            for q in questions
             if q != CANARY
         ]
     return [*packs, *chats]
@@ -155,7 +154,7 @@ def _packs(workspace: Workspace, question: str, held: Resident) -> Iterator[Pack
     yield memory.session_start(20_000)
 
 
-def from_the_agent(count: int) -> tuple[int, int, int, int]:
+def from_the_agent(count: int, questions: Sequence[str] = QUESTIONS) -> tuple[int, int, int, int]:
     """(packs out of which something breaks, recalled items, those whose citation holds, payloads that were recalled)."""
     broken = items = proven = 0
     seen: set[str] = set()
@@ -164,7 +163,7 @@ def from_the_agent(count: int) -> tuple[int, int, int, int]:
         poison(root, count, origin="agent")
         workspace = Workspace(root)
         with Resident(workspace) as held:
-            for question in QUESTIONS:
+            for question in questions:
                 for pack in _packs(workspace, question, held):
                     broken += _breaks_out(pack)
                     items += len(pack.items)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import NOW, Done, fixture_copy
+from face_helpers import NOW, Done, fixture_copy, reflected_copy
 from face_helpers import call as called
 from hypothesis import given
 from hypothesis import strategies as st
@@ -369,8 +369,7 @@ def test_an_export_replaces_nothing_that_counts(home: Path, name: str) -> None:
 
 def test_belief_history_replays_to_what_is_held(tmp_path: Path) -> None:
     """The last row of a belief has the confidence that it stands at."""
-    root = fixture_copy(tmp_path)
-    call("reflect", "--since", "200d", "-w", str(root))
+    root = reflected_copy(tmp_path)
     rows = exported(root, "beliefs")
     assert rows
     last = {row["belief"]: row for row in rows}
@@ -383,8 +382,7 @@ def test_belief_history_replays_to_what_is_held(tmp_path: Path) -> None:
 def test_sqlite_has_both(tmp_path: Path) -> None:
     """A file that any tool opens; an old one of that name is replaced as a whole."""
     pytest.importorskip("sqlite_utils")
-    root, file = fixture_copy(tmp_path), tmp_path / "m.db"
-    call("reflect", "--since", "200d", "-w", str(root))
+    root, file = reflected_copy(tmp_path), tmp_path / "m.db"
     for _ in range(2):
         assert call("export", "--format", "sqlite", "-o", str(file), "-w", str(root)).code == 0
     with sqlite3.connect(file) as db:

@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,7 +34,6 @@ from memctl.vectors.matrix import Scan
 from memctl.vectors.quantized import Code, cosine, text_key
 
 DIM = 64
-NO_MEANS = [[0.0] * DIM] * 3
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40
 
 
@@ -118,16 +117,22 @@ def test_scan_is_brute_force(tmp_path: Path) -> None:
         assert vectors.problem is None
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """4,000 vectors."""
+    return filled(tmp_path_factory.mktemp("large"), 40, 100)
+
+
 @given(st.integers(0, 99), st.sampled_from(["all", "half", "few"]))
-@settings(max_examples=12, deadline=None)
-def test_every_way_finds_the_same(seed: int, share: str) -> None:
+@settings(max_examples=12)
+def test_every_way_finds_the_same(large: Workspace, seed: int, share: str) -> None:
     """By signs, in full and in a process that stays: nearly the same entries, the very same cosines."""
-    with closing(opened(_kept_workspace())) as vectors:
+    with closing(opened(large)) as vectors:
         asked = vectors.encode(vector(seed), 0)
         ids = {page << 22 | row for page in range(1, 41) for row in range(100)}
         allowed = {"all": None, "half": {i for i in ids if i % 2}, "few": {i for i in ids if i % 9 == 0}}[share]
         by_signs = vectors.scan(asked, allowed, 10)
-        with closing(opened(_kept_workspace(), resident=True)) as resident:
+        with closing(opened(large, resident=True)) as resident:
             exact = resident.scan(asked, allowed, 10)
         in_full = vectors._in_full(vector_reading.CodeQuery(asked), list(vectors._all_packs().values()), allowed, 10)
         if find_spec("numpy"):  # without it a process that stays searches as all do
@@ -139,26 +144,6 @@ def test_every_way_finds_the_same(seed: int, share: str) -> None:
         assert by_signs.n == exact.n == 4000
         assert by_signs.mean == pytest.approx(exact.mean, abs=0.03)
         assert by_signs.sd == pytest.approx(exact.sd, rel=0.2)
-
-
-_KEPT: list[Path] = []
-
-
-def _kept_workspace() -> Workspace:
-    """4,000 vectors, made once."""
-    if not _KEPT:
-        import tempfile
-
-        _KEPT.append(Path(tempfile.mkdtemp()))
-        filled(_KEPT[0], 40, 100)
-    return Workspace(_KEPT[0])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _cleared() -> Iterator[None]:
-    yield
-    while _KEPT:
-        shutil.rmtree(_KEPT.pop(), ignore_errors=True)
 
 
 @pytest.mark.parametrize("resident", [False, True])

@@ -151,7 +151,7 @@ def run(way: str, folder: Path) -> dict[str, float]:
     if way != "signs" and vectors.matrix() is None:
         raise SystemExit("numpy is not there")
     if way == "hnsw":
-        from memctl.vectors.pool import Nearest
+        from memctl.vectors.file import Nearest
 
         nearest, begun = Nearest(vectors, 1), process_time()
         if not nearest.prepare():

@@ -36,8 +36,7 @@ from memctl.index.sync import sync
 from memctl.language.names import slug
 from memctl.notes.workspace import Workspace
 from memctl.reflect import reflect as night
-from memctl.reflect.plan import Planner
-from memctl.reflect.reflect import reflect
+from memctl.reflect.reflect import Planner, reflect
 
 TOLD_OF = 10_000  # the cast of a workspace of this size is who the window tells of, whatever the size
 PARTS = (

@@ -104,7 +104,7 @@ class Memory(OpenMemory):
         key="city", until="2026-01-01". `said_by` is the program that hands them in, None the owner: it is the source of
         facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
-        from .language.flags import day_of
+        from .language.dates import day_of
         from .retain.retain import as_said, read_facts, retain
 
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
@@ -141,7 +141,7 @@ class Memory(OpenMemory):
 
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
-        from .language.flags import first_day
+        from .language.dates import first_day
         from .reflect.reflect import reflect
 
         first = first_day("--since", since, self.today)
@@ -234,7 +234,7 @@ class Memory(OpenMemory):
     ) -> Retained:  # fmt: skip
         """Add a line to today's log by which `chosen` stands over `other`, or `both` hold."""
         from .conflicts.resolve import resolve
-        from .language.flags import first_day
+        from .language.dates import first_day
 
         day = first_day("--from", since, self.today)
         return resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
@@ -316,7 +316,7 @@ class Memory(OpenMemory):
         """
         from .forget import forget as room
         from .forget.select import Selectors
-        from .language.flags import first_day
+        from .language.dates import first_day
 
         day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
         asked = Selectors(before=day, **{name: _tuple(value) for name, value in selectors.items()})
@@ -400,7 +400,7 @@ class Memory(OpenMemory):
         ingest/ingest.py. With `seconds`, of a long session only the newest part is looked at.
         """
         from .ingest.ingest import ingest, read_options
-        from .language.flags import day_of
+        from .language.dates import day_of
 
         made = read_options(day=day_of("--date", day, self.today), owner=owner, **options)
         return ingest(self, transcript, apply=apply, options=made, seconds=seconds)
@@ -546,7 +546,7 @@ class Memory(OpenMemory):
         self.close()
 
     def _as_of(self, written: str | None) -> date | None:
-        from .language.flags import last_day
+        from .language.dates import last_day
 
         return last_day("--as-of", written, self.today)
 

@@ -30,10 +30,8 @@ from ..language.names import mentions
 from ..markdown.evidence_line import Bullet, code_of
 from .page_read import BeliefEntry, LastWritten
 
-INFERRED = 0.5
-"""Weight of evidence that a rule of stance finds, beside that which a mark gives."""
-DEFAULT = 0.7
-"""Confidence of a belief whose author wrote no number."""
+INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
+DEFAULT = 0.7  # confidence of a belief whose author wrote no number
 LOWEST, HIGHEST = 0.02, 0.98
 """No belief is ever surer than this."""
 
@@ -43,6 +41,7 @@ _MOVEMENT = 0.1  # of confidence, by recent evidence: less happens by chance at 
 _EQUAL = 1e-9  # what rounding may make of equal numbers: for and against must be mirror images
 _HALVES = 10  # pieces of evidence from which on the newer half is compared with the older
 _PHASES = {"stated": 0, "for": 1, "against": 1, "set": 2}
+ASIDE = frozenset(("superseded", "questioned"))  # verdicts that move no number
 
 
 class Evidence(NamedTuple):
@@ -116,8 +115,6 @@ def shown(confidence: float) -> str:
 
 
 class _State:
-    """A belief after some items of its chain."""
-
     def __init__(self) -> None:
         self.c0, self.k = DEFAULT, _GUESSED
         self.begun = False  # something gave c0
@@ -146,7 +143,7 @@ class _State:
 
     def add(self, item: Evidence) -> None:
         """Take in the next item."""
-        value = _within(item.value)
+        value = min(1.0, max(0.0, item.value))
         if item.verdict == "set":
             self._anchor(value)
         elif item.verdict == "stated" and not self.begun:
@@ -171,7 +168,6 @@ class _State:
 
 
 def _states(ordered: Iterable[Evidence]) -> Iterator[_State]:
-    """The same state again and again, after each item."""
     state = _State()
     for item in ordered:
         state.add(item)
@@ -213,16 +209,8 @@ def _phase(item: Evidence) -> int:
     return _PHASES[item.verdict]
 
 
-def _within(value: float) -> float:
-    return min(1.0, max(0.0, value))
-
-
 def _clamped(value: float) -> float:
     return min(HIGHEST, max(LOWEST, value))
-
-
-ASIDE = frozenset(("superseded", "questioned"))
-"""Verdicts that move no number."""
 
 
 class Place(NamedTuple):

@@ -17,8 +17,7 @@ from ..markdown.markers import body_of
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 
 LEDGER = "evidence"  # the managed block that remembers what reflect wrote, so that an edit by hand shows
-
-# -- the page ---------------------------------------------------------------------------------------------------------
+_ASIDES = (Role.TEXT, Role.CODE, Role.REST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +73,6 @@ def _entered(head: Entry, after: Sequence[Entry], lines: Sequence[str]) -> Belie
         if entry.role is Role.ITEM and (found := _evidence(entry, lines)):
             bullets.append(found)
     return BeliefEntry(head.span, end, head.fact, tuple(bullets), " " * depth)
-
-
-_ASIDES = (Role.TEXT, Role.CODE, Role.REST)
 
 
 def _goes_on(after: Sequence[Entry], lines: Sequence[str], depth: int) -> bool:
@@ -168,9 +164,6 @@ def removals(
         first = entry.span.line
         gap = last and first > 2 and lines[first - 3].strip() and not lines[first - 2].strip()
         yield (first - 1 if gap else first), entry.end, ()
-
-
-# -- what reflect remembers of its own writing ------------------------------------------------------------------------
 
 
 class LastWritten(NamedTuple):

@@ -14,18 +14,8 @@ from ..markdown.grammar import render
 from ..markdown.lines import Role, split_lines
 from ..markdown.markers import is_marker
 from ..markdown.page import Page, live_blocks
+from . import page_read
 from .confidence import Belief
-from .page_read import (
-    LEDGER,
-    BeliefEntry,
-    LastWritten,
-    edit_lines,
-    head_until,
-    head_with,
-    last_written_body,
-    read_entries,
-    removals,
-)
 from .replay import Replayed
 
 _TITLE = "# Opinions\n"
@@ -45,7 +35,7 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
 
     What cannot be read back afterwards (an open fence swallows it) is not written: then the text comes back as it was.
     """
-    if edited(text, LEDGER):
+    if edited(text, page_read.LEDGER):
         return WrittenPage(
             text, _lines(text), "its block `evidence` was edited; remove it, then reflect writes it again"
         )
@@ -59,14 +49,18 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     for belief in replayed.beliefs:
         if belief.entry:
             edits += _entry_edits(belief, belief.entry, lines)
-    edits += removals(replayed.withdrawn, lines, last=not replayed.beliefs)
+    edits += page_read.removals(replayed.withdrawn, lines, last=not replayed.beliefs)
     edits += _new_entries([b for b in replayed.beliefs if b.entry is None], replayed, lines)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    made = edit_lines(text, edits)
+    made = page_read.edit_lines(text, edits)
     if not text.strip("\ufeff \r\n") and replayed.beliefs:
         made = f"{mark}{_TITLE}\n{made.removeprefix(mark)}"
     try:
-        made = splice(made, LEDGER, last_written_body(replayed.marks)) if made != text or replayed.marks else made
+        made = (
+            splice(made, page_read.LEDGER, page_read.last_written_body(replayed.marks))
+            if made != text or replayed.marks
+            else made
+        )
     except ValueError as error:
         return WrittenPage(text, _lines(text), str(error))
     where = _lines(made)
@@ -76,7 +70,9 @@ def write_opinions(text: str, replayed: Replayed) -> WrittenPage:
     return WrittenPage(made, where)
 
 
-def unread_heads(page: Page, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten]) -> dict[str, int]:
+def unread_heads(
+    page: Page, entries: Sequence[page_read.BeliefEntry], marks: Mapping[str, page_read.LastWritten]
+) -> dict[str, int]:
     """The lines of bullets that end with the id of a belief which reflect knows, and are no belief: a slip of the pen."""
     read = {entry.ref for entry in entries}
     found: dict[str, int] = {}
@@ -91,24 +87,24 @@ def unread_heads(page: Page, entries: Sequence[BeliefEntry], marks: Mapping[str,
 def _is_whole(text: str) -> bool:
     """False where one marker of the block stands alone: what a person meant by it must not be guessed."""
     lines = split_lines(text.removeprefix("\ufeff"))
-    halves = sum(is_marker(line) and line.split()[2] == LEDGER for line in lines)
-    return halves == 0 or any(block.name == LEDGER for block in live_blocks(lines))
+    halves = sum(is_marker(line) and line.split()[2] == page_read.LEDGER for line in lines)
+    return halves == 0 or any(block.name == page_read.LEDGER for block in live_blocks(lines))
 
 
 def _lines(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
-    for entry in read_entries(text)[0]:
+    for entry in page_read.read_entries(text)[0]:
         found.setdefault(entry.ref or "", entry.span.line)
     return found
 
 
-def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> Iterator[_Edit]:
+def _entry_edits(belief: Belief, entry: page_read.BeliefEntry, lines: Sequence[str]) -> Iterator[_Edit]:
     first, last = entry.span
     head = list(lines[first - 1 : last])
     if entry.fact.confidence is None or f"{entry.fact.confidence:.2f}" != belief.number:
-        head[0] = head_with(head[0], belief.number)
+        head[0] = page_read.head_with(head[0], belief.number)
     if belief.over != entry.fact.until and (belief.over or entry.is_over):
-        head[0] = head_until(head[0], belief.over)
+        head[0] = page_read.head_until(head[0], belief.over)
     if entry.ref is None:  # or it stands in the middle, since a person went on below it
         head = [line.rstrip().removesuffix(f" ^{belief.ref}") if f" ^{belief.ref}" in line else line for line in head]
         head[-1] = f"{head[-1].rstrip()} ^{belief.ref}"
@@ -120,7 +116,7 @@ def _entry_edits(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> It
         yield last + 1, entry.end, new
 
 
-def _body(belief: Belief, entry: BeliefEntry, lines: Sequence[str]) -> list[str]:
+def _body(belief: Belief, entry: page_read.BeliefEntry, lines: Sequence[str]) -> list[str]:
     """The lines below a head: evidence in order, each followed by what a person wrote beneath it."""
     raw: dict[Bullet, list[str]] = {}
     below: dict[str | None, list[str]] = {None: []}
@@ -162,8 +158,7 @@ def _new_entries(new: Sequence[Belief], replayed: Replayed, lines: Sequence[str]
         yield at + 1, at, [*gap, *made]
 
 
-def _place_for(belief: Belief, ours: Sequence[tuple[date, str, BeliefEntry]], end: int) -> int:
-    """The line behind which a new belief stands."""
+def _place_for(belief: Belief, ours: Sequence[tuple[date, str, page_read.BeliefEntry]], end: int) -> int:
     own = (belief.day, belief.ref)
     before = [(day, ref, entry.end) for day, ref, entry in ours if (day, ref) < own]
     after = [(day, ref, entry.span.line) for day, ref, entry in ours if (day, ref) > own]
@@ -177,9 +172,8 @@ def _is_item(line: str) -> bool:
 
 
 def _end(lines: Sequence[str]) -> int:
-    """The last line before the managed blocks at the end, without the blank ones."""
     blocks = live_blocks(lines)
-    end = min((block.begin - 1 for block in blocks if block.name == LEDGER), default=len(lines))
+    end = min((block.begin - 1 for block in blocks if block.name == page_read.LEDGER), default=len(lines))
     while end and not lines[end - 1].strip():
         end -= 1
     return end
@@ -189,5 +183,5 @@ def rendered(belief: Belief) -> list[str]:
     """The lines of a belief that has no place yet."""
     head = Fact(Kind.OPINION, belief.fact.text, belief.fact.entities, block_id=belief.ref)
     line = f"- {render(head)}"
-    first = head_until(head_with(line, belief.number), belief.over)
+    first = page_read.head_until(page_read.head_with(line, belief.number), belief.over)
     return [first, *(f"  - {render_bullet(bullet)}" for bullet in belief.items)]

@@ -18,20 +18,7 @@ from ..ids import question_id
 from ..judgement import Judgement
 from ..markdown.evidence_line import Bullet, code_of
 from ..stance.reading import topics
-from .confidence import (
-    DEFAULT,
-    INFERRED,
-    Belief,
-    Place,
-    belief_id,
-    is_edited,
-    is_remarked,
-    is_worded_as_stated,
-    own_id,
-    refused,
-    renumber,
-    stated_in,
-)
+from . import confidence
 from .page_read import BeliefEntry, LastWritten
 
 Judge = Callable[[Fact, Fact], Judgement | None]
@@ -83,7 +70,7 @@ class Replayed(NamedTuple):
     `asked` are the pairs that only an owner can judge, without those that were answered.
     """
 
-    beliefs: tuple[Belief, ...]
+    beliefs: tuple[confidence.Belief, ...]
     withdrawn: tuple[BeliefEntry, ...]
     marks: Mapping[str, LastWritten]
     notes: tuple[str, ...]
@@ -100,7 +87,7 @@ class ReplayInput(NamedTuple):
     """
 
     facts: Sequence[TrustedFact]
-    places: Mapping[str, Place]
+    places: Mapping[str, confidence.Place]
     forgotten: Set[str]
     names_of: Callable[[Fact], frozenset[str]]
     judge: Judge
@@ -119,7 +106,7 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
     for belief in beliefs:
-        renumber(belief, given.places)
+        confidence.renumber(belief, given.places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
@@ -130,40 +117,40 @@ def is_ours(
     entry: BeliefEntry,
     mark: LastWritten | None,
     told: Mapping[str, TrustedFact],
-    places: Mapping[str, Place],
+    places: Mapping[str, confidence.Place],
     forgotten: Set[str],
 ) -> bool:
     """True if nothing in the entry is a person's, and all of it can be found again, or is gone for good."""
-    stated = stated_in(entry)
-    if mark is None or mark.head is None or stated is None or stated.ref is None or is_edited(entry, mark):
+    stated = confidence.stated_in(entry)
+    if mark is None or mark.head is None or stated is None or stated.ref is None or confidence.is_edited(entry, mark):
         return False
     if stated.ref in forgotten:
         return True
     refs = {bullet.ref for _, bullet in entry.bullets}
-    if is_remarked(entry) or any(mark.codes.get(b.ref or "") != code_of(b) for _, b in entry.bullets):
+    if confidence.is_remarked(entry) or any(mark.codes.get(b.ref or "") != code_of(b) for _, b in entry.bullets):
         return False
     if not refs & places.keys():
-        return is_worded_as_stated(entry, stated)
+        return confidence.is_worded_as_stated(entry, stated)
     fact = told.get(stated.ref)
     same = fact and entry.fact.text == fact.fact.text and entry.fact.entities == fact.fact.entities
     return bool(same) and refs <= told.keys() | forgotten
 
 
 class _Run:
-    """The state of one replay."""
-
     def __init__(self, written: Mapping[str, LastWritten], given: ReplayInput) -> None:
         self.marks, self.told = written, {fact.ref: fact for fact in given.facts}
         self.places, self.forgotten = given.places, given.forgotten
         self.names_of, self.today, self.unread, self._judge = given.names_of, given.today, given.unread, given.judge
-        self.beliefs: list[Belief] = []
+        self.beliefs: list[confidence.Belief] = []
         self.derivable: dict[str, BeliefEntry] = {}
         self.taken_out: dict[str, LastWritten] = {}
         self.notes: list[str] = []
         self.answers, self.settled = given.answers, given.settled
-        self._by_id: dict[str, Belief] = {}
-        self._by_topic: dict[tuple[str, str], list[Belief]] = defaultdict(list)
-        self._twins: dict[str, list[Belief]] = defaultdict(list)  # by the words alone: of whom nobody is named
+        self._by_id: dict[str, confidence.Belief] = {}
+        self._by_topic: dict[tuple[str, str], list[confidence.Belief]] = defaultdict(list)
+        self._twins: dict[str, list[confidence.Belief]] = defaultdict(
+            list
+        )  # by the words alone: of whom nobody is named
         self._verdicts: dict[tuple[str, str], Judgement | None] = {}
         self._asked: list[AskedPair] = []
         self._settled: set[str] = set()
@@ -179,13 +166,11 @@ class _Run:
             self._ends[ref].append(told)
         self._spoken[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
 
-    # -- what stands on the page --------------------------------------------------------------------------------------
-
     def take_entries(self, entries: Sequence[BeliefEntry]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
         seen: dict[str, BeliefEntry] = {}
         for entry in entries:
-            ref = entry.ref or own_id(entry)
+            ref = entry.ref or confidence.own_id(entry)
             if ref in seen:
                 self.notes.append(
                     f"line {entry.span.line}: ^{ref} is taken by line {seen[ref].span.line}; give one another id"
@@ -205,23 +190,28 @@ class _Run:
                         f"line {self.unread[ref]}: ^{ref} does not read as a belief; correct the line, or remove the belief"
                     )
                 # What was said again of such a belief does not bring it back under another id.
-                self._settled |= {fact for fact in mark.codes if belief_id(fact) not in self.marks}
+                self._settled |= {fact for fact in mark.codes if confidence.belief_id(fact) not in self.marks}
 
-    def _kept(self, ref: str, entry: BeliefEntry) -> Belief:
+    def _kept(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
         mark = self.marks.get(ref)
-        stated = stated_in(entry)
+        stated = confidence.stated_in(entry)
         days = [b.day for _, b in entry.bullets]
         # Where a person went on below the id, it stands in the middle of the text.
         fact = entry.fact if entry.ref else replace(entry.fact, text=entry.fact.text.replace(f" ^{ref} ", " "))
-        belief = Belief(
+        belief = confidence.Belief(
             ref, fact, self.names_of(entry.fact), stated.day if stated else min(days, default=self.today),
-            stated.ref if stated else None, entry, refused=refused(entry, mark),
+            stated.ref if stated else None, entry, refused=confidence.refused(entry, mark),
         )  # fmt: skip
         if stated is None:
             number = entry.fact.confidence
             belief.items.append(
                 Bullet(
-                    belief.day, "stated", 1.0, DEFAULT if number is None else number, number is None, reason="by hand"
+                    belief.day,
+                    "stated",
+                    1.0,
+                    confidence.DEFAULT if number is None else number,
+                    number is None,
+                    reason="by hand",
                 )
             )
         for _, bullet in entry.bullets:
@@ -230,12 +220,12 @@ class _Run:
                 belief.items.append(kept)
                 if kept.verdict == "superseded" and not kept.gone:
                     belief.over = min(filter(None, (belief.over, kept.day)))
-        if is_edited(entry, mark):
+        if confidence.is_edited(entry, mark):
             belief.items = [b for b in belief.items if (b.day, b.verdict) != (self.today, "set")]
             belief.items.append(Bullet(self.today, "set", 1.0, entry.fact.confidence, reason="by hand"))
         return belief
 
-    def _kept_bullet(self, belief: Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
+    def _kept_bullet(self, belief: confidence.Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
         """The bullet as it stays, with its line found again; None if it is ours to find again, or forgotten."""
         ref = bullet.ref
         if ref is None:
@@ -261,7 +251,7 @@ class _Run:
             self.notes.append(f"{belief.ref}: ^{ref} stands nowhere; the evidence was added by hand and stays")
         return bullet
 
-    def _add(self, belief: Belief) -> None:
+    def _add(self, belief: confidence.Belief) -> None:
         self.beliefs.append(belief)
         self._by_id[belief.ref] = belief
         if belief.stated:
@@ -275,8 +265,6 @@ class _Run:
         for told in (told for ref in (belief.ref, belief.stated or "") for told in self._ends.get(ref, ())):
             if told.ref != belief.stated:
                 self._end(belief, told, "")
-
-    # -- what is told -------------------------------------------------------------------------------------------------
 
     def hear(self, day: Sequence[TrustedFact]) -> None:
         """Let the facts of one day speak. Nobody knows which of them came first, and their ids are no reason.
@@ -292,21 +280,21 @@ class _Run:
         for told in others:
             self._weigh(told)
 
-    def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[Belief, TrustedFact], bool]) -> None:
+    def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[confidence.Belief, TrustedFact], bool]) -> None:
         for told in facts:
             for belief in self._related(told):
                 judgement = self._judgement(belief, told) if applies(belief, told) else None
                 if judgement and judgement.is_certain and judgement.kind == "reversal":
                     self._end(belief, told, judgement.reason)
 
-    def _judgement(self, belief: Belief, told: TrustedFact) -> Judgement | None:
+    def _judgement(self, belief: confidence.Belief, told: TrustedFact) -> Judgement | None:
         """What the fact says of the belief by its words; what it or an answer says by ids is not judged by words too."""
         pair = belief.ref, told.ref
         if pair not in self._verdicts:
             self._verdicts[pair] = None if self._is_answered(belief, told.ref) else self._judge(belief.fact, told.fact)
         return self._verdicts[pair]
 
-    def _is_answered(self, belief: Belief, ref: str) -> bool:
+    def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
         if self._spoken.get(ref, set()) & {belief.ref, belief.stated}:
             return True
         return any(question_of(belief.ref, ref, kind) in self.settled for kind in ("evidence", "reversal"))
@@ -327,11 +315,11 @@ class _Run:
             elif judgement.kind == "reversal":
                 self._end(belief, told, judgement.reason)
             else:
-                self._note(belief, Bullet(told.day, judgement.verdict, INFERRED, citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
+                self._note(belief, Bullet(told.day, judgement.verdict, confidence.INFERRED, citation=told.citation, reason=judgement.reason, ref=told.ref))  # fmt: skip
         if told.fact.kind is Kind.OPINION and not heard:
             self._state(told)
 
-    def _ask(self, belief: Belief, told: TrustedFact, judgement: Judgement) -> None:
+    def _ask(self, belief: confidence.Belief, told: TrustedFact, judgement: Judgement) -> None:
         """Leave a pair to be asked. Where the holder may think otherwise now, the older belief is marked until then."""
         self._asked.append(AskedPair(belief.ref, told.ref, judgement))
         if judgement.kind == "reversal":
@@ -350,7 +338,7 @@ class _Run:
                 found.append(pair)
         return found
 
-    def _related(self, told: TrustedFact) -> list[Belief]:
+    def _related(self, told: TrustedFact) -> list[confidence.Belief]:
         """Beliefs about somebody that the fact names, with a topic in common, stated no later and not over."""
         if not told.names:
             return [belief for belief in self._twins.get(told.fact.text, ()) if self._is_open(belief, told)]
@@ -363,7 +351,7 @@ class _Run:
         }
         return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
 
-    def _is_open(self, belief: Belief, told: TrustedFact) -> bool:
+    def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
         if belief.over is not None and belief.over <= told.day:
             return False
         if told.fact.kind is not Kind.OPINION:
@@ -371,15 +359,15 @@ class _Run:
         return (belief.day, belief.stated or "") < (told.day, told.ref)
 
     def _state(self, told: TrustedFact) -> None:
-        ref = belief_id(told.ref)
+        ref = confidence.belief_id(told.ref)
         if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
             return
         number = told.fact.confidence
         fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
         entry, mark = self.derivable.get(ref), self.marks.get(ref)
-        belief = Belief(ref, fact, told.names, told.day, told.ref, entry)
-        belief.refused = refused(entry, mark) if entry else set()
-        value = DEFAULT if number is None else number
+        belief = confidence.Belief(ref, fact, told.names, told.day, told.ref, entry)
+        belief.refused = confidence.refused(entry, mark) if entry else set()
+        value = confidence.DEFAULT if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)
         self._add(belief)
@@ -393,13 +381,13 @@ class _Run:
                     if told.ref != belief.stated:
                         self._note(belief, Bullet(told.day, verdict, weight, citation=told.citation, ref=told.ref))
 
-    def _note(self, belief: Belief, bullet: Bullet) -> None:
+    def _note(self, belief: confidence.Belief, bullet: Bullet) -> None:
         if bullet.ref in belief.refused or any(b.ref == bullet.ref for b in belief.items):
             return
         belief.items.append(bullet)
         belief.machine.add(bullet.ref or "")
 
-    def _end(self, belief: Belief, told: TrustedFact, reason: str) -> None:
+    def _end(self, belief: confidence.Belief, told: TrustedFact, reason: str) -> None:
         before = len(belief.items)
         self._note(belief, Bullet(told.day, "superseded", citation=told.citation, reason=reason, ref=told.ref))
         if len(belief.items) > before:

@@ -38,9 +38,6 @@ def stance_judge(workspace: Workspace, known: KnownNames) -> Judge:
     return judge
 
 
-# -- the model --------------------------------------------------------------------------------------------------------
-
-
 def load_model(path: Path) -> Callable[[str, str], tuple[str, float]]:
     """A function of (belief, fact) that gives "for", "against" or "neither" and its probability in [0, 1].
 

@@ -35,6 +35,11 @@ from .metrics import Difference, Interval, Ranks, compare, intervals, measure, o
 from .systems import BASELINES, AskedOn, Configuration, RawLine, Searcher, places_of, plain_baselines
 
 FAR = 100  # how far down gold is looked for
+_SEED = 7
+_ALL = ""
+_SHOWN = 3  # gold items that point at nothing are named, so many of them
+_YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+Table = dict[str, dict[str, dict[str, Interval]]]  # group ("" is all) -> system -> metric
 
 
 class MissedGold(NamedTuple):
@@ -125,12 +130,6 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     return f"not among the first {FAR}: shares {said} with the question"
 
 
-_SEED = 7
-_ALL = ""
-_SHOWN = 3  # gold items that point at nothing are named, so many of them
-_YMD = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
-
-
 @dataclass(frozen=True, slots=True)
 class EvalOptions:
     """How to evaluate.
@@ -161,9 +160,6 @@ class Result(NamedTuple):
     lines: dict[str, Ranks]
     places: dict[str, Ranks]
     refused: str | None
-
-
-Table = dict[str, dict[str, dict[str, Interval]]]  # group ("" is all) -> system -> metric
 
 
 @dataclass(slots=True)
@@ -243,7 +239,8 @@ def _run(
     today = options.now or (date.fromisoformat(newest) if newest else options.clock)
     made = Evaluation(today=today, depths=options.depths, place=sessions.word, gone_left_out=options.exclude_gone)
     made.notes += [f"stale: {report.stale}"] if report.stale else []
-    asked = _configurations(options)
+    baselines = [Configuration(name, name) for name in BASELINES] if options.baselines else []
+    asked = list({c.name: c for c in (*options.configurations, *baselines)}.values())
     if any(configuration.base == "vectors" for configuration in asked):
         _need_vectors(workspace)
     made.systems = tuple(configuration.name for configuration in asked)
@@ -251,8 +248,8 @@ def _run(
     counts: Counter[str] = Counter()
     gone: list[str] = []
     plain = any(configuration.base in BASELINES for configuration in asked)
-    with plain_baselines(_raw_lines(workspace, days)) if plain else nullcontext() as baselines:
-        searcher = Searcher(memory, baselines, max(*options.depths, 10))
+    with plain_baselines(_raw_lines(workspace, days)) if plain else nullcontext() as plain_lines:
+        searcher = Searcher(memory, plain_lines, max(*options.depths, 10))
         for number, question in enumerate(questions):
             memory.progress(number, len(questions))
             found = tuple(map(golden.find, question.gold))
@@ -261,9 +258,8 @@ def _run(
             kept = tuple(item for item in found if item.places or not options.exclude_gone)
             whose = _sessions_of(question, kept, sessions)
             if kept or whose:
-                made.results.append(
-                    _ask(searcher, asked, Asking(question, kept, whose), sessions, _present(question, today, options))
-                )
+                unasked = Result(question, kept, whose, {}, {}, None)
+                made.results.append(_ask(searcher, asked, unasked, sessions, _present(question, today, options)))
             else:
                 counts["questions_gone"] += 1
         if options.exclude_gone and not made.results:
@@ -309,11 +305,6 @@ def _need_vectors(workspace: Workspace) -> None:
     embedder.query("?")  # fails here rather than with every question
 
 
-def _configurations(options: EvalOptions) -> list[Configuration]:
-    baselines = [Configuration(name, name) for name in BASELINES] if options.baselines else []
-    return list({c.name: c for c in (*options.configurations, *baselines)}.values())
-
-
 def _raw_lines(workspace: Workspace, days: dict[str, str | None]) -> Iterator[RawLine]:
     """Every line that says something, of every page that the index holds."""
     for path, day in sorted(days.items()):
@@ -345,25 +336,17 @@ def _sessions_of(question: LabelledQuestion, kept: Sequence[Standing], sessions:
     return (*sessions.of_all(item.places[0] for item in kept if item.places), *gone)
 
 
-class Asking(NamedTuple):
-    """A question with where its gold stands, and the sessions of that."""
-
-    question: LabelledQuestion
-    standing: tuple[Standing, ...]
-    sessions: tuple[str, ...]
-
-
 def _ask(
-    searcher: Searcher, configurations: Sequence[Configuration], asking: Asking, sessions: Sessions, asked: AskedOn
+    searcher: Searcher, configurations: Sequence[Configuration], result: Result, sessions: Sessions, asked: AskedOn
 ) -> Result:
     lines, places, refused = {}, {}, None
     for configuration in configurations:
         ranking = searcher.rank(configuration, asked)
-        lines[configuration.name] = place_ranks([item.places for item in asking.standing], ranking.hits)
+        lines[configuration.name] = place_ranks([item.places for item in result.standing], ranking.hits)
         found = sessions.of_all(cited[0] for cited in ranking.deep)  # in the order of their best lines
-        places[configuration.name] = rank_in(asking.sessions, found)
+        places[configuration.name] = rank_in(result.sessions, found)
         refused = refused or ranking.refused
-    return Result(*asking, lines, places, refused)
+    return result._replace(lines=lines, places=places, refused=refused)
 
 
 def _present(question: LabelledQuestion, today: date, options: EvalOptions) -> AskedOn:

@@ -21,6 +21,10 @@ from ..notes.replace import replace
 from ..notes.workspace import Workspace
 from .metrics import overlap
 
+_CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'
+LONGEST = 1 << 20  # bytes of one line
+QUESTIONS = "questions.jsonl"
+
 
 class Standing(NamedTuple):
     """Where a gold item stands now: any of `places` answers. None at all: it points at nothing.
@@ -151,9 +155,6 @@ class LabelledQuestion(NamedTuple):
         return f"{self.file} line {self.line}".lstrip()
 
 
-_CURE = 'write one JSON object a line: {"question": "…", "gold": ["memory/2025-11-27.md#L12"]}'
-
-
 def read_label(text: str, line: int) -> LabelledQuestion | None:
     """The question on a line of a label file, None for a blank one; Usage, which names the line, for anything else.
 
@@ -235,9 +236,6 @@ def render_label(question: LabelledQuestion, onto: str | None = None) -> str:
     return json.dumps({key: value for key, value in made.items() if value is not None}, ensure_ascii=False)
 
 
-LONGEST = 1 << 20  # bytes of one line
-
-
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """(number, text) of every line. PageUnreadable for what cannot be read, Usage for a line that is no text."""
     try:
@@ -263,9 +261,6 @@ def _decoded(line: bytes, number: int, path: Path) -> str:
 def text_of(workspace: Workspace, path: str) -> str:
     """The whole text of a label file in the workspace; empty where there is none yet."""
     return read_page(workspace, path).text if (workspace.root / path).exists() else ""
-
-
-QUESTIONS = "questions.jsonl"
 
 
 class Labelled(NamedTuple):

@@ -119,29 +119,19 @@ def intervals(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, 
         return {}
     keys = list(rows[0])
     width = 31 + len(rows).bit_length()
-    packed = [_pack((row[key] for key in keys), width) for row in rows]
-    sums = _sorted_fields([sum(chance.choices(packed, k=len(rows))) for _ in range(RESAMPLES)], len(keys), width)
+    packed = [
+        sum(round(figure * _UNIT) << (place * width) for place, figure in enumerate(row[key] for key in keys))
+        for row in rows
+    ]
+    drawn = [sum(chance.choices(packed, k=len(rows))) for _ in range(RESAMPLES)]
+    mask = (1 << width) - 1
+    sums = [sorted(number >> (place * width) & mask for number in drawn) for place in range(len(keys))]
+    tail = RESAMPLES // 40  # the 2.5th and the 97.5th percentile
     scale = _UNIT * len(rows)
     return {
-        key: Interval(math.fsum(row[key] for row in rows) / len(rows), *(end / scale for end in _ends(column)))
+        key: Interval(math.fsum(row[key] for row in rows) / len(rows), column[tail] / scale, column[-1 - tail] / scale)
         for key, column in zip(keys, sums, strict=True)
     }
-
-
-def _pack(figures: Iterable[float], width: int) -> int:
-    return sum(round(figure * _UNIT) << (place * width) for place, figure in enumerate(figures))
-
-
-def _sorted_fields(packed: Sequence[int], count: int, width: int) -> list[list[int]]:
-    """The fields of many packed numbers, field by field, each sorted."""
-    mask = (1 << width) - 1
-    return [sorted(number >> (place * width) & mask for number in packed) for place in range(count)]
-
-
-def _ends(column: Sequence[int]) -> tuple[int, int]:
-    """The 2.5th and the 97.5th percentile of sorted values."""
-    tail = len(column) // 40
-    return column[tail], column[-1 - tail]
 
 
 def compare(
@@ -153,7 +143,7 @@ def compare(
         return {}
     halved = [{key: (1 + value) / 2 for key, value in row.items()} for row in rows]  # from 0 to 1, as figures are
     spans = intervals(halved, chance)
-    p = _flipped(rows, chance)
+    p = {key: _chance_of([round(row[key] * _UNIT) for row in rows if row[key]], chance) for key in rows[0]}
     return {
         key: Difference(
             math.fsum(row[key] for row in rows) / len(rows),
@@ -166,11 +156,6 @@ def compare(
         )
         for key in rows[0]
     }
-
-
-def _flipped(rows: Sequence[Mapping[str, float]], chance: Chance) -> dict[str, float]:
-    """For each figure, how often the sum of its differences is as far from 0 when their signs are flipped at random."""
-    return {key: _chance_of([round(row[key] * _UNIT) for row in rows if row[key]], chance) for key in rows[0]}
 
 
 def _chance_of(differences: Sequence[int], chance: Chance) -> float:

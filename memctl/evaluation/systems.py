@@ -25,6 +25,14 @@ _MOST = 64  # distinct words of a question
 _HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORD = re.compile(r"\w+")
 _PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W{_HAN}]+")
+_STOP = frozenset(
+    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
+)
+DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
+BASELINES = ("fts5", "grep")
+RELATED = 10  # lines of the second list, beside as many hits
+_BASES = ("recall", "words", "vectors", *BASELINES)
+_Places = tuple[Citation, ...]
 
 
 class RawLine(NamedTuple):
@@ -70,11 +78,6 @@ class Baselines:
         return [self._lines[number][0] for number in best[:limit]]
 
 
-_STOP = frozenset(
-    word for name in default_languages() for word in words(name, "stopwords").get("words", ()) if not is_han(word[0])
-)
-
-
 def _pieces(text: str) -> Iterator[str]:
     """Whole words; of Chinese and Japanese, which have no spaces, every two neighbours."""
     for piece in _PIECE.finditer(text.casefold()):
@@ -87,13 +90,6 @@ def plain_baselines(lines: Iterable[RawLine]) -> Iterator[Baselines]:
     """The baselines over these lines, in memory until the end of the block."""
     with closing(sqlite3.connect(":memory:")) as db:
         yield Baselines(db, lines)
-
-
-DEPTH = 50  # hits by which sessions are ranked: ten lines may all be of one
-BASELINES = ("fts5", "grep")
-RELATED = 10  # lines of the second list, beside as many hits
-_BASES = ("recall", "words", "vectors", *BASELINES)
-_Places = tuple[Citation, ...]
 
 
 class Configuration(NamedTuple):
@@ -172,7 +168,10 @@ class Searcher:
     def rank(self, configuration: Configuration, asked: AskedOn) -> Ranking:
         """What one configuration finds; a question that recall refuses finds nothing, and says why."""
         if configuration.base in BASELINES:
-            return self._plain(configuration, asked.text)
+            assert self._baselines
+            search = self._baselines.fts5 if configuration.base == "fts5" else self._baselines.grep
+            found = [(place,) for place in search(asked.text, configuration.k or max(self._depth, DEPTH))]
+            return Ranking(found[: self._depth], found)
         shown, deep = (configuration.k or k for k in (self._depth, max(self._depth, DEPTH)))
         if configuration.hops > 1:
             shown = deep = configuration.k or RELATED
@@ -196,10 +195,3 @@ class Searcher:
         return (
             answer if configuration.hops == 1 else related_to(memory, query, answer, k=RELATED, hops=configuration.hops)
         )
-
-    def _plain(self, configuration: Configuration, question: str) -> Ranking:
-        if self._baselines is None:
-            return Ranking((), ())
-        search = self._baselines.fts5 if configuration.base == "fts5" else self._baselines.grep
-        found = [(place,) for place in search(question, configuration.k or max(self._depth, DEPTH))]
-        return Ranking(found[: self._depth], found)

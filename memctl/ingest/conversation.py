@@ -123,10 +123,6 @@ class Before:
         near = (each for each in reversed(self.heard) if turn - each.turn <= 1)
         return next((each for each in near if _proposes(each.sentence) or each.sentence.opens("tried")), None)
 
-    def listen(self, turn: Turn, sentence: Sentence) -> None:
-        """Keep what was said, for what replies to it."""
-        self.heard.append(self.as_heard(turn, sentence))
-
     def resolved(self, turn: int, sentence: Sentence) -> Sentence:
         """The sentence with "she" at its beginning as the one who was named a little before."""
         match = sentence.opens("she")
@@ -140,9 +136,6 @@ def _proposes(said: Sentence) -> bool:
     """True for a sentence that proposes or says to do something; not for an offer of work on the answer."""
     asks = said.opens("ask") and not said.is_question
     return bool((said.has("proposal") or asks) and not said.has("offer") and len(said.words) >= 2)
-
-
-# -- replies ----------------------------------------------------------------------------------------------------------
 
 
 def _told(heard: Iterable[Heard]) -> str:
@@ -214,9 +207,6 @@ def _another_value(last: Sentence, part: Sentence) -> bool:
     """True where a few words name another value of a kind that was named before: "25, as agreed" after "30 percent"."""
     was, now = _values(last.plain), _values(part.plain)
     return len(part.plain) <= _SHORT and any(was[kind] != now[kind] for kind in was.keys() & now.keys() - {"name"})
-
-
-# -- corrections ------------------------------------------------------------------------------------------------------
 
 
 def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:
@@ -305,12 +295,8 @@ def _values(said: str) -> dict[str, str]:
 
 
 def _side(pair: re.Match[str] | None, side: str) -> str:
-    """The new or the old value of "not this but that"."""
     groups = pair.groupdict() if pair else {}
     return next((value.strip() for name, value in groups.items() if value and name.startswith(side)), "")
-
-
-# -- outcomes ---------------------------------------------------------------------------------------------------------
 
 
 def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:

@@ -104,7 +104,9 @@ class Duplicates:
         slot, filled = slot_key(fact), slot_of(fact)
         if slot is None or filled is None:
             return lines[0] if lines else None
-        current = _current(in_slots(self._index, slot[0], slot[1:]), day)
+        versions = in_slots(self._index, slot[0], slot[1:])
+        told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
+        current = max(told, key=lambda line: (line.day or "", line.id), default=None)
         if current and filled.value and current.same == value_key(*filled):
             return current  # in other words
 
@@ -125,7 +127,6 @@ class Duplicates:
         return [line for line in lines if line.path != self._transcript and (is_trusted(line.origin) or not trusted)]
 
     def _keys(self, fact: Fact) -> list[frozenset[str]]:
-        """For each name of a fact all keys that its entity has."""
         return [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]
 
     def _echo(self, fact: Fact) -> Row | None:
@@ -161,9 +162,3 @@ def _is_about(line: Row, phrase: Sequence[str], keys: Sequence[frozenset[str]]) 
     if keys:
         return all(own & named for own in keys)
     return len(phrase) > _FEWEST or (not named and len(phrase) == line.length)
-
-
-def _current(versions: Iterable[Row], day: date) -> Row | None:
-    """The version of a slot that held on a day, by the order in which they were told."""
-    told = [line for line in versions if is_trusted(line.origin) and (line.day or "") <= str(day)]
-    return max(told, key=lambda line: (line.day or "", line.id), default=None)

@@ -64,9 +64,6 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
                 yield from _candidate(turn, each, sentence, before, owner)
 
 
-# -- persons ----------------------------------------------------------------------------------------------------------
-
-
 def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
     if _is_fiction(turn, before):
@@ -84,7 +81,7 @@ def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sen
             yield found, sentence
         if not found and not sentence.is_question:
             before.statements.append(EarlierStatement(turn.number, sentence.said))
-        before.listen(turn, sentence)
+        before.heard.append(before.as_heard(turn, sentence))
 
 
 def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
@@ -140,21 +137,15 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
     return False
 
 
-# -- the assistant ----------------------------------------------------------------------------------------------------
-
-
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     if before.fiction:
         return
     said = list(sentences(turn.text))
     for sentence in said:
-        before.listen(turn, sentence)
+        before.heard.append(before.as_heard(turn, sentence))
         found = found_out(sentence)
         if found:
             yield found, sentence
-
-
-# -- from what was found to a fact ------------------------------------------------------------------------------------
 
 
 def _candidate(

@@ -26,6 +26,26 @@ from .sentences import any_language
 from .turns import Turn
 
 _MAX_FACT = 600  # characters of a statement; what is longer was not said to be remembered
+_CONTEXT_FENCE = re.compile(r"<(?P<mark>(?:memory|core)-[0-9a-z]{8,80})>")
+_CODE_FENCE = re.compile(r"^[ \t>]{0,8}(?P<mark>`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
+_BOOT_FILE = re.compile(
+    r"\b(?:CLAUDE|AGENTS?|SOUL|USER|MEMORY|IDENTITY|TOOLS|HEARTBEAT|BOOTSTRAP|GEMINI|SKILL|COPILOT-INSTRUCTIONS)(?:\.local)?\.md\b"
+    r"|\.cursorrules\b",
+    re.IGNORECASE,
+)
+_LONG_PERSONA = 400
+_RUN = 3  # lines of code that follow each other
+_OURS = re.compile(
+    r"(?:\b(?:memory|bank)/[^\s#\])]{1,200}\.md|\bmemory\.md)#L\d|(?:\^|\b)[fo]-[0-9a-hjkmnp-tv-z]{8}\b|\[\[(?:memory|bank)/", re.IGNORECASE
+)  # fmt: skip
+_FORGED = re.compile(
+    r"<!--|-->|memctl:(?:begin|end)|^\s*(?:[-*+]\s+)?[WBOS]\s*\([^()\n]*\)[^:\n]*:|\[/?(?:SAVE_FACT|GET_FACT|SEARCH_MEMORY|SAVE_DOC|READ_DOC)\b"
+    r"|<\|[\w-]{1,40}\|>|</?(?:system|tool|assistant|user)>|^\s*(?:```|~~~)",
+    re.IGNORECASE,
+)
+_LONG_NUMBER = re.compile(r"(?<![\w.-])(?:\d{4}[ -]){3}\d{4}(?![\w-])|(?<![\w.-])\d{15,18}[\dXx]?(?![\w-])")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
+_BEHIND = 60  # characters behind a sentence in which its citation may stand
 
 
 class Refusal(NamedTuple):
@@ -43,8 +63,6 @@ class Blanked(NamedTuple):
     refusal: Refusal
 
 
-# -- messages ---------------------------------------------------------------------------------------------------------
-
 _RECALLED = Refusal("recalled", "memory that was recalled into the conversation")
 STARTED_WITH = Refusal("boot", "text that the agent is started with, not something said")
 _CODE = Refusal("code", "pasted code or output")
@@ -55,14 +73,6 @@ _TAGS = {
     **dict.fromkeys(("system-reminder", "system", "instructions", "user_instructions", "environment_context", "claudemd"), STARTED_WITH),
 }  # fmt: skip
 _OPENING_TAG = re.compile(rf"<(?P<tag>{'|'.join(map(re.escape, _TAGS))})(?=[\s>])[^<>\n]{{0,200}}>", re.IGNORECASE)
-_CONTEXT_FENCE = re.compile(r"<(?P<mark>(?:memory|core)-[0-9a-z]{8,80})>")
-_CODE_FENCE = re.compile(r"^[ \t>]{0,8}(?P<mark>`{3,}|~{3,})[^\n`]*$", re.MULTILINE)
-_BOOT_FILE = re.compile(
-    r"\b(?:CLAUDE|AGENTS?|SOUL|USER|MEMORY|IDENTITY|TOOLS|HEARTBEAT|BOOTSTRAP|GEMINI|SKILL|COPILOT-INSTRUCTIONS)(?:\.local)?\.md\b"
-    r"|\.cursorrules\b",
-    re.IGNORECASE,
-)
-_LONG_PERSONA = 400
 _Region = tuple[int, int, Refusal]
 
 
@@ -148,11 +158,6 @@ def _looked_up(text: str) -> Iterator[_Region]:
         yield heading.start(), asked.start() if asked else len(text), _PASTED
 
 
-# -- code -------------------------------------------------------------------------------------------------------------
-
-_RUN = 3  # lines of code that follow each other
-
-
 def _code(text: str) -> Iterator[_Region]:
     """Three or more lines on end that read as code, a diff or a log."""
     start, count, place = 0, 0, 0
@@ -167,21 +172,6 @@ def _code(text: str) -> Iterator[_Region]:
         place = after
     if count >= _RUN:
         yield start, len(text), _CODE
-
-
-# -- candidates -------------------------------------------------------------------------------------------------------
-
-_OURS = re.compile(
-    r"(?:\b(?:memory|bank)/[^\s#\])]{1,200}\.md|\bmemory\.md)#L\d|(?:\^|\b)[fo]-[0-9a-hjkmnp-tv-z]{8}\b|\[\[(?:memory|bank)/", re.IGNORECASE
-)  # fmt: skip
-_FORGED = re.compile(
-    r"<!--|-->|memctl:(?:begin|end)|^\s*(?:[-*+]\s+)?[WBOS]\s*\([^()\n]*\)[^:\n]*:|\[/?(?:SAVE_FACT|GET_FACT|SEARCH_MEMORY|SAVE_DOC|READ_DOC)\b"
-    r"|<\|[\w-]{1,40}\|>|</?(?:system|tool|assistant|user)>|^\s*(?:```|~~~)",
-    re.IGNORECASE,
-)
-_LONG_NUMBER = re.compile(r"(?<![\w.-])(?:\d{4}[ -]){3}\d{4}(?![\w-])|(?<![\w.-])\d{15,18}[\dXx]?(?![\w-])")
-_SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
-_BEHIND = 60  # characters behind a sentence in which its citation may stand
 
 
 def names_of(fact: Fact) -> tuple[str, ...]:

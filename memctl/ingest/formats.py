@@ -15,6 +15,24 @@ from .turns import ROLES, Notes, Turn, moment, numbered, role_of
 FORMS = ("openai", "claude-code", "codex", "chatgpt", "markdown")
 _MAX_LINE = 1 << 20
 _IN_PLACE = "a message that the program wrote in the user's place; left out"
+_SPEAKER = ("role", "from", "author", "speaker")
+_TIMES = ("timestamp", "created_at", "create_time", "created", "time", "date", "ts", "when")
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thoughts")
+_CONTENTS = ("content", "value", "text", "output", "parts")
+_TOOLS = {"tool_result", "function_call_output", "tool_use_result", "server_tool_result", "web_search_tool_result"}
+# What the program wrote into a user's message: what was run, what it answered, what the model is reminded of.
+_TAGS = (
+    "system-reminder", "command-name", "command-message", "command-args", "local-command-stdout",
+    "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr", "ide_opened_file",
+    "ide_selection", "ide_diagnostics", "task-notification", "teammate-message",
+)  # fmt: skip
+_SUMMARY = "This session is being continued from a previous conversation"
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
+_CODEX_TYPES = {"session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted", "token_usage_record"}  # fmt: skip
+# What the program says in the user's place: instructions of the folder, where it runs, what the user did elsewhere.
+_CODEX_INSERTED = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>")  # fmt: skip
+_NODE = re.compile(r'"([\w:.-]{1,80})"\s{0,8}:\s{0,8}\{')
+_SILENT = {"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"}
 
 
 def read_transcript(
@@ -66,7 +84,6 @@ def _turns(item: JsonItem, notes: Notes, form: str) -> Iterator[Turn]:
 
 
 def _inner(value: Any) -> list[Any] | None:
-    """The messages that a value holds."""
     if isinstance(value, list):
         return value
     if isinstance(value, dict):
@@ -76,17 +93,7 @@ def _inner(value: Any) -> list[Any] | None:
     return None
 
 
-# -- OpenAI and its kin (Anthropic, ShareGPT) -------------------------------------------------------------------------
-
-_SPEAKER = ("role", "from", "author", "speaker")
-_TIMES = ("timestamp", "created_at", "create_time", "created", "time", "date", "ts", "when")
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thoughts")
-_CONTENTS = ("content", "value", "text", "output", "parts")
-_TOOLS = {"tool_result", "function_call_output", "tool_use_result", "server_tool_result", "web_search_tool_result"}
-
-
 def _is_message(value: Any) -> bool:
-    """True for an object that says who speaks."""
     return isinstance(value, dict) and any(isinstance(value.get(key), str) for key in _SPEAKER)
 
 
@@ -152,18 +159,6 @@ def _part(part: Any, role: str, line: int, notes: Notes) -> tuple[str, str] | No
     return None if text is None else (role, text)
 
 
-# -- Claude Code ------------------------------------------------------------------------------------------------------
-
-# What the program wrote into a user's message: what was run, what it answered, what the model is reminded of.
-_TAGS = (
-    "system-reminder", "command-name", "command-message", "command-args", "local-command-stdout",
-    "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr", "ide_opened_file",
-    "ide_selection", "ide_diagnostics", "task-notification", "teammate-message",
-)  # fmt: skip
-_SUMMARY = "This session is being continued from a previous conversation"
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
-
-
 def _is_claude_code(value: Any) -> bool:
     """True for a line of a Claude Code session; other programs that put a message into an envelope are read so too."""
     if not isinstance(value, dict):
@@ -207,13 +202,6 @@ def _without_tags(text: str) -> str:
     return text
 
 
-# -- Codex ------------------------------------------------------------------------------------------------------------
-
-_CODEX_TYPES = {"session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted", "token_usage_record"}  # fmt: skip
-# What the program says in the user's place: instructions of the folder, where it runs, what the user did elsewhere.
-_CODEX_INSERTED = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>")  # fmt: skip
-
-
 def _is_codex(value: Any) -> bool:
     if not isinstance(value, dict) or "role" in value or "payload" not in value:
         return False
@@ -232,12 +220,6 @@ def _codex_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
             notes.count(item.line, _IN_PLACE)
         else:
             yield turn
-
-
-# -- ChatGPT: a tree of messages, of which the branch that was shown last is read -------------------------------------
-
-_NODE = re.compile(r'"([\w:.-]{1,80})"\s{0,8}:\s{0,8}\{')
-_SILENT = {"user_editable_context", "model_editable_context", "reasoning_recap", "system_error"}
 
 
 def is_conversation(value: Any) -> bool:
@@ -280,7 +262,6 @@ def _created(node: dict[str, Any]) -> float:
 
 
 def _places(raw: str) -> dict[str, int]:
-    """How many lines below the beginning each node stands."""
     ends = [match.start() for match in re.finditer("\n", raw)]
     found: dict[str, int] = {}
     for match in _NODE.finditer(raw):

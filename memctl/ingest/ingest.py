@@ -35,13 +35,19 @@ if TYPE_CHECKING:
 import os
 import re
 import stat
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ..errors import PageUnreadable
 from ..notes.workspace import Workspace
 
 _PIECE = 1 << 18
 _DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
+_MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
+_MAX_REFUSED = 2_000  # refusals that are listed one by one
+_LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
+_NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
+_WINDOW = 64  # turns kept while they are looked at
+_MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
 class TranscriptSource(NamedTuple):
@@ -126,14 +132,6 @@ def _day_of(path: Path, status: os.stat_result) -> date | None:
         return datetime.fromtimestamp(status.st_mtime).date()
     except (OverflowError, ValueError, OSError):
         return None
-
-
-_MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
-_MAX_REFUSED = 2_000  # refusals that are listed one by one
-_LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
-_NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
-_WINDOW = 64  # turns kept while they are looked at
-_MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
 class IngestOptions(NamedTuple):
@@ -250,35 +248,37 @@ def ingest(
 
     PageUnreadable for what is not a file that can be read; what is odd inside of it is a warning.
     """
-    if not isinstance(transcript, Path):
-        return _ingest(memory, TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None), apply, options, seconds)
-    with open_transcript(memory.workspace, transcript, None if seconds is None else _NEWEST) as source:
-        source = source._replace(pieces=_with_progress(memory, source))
-        return _ingest(memory, source, apply, options, seconds)
+    if isinstance(transcript, Path):
+        opened: AbstractContextManager[TranscriptSource] = open_transcript(
+            memory.workspace, transcript, None if seconds is None else _NEWEST
+        )
+    else:
+        opened = nullcontext(TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None))
+    notes = Notes()
+    with opened as source:
+        pieces = _with_progress(memory, source) if source.size else source.pieces
+        turns = read_transcript(
+            pieces,
+            notes,
+            form=options.form,
+            encoding=options.encoding,
+            owner=options.owner,
+            first_line=source.first_line,
+        )
+        run = _IngestRun(memory, options, source, seconds, notes)
+        if source.first_line > 1:
+            run.complete = False
+            skipped = f"in the time there is, only what stands from line {source.first_line:,} on was looked at"
+            run.warnings.append(skipped)
+        return run.finish(run.candidates(turns), apply)
 
 
 def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[bytes]:
-    """The pieces of a source; `progress` is told how many of its bytes are read."""
     done = 0
     for piece in source.pieces:
         yield piece
         done += len(piece)
         memory.progress(done, max(done, source.size))
-
-
-def _ingest(
-    memory: OpenMemory, source: TranscriptSource, apply: bool, options: IngestOptions, seconds: float | None
-) -> Ingested:
-    notes = Notes()
-    turns = read_transcript(
-        source.pieces, notes, form=options.form, encoding=options.encoding, owner=options.owner,
-        first_line=source.first_line,
-    )  # fmt: skip
-    run = _IngestRun(memory, options, source, seconds, notes)
-    if source.first_line > 1:
-        run.complete = False
-        run.warnings.append(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
-    return run.finish(run.candidates(turns), apply)
 
 
 def ingest_exchange(
@@ -294,8 +294,6 @@ def ingest_exchange(
 
 
 class _IngestRun:
-    """One transcript on its way into the logs."""
-
     def __init__(
         self, memory: OpenMemory, options: IngestOptions, source: TranscriptSource, seconds: float | None, notes: Notes
     ) -> None:
@@ -314,8 +312,6 @@ class _IngestRun:
         self._for_model: deque[Turn] = deque()  # the newest turns, _MODEL_WINDOW characters of them
         self._model_room = _MODEL_WINDOW
         self._said_on: date | None = None  # the day of the last message with a time
-
-    # -- from turns to candidates --
 
     def candidates(self, turns: Iterable[Turn]) -> list[Proposed]:
         """The candidates of a stream of turns that the transcript itself does not speak against, in their order."""
@@ -388,7 +384,11 @@ class _IngestRun:
         self._recent = {turn.number: turn for turn in self._for_model}
         found, warning = llm_candidates(self.memory.workspace.settings, list(self._for_model), self.seconds)
         for candidate in found:
-            same = [at for at, each in enumerate(self._found) if _is_of(candidate, each)]
+            same = [
+                at
+                for at, each in enumerate(self._found)
+                if candidate.turn == each.turn and (candidate.quote in each.quote or each.quote in candidate.quote)
+            ]
             for at in same:
                 fact = self._found[at].fact
                 self._found[at] = self._found[at]._replace(fact=replace(fact, cues=(*fact.cues, *candidate.fact.cues)))
@@ -425,8 +425,6 @@ class _IngestRun:
         if self._said_on is not None:  # a message without a time was said no earlier than the one before it
             return self._said_on
         return self.options.day or min(self.source.day or self.today, self.today)
-
-    # -- from candidates to lines --
 
     def finish(self, found: Sequence[Proposed], apply: bool) -> Ingested:
         """Leave out what the workspace knows, number the rest, and show or keep what was chosen."""
@@ -508,12 +506,6 @@ class _IngestRun:
                 diffs.append((day, done.diff))
             self.warnings += [warning for warning in done.warnings if warning not in self.warnings]
         return tuple(kept), tuple(diffs)
-
-
-def _is_of(candidate: CandidateFact, found: Proposed) -> bool:
-    """True where a candidate quotes the sentence of what was found, or a part of it."""
-    alike = candidate.quote in found.quote or found.quote in candidate.quote
-    return candidate.turn == found.turn and alike
 
 
 def _question(each: Proposed) -> Uncertain:

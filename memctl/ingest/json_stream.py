@@ -25,6 +25,14 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CYRILLIC = ("cp1251", "koi8-r", "cp866")
+_MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
+_GROWTH = 1 << 16
+_BETWEEN = "\ufeff\x1e\x00 \t\r\n"  # what may stand around values
+_STRUCTURE = re.compile(r'["{}\[\]]')
+_IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_LONGEST_KEY = 40
+_LISTS = {"messages", "conversations", "chat_messages", "history", "turns", "items", "input"}
+_STARTS = re.compile(r"[\ufeff\x1e\x00\s]*(?:\[\s*(?:[\[{\]]|\"|$)|\{\s*(?:[\"}]|$))")
 
 
 def known_encoding(name: str) -> bool:
@@ -86,7 +94,6 @@ def _with_order(name: str, head: bytes) -> str:
 
 
 def _taken_for(head: bytes) -> str:
-    """The encoding that the beginning of a file speaks for."""
     for mark, name in _BOMS:
         if head.startswith(mark):
             return name
@@ -121,27 +128,10 @@ def _chinese(head: bytes) -> str | None:
 
 def _cyrillic(head: bytes) -> str | None:
     """The Cyrillic code page under which the bytes read as words of small letters."""
-    scores = {name: _small(head.decode(name, "replace")) for name in _CYRILLIC}
+    scores = {name: sum(map(len, re.findall("[А-ЯЁ]?[а-яё]{2,}", head.decode(name, "replace")))) for name in _CYRILLIC}
     best = max(scores, key=lambda name: scores[name])
     strange = sum(byte >= 0x80 for byte in head)
     return best if scores[best] >= 0.6 * strange else None
-
-
-def _small(text: str) -> int:
-    """Small Cyrillic letters that stand beside another letter of the same kind."""
-    return sum(map(len, re.findall("[А-ЯЁ]?[а-яё]{2,}", text)))
-
-
-_MAX_VALUE = 1 << 24  # characters of one value: a message, a line, or a conversation of a ChatGPT export
-_GROWTH = 1 << 16
-_BETWEEN = "\ufeff\x1e\x00 \t\r\n"  # what may stand around values
-_STRUCTURE = re.compile(r'["{}\[\]]')
-_IN_STRING = re.compile(r'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
-_LONGEST_KEY = 40
-_LISTS = {"messages", "conversations", "chat_messages", "history", "turns", "items", "input"}
-
-
-_STARTS = re.compile(r"[\ufeff\x1e\x00\s]*(?:\[\s*(?:[\[{\]]|\"|$)|\{\s*(?:[\"}]|$))")
 
 
 class JsonItem(NamedTuple):
@@ -153,11 +143,8 @@ class JsonItem(NamedTuple):
     raw: str
 
 
-def _number(digits: str) -> int | float:
-    return int(digits) if len(digits) < 25 else float("inf")  # Python refuses numbers of thousands of digits
-
-
-_DECODER = json.JSONDecoder(strict=False, parse_int=_number)
+# Python refuses numbers of thousands of digits.
+_DECODER = json.JSONDecoder(strict=False, parse_int=lambda digits: int(digits) if len(digits) < 25 else float("inf"))
 
 
 def _loads(raw: str) -> Any:
@@ -232,9 +219,6 @@ def json_items(text: Text, notes: Notes) -> Iterator[JsonItem]:
     yield from _json_lines(text, notes) if _is_lines(text) else _document(text, notes)
 
 
-# -- one value a line -------------------------------------------------------------------------------------------------
-
-
 def _is_lines(text: Text) -> bool:
     """True when the first line, or the second after one that was cut, is an object by itself."""
     start = text.peek(1 << 16)
@@ -278,18 +262,11 @@ def _told(error: ValueError) -> str:
     return str(getattr(error, "msg", error))[:80]
 
 
-# -- one document -----------------------------------------------------------------------------------------------------
-
-
 def _document(text: Text, notes: Notes) -> Iterator[JsonItem]:
     """The members of its lists of messages, each by itself; the object as a whole where it has none."""
     opened: list[str] = []
-    key, held, line, listing = (
-        "",
-        -1,
-        1,
-        False,
-    )  # `held`: how many brackets are open around the value that is being read
+    key, held, line, listing = "", -1, 1, False
+    # `held`: how many brackets are open around the value that is being read
     for mark, here in _marks(text):
         depth = len(opened)
         if mark == '"':

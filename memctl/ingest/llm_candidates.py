@@ -90,7 +90,6 @@ def llm_candidates(
 
 
 def _pieces(turns: Sequence[Turn]) -> list[list[Turn]]:
-    """The newest turns in pieces that fit into one question, in their order."""
     pieces: list[list[Turn]] = []
     room, size = _MOST_ROOM, 0
     for turn in reversed(turns):

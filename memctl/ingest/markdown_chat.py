@@ -38,7 +38,6 @@ _MOSTLY = 0.7  # the share of a dialogue's paragraphs that begin with a speaker,
 
 @cache
 def _speakers() -> dict[str, str]:
-    """The role of everybody who may be named as a speaker, in every language."""
     table = (pair for language in languages() for pair in pairs(language, "speakers"))
     return {name: role for names, role in table for name in names.split("|")}
 
@@ -138,8 +137,6 @@ class _Fence:
 
 
 class _Spoken:
-    """The turn that is being read."""
-
     def __init__(self, role: str, name: str | None, when: datetime | None, number: int, text: str) -> None:
         self.role, self.name, self.when = role, name, when
         self.first = self.last = number
@@ -202,7 +199,6 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
 
 
 def _when(stamp: str, day: str) -> datetime | None:
-    """The time of a stamp, which may be a clock on the day of the heading above."""
     if stamp and "-" not in stamp:
         return moment(f"{day}T{stamp}") if day else None
     return moment(stamp or day)

@@ -18,6 +18,27 @@ from ..language.words import languages, toml
 _MACRO = re.compile(r"(?<!\(\?P)<([a-z_]+)>")
 _NEVER = "(?!)"
 _FOLDED = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "ё": "е", "Ё": "Е", "\u00a0": " ", "\u202f": " "})
+_LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
+_LONG_PARAGRAPH = 900
+_MOST_LINES = 60  # of a paragraph; a list that long is a listing
+_LONGEST = 420  # characters of a sentence; a longer one says too much for one line
+_SHORTEST = 2
+_QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
+_words = lru_cache(maxsize=256)(query_terms)
+_TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
+_CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
+_FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
+_FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
+# Who speaks in a chat that was copied: "[10:02] Tom: …".
+_SPEAKER = re.compile(
+    r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
+)
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
+_QUOTED = re.compile(
+    r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
+    r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
+)
+_END = re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
 
 
 def fold(text: str) -> str:
@@ -98,17 +119,6 @@ def _unique_groups(pattern: str) -> str:
     return re.sub(r"\(\?P<([a-z]+)>", numbered, pattern)
 
 
-_LONG_TURN = 4000  # characters: a person pastes more, and seldom types it
-_LONG_PARAGRAPH = 900
-_MOST_LINES = 60  # of a paragraph; a list that long is a listing
-_LONGEST = 420  # characters of a sentence; a longer one says too much for one line
-_SHORTEST = 2
-_QUOTE_WORDS = 4  # a quotation of fewer words is a name or a term
-
-
-_words = lru_cache(maxsize=256)(query_terms)
-
-
 class Sentence(NamedTuple):
     """A sentence as it was written, and the same with quotations blanked and apostrophes plain, of equal length.
 
@@ -160,20 +170,6 @@ def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a message in order. Linear in its length."""
     for block in _own_blocks(text):
         yield from _split(block)
-
-
-# -- what of a message is its author's --------------------------------------------------------------------------------
-
-
-_TAG = re.compile(r"\s*[<\[](?!/)([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]\s*$")
-_CLOSING_TAG = re.compile(r"[<\[]/([A-Za-z][\w-]{1,40})\b[^<>\[\]\n]{0,200}[>\]]")
-_FACT_LINE = re.compile(r"\s*[-*+]\s+[WBOS](?:\([^)\n]*\))?(?:\s+(?:@\S+|\[\[[^\]\n]+\]\]))*\s*:\s")
-_FACT_ID = re.compile(r"\^[fo]-[0-9a-z]{8}\b")
-# Who speaks in a chat that was copied: "[10:02] Tom: …".
-_SPEAKER = re.compile(
-    r"(?:^|[.!?。！？] ?)(?:\[?\d{1,2}:\d\d\]?\s*)?([A-ZА-ЯЁ][\w.]{1,20}|[\u4e00-\u9fff]{2,4})\s?[:：]\s?(?=\S)"
-)
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)、])\s+")
 
 
 def _is_recalled(line: str) -> bool:
@@ -290,16 +286,6 @@ def _prose(lines: list[str]) -> str:
         between = " " if goes_on else "\n"
         block = f"{block}{between}{text}" if block else text
     return block
-
-
-# -- sentences --------------------------------------------------------------------------------------------------------
-
-
-_QUOTED = re.compile(
-    r"“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』|„[^“”\n]{1,400}[“”]"
-    r"|(?<!\w)\"[^\"\n]{1,400}\"(?!\w)|(?<!\w)'[^'\n]{12,400}'(?!\w)|`[^`\n]{40,}`"
-)
-_END = re.compile(r"[.!?…]+[\"')\]»”]*(?=\s|$|[\u3400-\u9fff])|[。！？；]+[”」』’\")]*|\n|(?<=[)\s]):\)")
 
 
 def _split(block: str) -> Iterator[Sentence]:

@@ -31,6 +31,8 @@ _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the d
 
 
 _Clause = tuple[Sentence, int, int]  # with where it begins and ends
+_LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0}
+"""How exact a statement must be by a rule to be worth a question; 1 for other rules."""
 
 
 class FoundStatement(NamedTuple):
@@ -54,8 +56,6 @@ class FoundStatement(NamedTuple):
 
 
 class _KeepAs(NamedTuple):
-    """How statements found by one pattern are kept."""
-
     kind: Kind
     importance: float
     reason: str
@@ -75,8 +75,6 @@ _RULES = {
     "goal": _KeepAs(Kind.WORLD, 0.4, "what somebody is at"),
 }
 """The rules in the order in which they are tried; each is a pattern of the same name."""
-_LEAST = {"goal": _AIM, "mine": 2, "preference": 0, "decision": 0, "standing": 0}
-"""How exact a statement must be by a rule to be worth a question; 1 for other rules."""
 
 
 def own_part(sentence: Sentence) -> Sentence:
@@ -166,7 +164,6 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
-    """The clauses of a sentence, with where they begin and end."""
     begin = 0
     closed = [found.span() for found in _CLOSED.finditer(part.plain)]
     for mark in part.all("bridge"):

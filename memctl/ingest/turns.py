@@ -10,6 +10,19 @@ from typing import Any, NamedTuple
 
 MAX_TEXT = 1 << 17  # characters of one message; what is longer was pasted, and nobody's statement stands in its middle
 _MAX_NOTICES = 50
+ROLES: dict[str, str] = {
+    name: role
+    for role, names in {
+        "user": "user human customer client",
+        "assistant": "assistant ai bot model chatgpt gpt claude agent",
+        "system": "system developer instructions root platform",
+        "tool": "tool function tool_result ipython function_call_output",
+        "thinking": "thinking reasoning analysis",
+    }.items()
+    for name in names.split()
+}
+_UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Turn(NamedTuple):
@@ -66,21 +79,6 @@ class Notes:
         return sorted([*self.notices, *often], key=lambda notice: notice.line)
 
 
-# -- roles ------------------------------------------------------------------------------------------------------------
-
-ROLES: dict[str, str] = {
-    name: role
-    for role, names in {
-        "user": "user human customer client",
-        "assistant": "assistant ai bot model chatgpt gpt claude agent",
-        "system": "system developer instructions root platform",
-        "tool": "tool function tool_result ipython function_call_output",
-        "thinking": "thinking reasoning analysis",
-    }.items()
-    for name in names.split()
-}
-
-
 def role_of(word: Any, line: int, notes: Notes) -> str:
     """The role that a file names; an unknown one is nobody's we can vouch for, so it is read as a tool, and said."""
     name = word.strip().casefold() if isinstance(word, str) else ""
@@ -89,12 +87,6 @@ def role_of(word: Any, line: int, notes: Notes) -> str:
     spelled = cleaned(word)[:40] if isinstance(word, str) else type(word).__name__
     notes.count(line, f"unknown role {spelled!r}, read as a tool's words, which are not trusted")
     return "tool"
-
-
-# -- text and time ----------------------------------------------------------------------------------------------------
-
-_UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def cleaned(text: str) -> str:

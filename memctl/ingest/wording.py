@@ -12,6 +12,13 @@ from ..language.dates import find_times
 from ..language.names import AT_NAME, WIKI_NAME, read_name, stem_key
 from .sentences import any_language, each, lines, pairs, rx, vocabulary
 
+_QUOTED = re.compile(
+    r"“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`|(?<!\w)'[^'\n]{2,}'(?!\w)"
+)
+_SHORT = {"'m": " is", "'ve": " has", "'ll": " will", "'d": " would", "": ""}
+_REGULAR = ("аю", "яю", "аюсь", "яюсь", "ею", "ирую", "изую", "уюсь")  # ends of regular verbs in the first person
+_MOST_NAMES = 3
+
 
 def narrated(text: str, language: str, owner: str | None = None, role: str = "user") -> str:
     """`text` with I, me and my as `owner` (a name), or as "the user", «пользователь», 用户; "we" stays.
@@ -28,11 +35,6 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
 
     told = _told_by(_QUOTED.sub(kept, text), language, owner, role)
     return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
-
-
-_QUOTED = re.compile(
-    r"“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|『[^』\n]*』|(?<!\w)\"[^\"\n]*\"(?!\w)|`[^`\n]*`|(?<!\w)'[^'\n]{2,}'(?!\w)"
-)
 
 
 def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
@@ -59,11 +61,6 @@ def _with_capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-# -- English ----------------------------------------------------------------------------------------------------------
-
-_SHORT = {"'m": " is", "'ve": " has", "'ll": " will", "'d": " would", "": ""}
-
-
 def _english_verbs(text: str, who: str) -> str:
     """`text` with "I" and its verb in the third person, and the verbs that follow with "and"."""
     told, count = rx("en", "first_person").subn(partial(_with_verb, who), text)
@@ -82,7 +79,6 @@ def _with_verb(who: str, match: re.Match[str]) -> str:
 
 
 def _third(verb: str) -> str:
-    """The third person of a verb in the present; a past form stays."""
     low = verb.casefold()
     irregular = dict(pairs("en", "third_person")).get(low)
     if irregular:
@@ -93,11 +89,6 @@ def _third(verb: str) -> str:
     if re.search(r"(?:[sxz]|ch|sh|[^aeiou]o)$", low):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", low) else verb + "s"
-
-
-# -- Russian ----------------------------------------------------------------------------------------------------------
-
-_REGULAR = ("аю", "яю", "аюсь", "яюсь", "ею", "ирую", "изую", "уюсь")  # ends of regular verbs in the first person
 
 
 def _told_in_russian(text: str, forms: list[str]) -> str:
@@ -134,9 +125,6 @@ def _irregular() -> dict[str, str]:
     return dict(pair.split(":") for pair in vocabulary("third_person_verbs"))
 
 
-# -- dates ------------------------------------------------------------------------------------------------------------
-
-
 def dated(text: str, language: str, day: date | None) -> tuple[str, Period | None]:
     """`text` with relative days as dates, and the period it speaks of if it is the only one.
 
@@ -162,11 +150,6 @@ def _as_date(said: str, period: Period, before: str, language: str) -> str:
     if period.first != period.last or period.first is None:
         return f"{said} ({period})"
     return str(period) if language != "en" or rx("en", "before_date").search(before) else f"on {period}"
-
-
-# -- names ------------------------------------------------------------------------------------------------------------
-
-_MOST_NAMES = 3
 
 
 def names_in(plain: str, language: str, known: Collection[str] = ()) -> tuple[str, ...]:
@@ -210,9 +193,6 @@ def _mentioned(plain: str, language: str, known: Collection[str]) -> list[str]:
     words = set(re.findall(r"[\w&.+-]*\w", plain))
     stems = {stem_key(word) for word in words if word[:1].isupper()} if language == "ru" else set()
     return [name for name in known if name.split()[0] in words or stem_key(name.split()[0]) in stems]
-
-
-# -- values -----------------------------------------------------------------------------------------------------------
 
 
 @cache

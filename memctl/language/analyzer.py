@@ -10,9 +10,7 @@ from itertools import pairwise
 
 from .words import default_languages, languages_of, lines, rival_of, words
 
-LONGEST = 64
-"""Characters kept of one token; both sides cut at the same place."""
-
+LONGEST = 64  # characters kept of one token; both sides cut at the same place
 _CACHE_CHUNKS = 100_000  # some 25 MB
 _SLICE = 256
 _CACHE_CHARS = 64  # a longer chunk (a Chinese paragraph, a blob) hardly comes twice
@@ -48,6 +46,7 @@ LATIN = str.maketrans("абвгдезийклмнопрстуфхцыэ", "abvgd
     {"ж": "zh", "ч": "ch", "ш": "sh", "щ": "sch", "ъ": "", "ь": "", "ю": "yu", "я": "ya"}
 )
 """Cyrillic letters, folded, in Latin ones."""
+_CACHE: dict[str, tuple[str, ...]] = {}
 
 
 def terms(text: str) -> list[str]:
@@ -117,9 +116,6 @@ def is_cyrillic(term: str) -> bool:
     return "\u0400" <= term[:1] <= "\u052f"
 
 
-_CACHE: dict[str, tuple[str, ...]] = {}
-
-
 def _remember(chunk: str) -> tuple[str, ...]:
     """The tokens of a chunk that the cache does not hold; short chunks are kept for next time."""
     found = _analyse(chunk)
@@ -135,7 +131,11 @@ def _analyse(chunk: str) -> tuple[str, ...]:
         return tuple(_spaced(chunk)) or _operator(chunk)
     found: list[str] = []
     for place, run in enumerate(_unspaced().split(fold(chunk))):
-        found += _grams(run) if place % 2 else [token for part in run.split() for token in _spaced(part)]
+        found += (
+            (list(run) + [run[i : i + 2] for i in range(len(run) - 1)])
+            if place % 2
+            else [token for part in run.split() for token in _spaced(part)]
+        )
     return tuple(found) or _undressed(chunk)
 
 
@@ -192,11 +192,6 @@ def _unspaced() -> re.Pattern[str]:
     )
 
 
-def _grams(run: str) -> list[str]:
-    """Every character and every pair of neighbours: two-character words are most of Chinese."""
-    return list(run) + [run[i : i + 2] for i in range(len(run) - 1)]
-
-
 def _spaced(part: str) -> Iterator[str]:
     """The tokens of folded text without spaces: each identifier whole, then its words."""
     for match in _WHOLE.finditer(part):
@@ -240,7 +235,9 @@ def _stem(word: str) -> str:
     if len(folded) < 3 or not folded.isalpha():
         return folded
     folded = _irregular().get(folded, folded)
-    return _FLEETING.sub("", _stemmer(_language(ord(folded[0])))(folded))
+    return _FLEETING.sub(
+        "", _stemmer(next(name for start, name in reversed(_STEMMERS) if ord(folded[0]) >= start))(folded)
+    )
 
 
 @cache
@@ -279,10 +276,6 @@ def _own_stems(chunk: str, language: str) -> dict[str, str]:
             if own != default:
                 found[default] = own
     return found
-
-
-def _language(code: int) -> str:
-    return next(name for start, name in reversed(_STEMMERS) if code >= start)
 
 
 @cache

@@ -15,11 +15,32 @@ from functools import cache
 from itertools import product
 
 from memctl.facts import Period
-from memctl.language.dates_lexer import DateToken, last_day, lexer, month_span, read_iso
+from memctl.language.dates_lexer import DateToken, last_of_month, lexer, month_span, read_iso
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words
+
+from ..errors import Usage
 
 _LONGEST_PHRASE = 100  # characters of a string that is one time expression
 _NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last
+_Slots = dict[str, int]
+_DAY = timedelta(days=1)
+_HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
+_WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
+_SLOT_OF = (
+    dict.fromkeys(("month_first", "a_month", "a_month_first", "numbered_month", "lone"), "month")
+    | dict.fromkeys(("byear", "fullyear", "gyear"), "year")
+    | dict.fromkeys(("a_weekday", "relday", "weekday_bare"), "weekday")
+    | dict.fromkeys(("part_of", "part_after", "part_of_year"), "part")
+    | dict.fromkeys(("cal", "once", "ago_unit"), "unit")
+    | dict.fromkeys(("q", "half"), "months_of")
+    | {"rel_after": "rel", "offset_shy": "offset", "nth": "day", "a_season": "season"}
+)
+_OPENERS = ("since", "until", "before", "after", "from", "between")
+_CALENDAR = frozenset(["calendar", "iso"])
+_CLOSERS = {f"{name}_end": name for name in ("since", "after", "before", "until")} | {"start_end": "since"}
+_SHUT_LEFT = frozenset("@/\\#$€£¥№_")
+_SHUT_RIGHT = frozenset("@/\\#_%$°")
+_CODE_RIGHT = frozenset("([=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,23 +52,17 @@ class Mention:
     period: Period
 
 
-_Slots = dict[str, int]
-_DAY = timedelta(days=1)
-_HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
-
-
 def _shift(day: date, count: int, unit: int) -> date:
     """`day` moved by `count` units; hours round away from it, a day past the end of a month becomes its last."""
     if unit in (_HOUR, _ONE_DAY, _WEEK, _WEEKEND):
         hours_in_days = (count + 23) // 24 if count > 0 else count // 24
         return day + timedelta(days={_HOUR: hours_in_days, _ONE_DAY: count}.get(unit, 7 * count))
     months = day.year * 12 + day.month - 1 + count * {_MONTH: 1, _QUARTER: 3, _YEAR: 12}[unit]
-    last = last_day(months // 12, months % 12 + 1)
+    last = last_of_month(months // 12, months % 12 + 1)
     return date(months // 12, months % 12 + 1, min(day.day, last.day))
 
 
 def _around(day: date, unit: int) -> Period:
-    """The calendar unit that holds `day`."""
     monday = day - day.weekday() * _DAY
     if unit == _WEEK:
         return Period(monday, monday + 6 * _DAY)
@@ -63,11 +78,7 @@ def _one(day: date) -> Period:
     return Period(day, day)
 
 
-# --- meanings: what the slots of one word order say ------------------------------------------------------------------
-
-
 def _months(slots: _Slots, year: int) -> Period:
-    """The month, quarter, half, season or whole year named, in `year`."""
     ordinal = slots.get("ord", slots.get("figure"))
     if ordinal is not None:
         if not 1 <= ordinal <= 4:
@@ -217,9 +228,6 @@ _MEANINGS: dict[str, Callable[[_Slots, date], Period]] = {
 }  # fmt: skip
 
 
-# --- word orders -----------------------------------------------------------------------------------------------------
-
-
 class _Node:
     """A trie over word classes; `meaning` is set where an order may end, `level` says where it counts."""
 
@@ -228,9 +236,6 @@ class _Node:
     def __init__(self) -> None:
         self.next: dict[str, _Node] = {}
         self.meaning, self.level = "", 9
-
-
-_WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
 
 
 def _choices(item: str) -> list[list[str]]:
@@ -253,25 +258,7 @@ def _orders() -> _Node:
     return root
 
 
-_SLOT_OF = (
-    dict.fromkeys(("month_first", "a_month", "a_month_first", "numbered_month", "lone"), "month")
-    | dict.fromkeys(("byear", "fullyear", "gyear"), "year")
-    | dict.fromkeys(("a_weekday", "relday", "weekday_bare"), "weekday")
-    | dict.fromkeys(("part_of", "part_after", "part_of_year"), "part")
-    | dict.fromkeys(("cal", "once", "ago_unit"), "unit")
-    | {
-        "rel_after": "rel",
-        "offset_shy": "offset",
-        "nth": "day",
-        "a_season": "season",
-        "q": "months_of",
-        "half": "months_of",
-    }
-)
-
-
 def _fill(path: list[str], tokens: list[DateToken]) -> _Slots:
-    """The values of the tokens under the names that the meanings use; a second day or year gets a 2."""
     slots: _Slots = {}
     for name, token in zip(path, tokens, strict=True):
         slot = _SLOT_OF.get(name, name)
@@ -297,11 +284,6 @@ class _Point:
             return 7
         return 365 if self.meaning == "calendar" and "year" not in self.slots else 0
 
-    @property
-    def is_range(self) -> bool:
-        """True for a range told in one order: 27-28 Nov, 2019-2021."""
-        return "day2" in self.slots or "year2" in self.slots
-
     def on(self, today: date) -> Period | None:
         """The days meant when it is `today`; None when such days do not exist."""
         if self.meaning == "iso":
@@ -313,7 +295,6 @@ class _Point:
 
 
 def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
-    """The longest order that starts at token `at` and counts at `level`."""
     if at < len(tokens) and "iso" in tokens[at].readings:
         return _Point(at + 1, 0, "iso", {}, "iso", tokens[at].period)
     best: tuple[int, _Node, list[str]] | None = None
@@ -331,22 +312,11 @@ def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
     return _Point(end, node.level, node.meaning, _fill(path, tokens[at:end]), path[-1], None)
 
 
-# --- phrases: since, until, from ... to ------------------------------------------------------------------------------
-
-_OPENERS = ("since", "until", "before", "after", "from", "between")
-_CALENDAR = frozenset(["calendar", "iso"])
 _BOUNDS: dict[str, Callable[[date, date], tuple[date | None, date | None]]] = {
     "since": lambda first, last: (first, None),
     "until": lambda first, last: (None, last),
     "before": lambda first, last: (None, first - _DAY),
     "after": lambda first, last: (last + _DAY, None),
-}
-_CLOSERS = {
-    "since_end": "since",
-    "start_end": "since",
-    "after_end": "after",
-    "before_end": "before",
-    "until_end": "until",
 }
 
 
@@ -407,7 +377,7 @@ def _opened(tokens: list[DateToken], at: int, opener: str, today: date, level: i
         return ranged if opener in ("from", "since", "between") else None
     if level == 0 and first.end == at + 2 and _is(tokens, at, "by") and _is(tokens, at + 1, "name"):
         return None  # "reviewed by June" names a person
-    if first.is_range and opener in ("from", "since"):
+    if opener in ("from", "since") and not first.slots.keys().isdisjoint(("day2", "year2")):  # 27-28 Nov, 2019-2021
         return _DatePhrase(first.end, first.on(today), first.cycle, first.bare_year)
     closer = _closer(tokens, first.end, opener)
     if closer:
@@ -442,7 +412,6 @@ def _ranged(
 
 
 def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DatePhrase | None:
-    """The longest expression that starts at token `at`."""
     found: list[_DatePhrase | None] = []
     point = _point(tokens, at, max(level, 1))
     if point:
@@ -454,13 +423,6 @@ def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DateP
         found.append(_DatePhrase(point.end + 1, _bounded(closer, point.on(today)), point.cycle))
     found += [_opened(tokens, at, name, today, level) for name in _OPENERS if name in tokens[at].readings]
     return max(filter(None, found), key=lambda phrase: phrase.end, default=None)
-
-
-# --- free text -------------------------------------------------------------------------------------------------------
-
-_SHUT_LEFT = frozenset("@/\\#$€£¥№_")
-_SHUT_RIGHT = frozenset("@/\\#_%$°")
-_CODE_RIGHT = frozenset("([=")
 
 
 def _counts_things(text: str, end: int) -> bool:
@@ -505,7 +467,6 @@ def _first_words() -> frozenset[str]:
 
 
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
-    """The mentions of a text, each with its cycle."""
     cutter = lexer(languages_of(text))
     tokens = cutter.tokens(text, today) if cutter.may_hold_time(text) else []
     first_words = _first_words() if tokens else frozenset()
@@ -527,9 +488,6 @@ def find_times(text: str, today: date) -> list[Mention]:
     Precision first: a bare year, month, weekday or duration ("2025", "May", "Friday", "30d") by itself is not a mention.
     """
     return [mention for mention, _ in _scan(text, today)]
-
-
-# --- whole strings ---------------------------------------------------------------------------------------------------
 
 
 def _whole(text: str, today: date) -> Period | None:
@@ -597,3 +555,35 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
             return None
         periods = {mention.period for mention, _ in hits}
     return periods.pop() if len(periods) == 1 else None
+
+
+def day_of(name: str, written: str | None, today: date) -> date | None:
+    """The one day that `written` names ("2025-11-27", "yesterday"); None for None, Usage for anything else."""
+    if written is None:
+        return None
+    period = parse_when(written, today)
+    if period is None or period.first is None or period.first != period.last:
+        raise Usage(f"{name} {written!r} is not a day", "write 2025-11-27 or yesterday")
+    return period.first
+
+
+def first_day(
+    name: str, written: str | None, today: date, cure: str = "write 7d, 2025-11-27 or 2025-11"
+) -> date | None:
+    """The day on which the time that `written` names begins ("7d", "2025-11"); None for None, Usage for anything else."""
+    if written is None:
+        return None
+    period = parse_when(written, today)
+    if period is None or period.first is None:
+        raise Usage(f"{name} {written!r} is not understood", cure)
+    return period.first
+
+
+def last_day(name: str, written: str | None, today: date) -> date | None:
+    """The day on which the time that `written` names ends, today for a span such as "30d"; None for None."""
+    if written is None:
+        return None
+    period = parse_when(written, today)
+    if period is None:
+        raise Usage(f"{name} {written!r} is not understood", "write 2025-11-27, 2025-11 or 30d")
+    return period.last or period.first

@@ -21,6 +21,13 @@ _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no s
 _ABSENT = -1  # a part that an ISO date leaves out (0 is a wrong month)
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
+_WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
+_CORE = frozenset([
+    "month_first", "month", "weekday", "weekday_bare", "season", "half", "unit", "ago_unit", "once", "months", "cal",
+    "year_mark", "year_mark_bare", "year_abbr", "month_mark", "day_mark", "yearword", "quarterword", "offset", "dayword",
+    "yesterday", "tomorrow", "offset_year", "daypart", "part_of_year", "now",
+])  # fmt: skip
+_SUFFIXES = frozenset(["year_mark", "year_mark_bare", "year_abbr", "cal", "month_mark", "day_mark"])
 
 
 class DateToken:
@@ -40,7 +47,7 @@ class DateToken:
 BREAK = DateToken(-1, -1, {})
 
 
-def last_day(year: int, month: int) -> date:
+def last_of_month(year: int, month: int) -> date:
     """The last day of `month` (1-12)."""
     return date(year, 12, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
 
@@ -48,7 +55,7 @@ def last_day(year: int, month: int) -> date:
 def month_span(year: int, month: int, count: int = 1) -> Period:
     """The `count` whole months from `month` (1-12) of `year`; ValueError outside the calendar."""
     years, index = divmod(month - 2 + count, 12)
-    return Period(date(year, month, 1), last_day(year + years, index + 1))
+    return Period(date(year, month, 1), last_of_month(year + years, index + 1))
 
 
 # --- vocabulary ---------------------------------------------------------------------------------------------------
@@ -64,12 +71,10 @@ def _spellings(entry: str) -> Iterator[str]:
 
 
 def _listed(section: str, chosen: tuple[str, ...] | None = None) -> tuple[str, ...]:
-    """The words of a section of the chosen languages, or of all."""
     return tuple(word for name in chosen or languages() for word in words(name, "dates").get(section, ()))
 
 
 def _valued(section: str) -> dict[str, int]:
-    """The entries `word=number` of a section of all languages."""
     return {word: int(value) for word, _, value in (entry.partition("=") for entry in _listed(section))}
 
 
@@ -83,7 +88,6 @@ def _han_numerals() -> tuple[dict[str, int], dict[str, int]]:
 
 
 def _number(text: str, whole: bool = False) -> Readings:
-    """What decimal digits may mean; nothing when they are too long to count."""
     if len(text) > 9:
         return {}
     value, readings = int(text), {}
@@ -113,14 +117,9 @@ def _han_number(run: str) -> Readings:
     return _number(str(total + digit))
 
 
-@cache
-def _iso() -> re.Pattern[str]:
-    return re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.,+Z-]+)?)?|-?W(\d\d)(?:-([1-7]))?)?")
-
-
 def read_iso(text: str) -> Period | None:
     """The year, month, day or week that `text` spells in ISO 8601 (a time of day is ignored), or None."""
-    match = _iso().fullmatch(text)
+    match = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.,+Z-]+)?)?|-?W(\d\d)(?:-([1-7]))?)?", text)
     if not match:
         return None
     try:
@@ -225,16 +224,11 @@ def _chunks() -> re.Pattern[str]:
     return re.compile(r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])")
 
 
-@cache
-def _han() -> re.Pattern[str]:
-    return re.compile(f"[{HAN}]+")
-
-
 def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
     """The text cut at the borders of Chinese: start, end, whether it is Chinese."""
     end = 0
     if text and max(text) >= HAN[0]:  # spares everyone else the 0.8 ms of compiling
-        for match in _han().finditer(text):
+        for match in re.finditer(f"[{HAN}]+", text):
             yield end, match.start(), False
             yield *match.span(), True
             end = match.end()
@@ -255,39 +249,6 @@ def _expand(name: str, word: str, shy: frozenset[str], shy_alone: frozenset[str]
         bold = [] if word in shy else ["relday"] if word in shy_alone else ["weekday", "relday"]
         return [*bold, "a_weekday"]
     return ["season", "a_season"] if name == "season" else [name]
-
-
-_WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
-_CORE = frozenset(
-    [
-        "month_first",
-        "month",
-        "weekday",
-        "weekday_bare",
-        "season",
-        "half",
-        "unit",
-        "ago_unit",
-        "once",
-        "months",
-        "cal",
-        "year_mark",
-        "year_mark_bare",
-        "year_abbr",
-        "month_mark",
-        "day_mark",
-        "yearword",
-        "quarterword",
-        "offset",
-        "dayword",
-        "yesterday",
-        "tomorrow",
-        "offset_year",
-        "daypart",
-        "part_of_year",
-        "now",
-    ]
-)
 
 
 class Lexer:
@@ -422,9 +383,6 @@ def _joined(gap: str, before: DateToken, text: str) -> bool:
     if gap.startswith(".") and text[before.end - 1].isalpha() and not _ABBREVIATED.isdisjoint(before.readings):
         gap = gap[1:]
     return not gap or (len(gap) <= _LONGEST_GAP and gap.isspace() and gap.count("\n") < 2)
-
-
-_SUFFIXES = frozenset(["year_mark", "year_mark_bare", "year_abbr", "cal", "month_mark", "day_mark"])
 
 
 def _merge(tokens: list[DateToken], new: DateToken, today: date) -> Readings | None:

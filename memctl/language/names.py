@@ -16,6 +16,9 @@ AT_NAME = r"@(?:\w[\w\-/&+]*(?:\.[\w\-/&+]+)*)"
 WIKI_NAME = r"\[\[[^\[\]\n]+\]\]"
 _CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _MENTION = re.compile(rf"(?<![\w@./])(?P<at>{AT_NAME})|(?P<wiki>{WIKI_NAME})")
+# Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
+_SURNAME = re.compile("[а-я]{2,}[ое]в")
+_NAME_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*(?:\+\+|#)?")
 
 
 @lru_cache(maxsize=50_000)
@@ -40,10 +43,6 @@ def stem_word(word: str) -> str:
         return key
     found = () if any(map(is_han, key)) else terms(key)
     return found[0] if found else key
-
-
-# Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
-_SURNAME = re.compile("[а-я]{2,}[ое]в")
 
 
 def stem_key(name: str) -> str:
@@ -88,11 +87,6 @@ def slug(name: str) -> str:
     return "-".join(words)[:80] or "unnamed"
 
 
-# -- names that a text holds without marking them, whole words, longest first, inflected or not ---------------------------
-
-_NAME_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*(?:\+\+|#)?")
-
-
 class Listed(NamedTuple):
     """A name as its entity's page lists it: its stems (`stem_key`), its spelling, the entity's own name."""
 
@@ -116,7 +110,7 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
         return ()
     places: dict[tuple[int, int], set[str]] = {}
     for start, end, listed in (*_in_words(text, known), *_in_han(text, known)):
-        if _fits(text[start:end], listed.name):
+        if not listed.name[:1].isupper() or not text[start:end][:1].islower():
             places.setdefault((start, end), set()).add(listed.entity)
     named: list[tuple[int, str]] = []
     taken: list[tuple[int, int]] = []  # in order, none over another: only the neighbours can be in the way
@@ -131,7 +125,6 @@ def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, .
 
 
 def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
-    """Names in scripts with spaces, compared stem by stem."""
     words = [(match.start(), match.end(), stem_word(match[0])) for match in _NAME_WORD.finditer(text)]
     for at, (start, _, stem) in enumerate(words):
         for listed in known.get(stem, ()):
@@ -141,15 +134,10 @@ def _in_words(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tupl
 
 
 def _in_han(text: str, known: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[int, int, Listed]]:
-    """Names in Han characters, wherever they stand: there are no spaces to tell words by."""
     for at, char in enumerate(text) if not text.isascii() else ():
         for listed in known[char] if char in known and is_han(char) else ():
             if text.startswith(listed.name, at):
                 yield at, at + len(listed.name), listed
-
-
-def _fits(written: str, name: str) -> bool:
-    return not name[:1].isupper() or not written[:1].islower()
 
 
 def by_head(listed: Iterable[tuple[str, Listed]]) -> dict[str, list[Listed]]:

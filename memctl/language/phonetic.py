@@ -20,16 +20,13 @@ _CYRILLIC = str.maketrans(
     dict(zip("абвгдезийклмнопрстуфхыэіїєґў", "abvgdeziiklmnoprstufhieiiegu", strict=True))
     | {"ж": "zh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "sh", "ъ": "", "ь": "", "ю": "iu", "я": "ia", "ё": "e"}
 )
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 @cache
 def _table(topic: str, section: str) -> dict[str, str]:
-    """The entries `spelling=sound` of a section, in order."""
     entries = (entry for name in languages() for entry in words(name, topic).get(section, ()))
     return {left: right for left, _, right in (entry.partition("=") for entry in entries)}
-
-
-# -- phonetic keys ----------------------------------------------------------------------------------------------------
 
 
 def latin(term: str) -> str:
@@ -76,9 +73,6 @@ def other_script_prefixes(term: str) -> list[str]:
     return [start for start in made if len(start) >= 2][:_MOST]
 
 
-# -- transliteration --------------------------------------------------------------------------------------------------
-
-
 @cache
 def _rules() -> tuple[tuple[str, re.Pattern[str], str], ...]:
     """Letters of which one must be there, a pattern, its replacement."""
@@ -90,9 +84,6 @@ def _rules() -> tuple[tuple[str, re.Pattern[str], str], ...]:
         ("yj", r"[yj]", "i"),
     )
     return tuple((letters, re.compile(pattern), by) for letters, pattern, by in found)
-
-
-_DOUBLED = re.compile(r"(.)\1+")
 
 
 @lru_cache(maxsize=50_000)
@@ -113,9 +104,6 @@ def transliterate(word: str) -> str:
 @cache
 def _simplified() -> dict[int, str]:
     return {ord(old): new for old, new in simplified().items()}
-
-
-# -- pinyin -----------------------------------------------------------------------------------------------------------
 
 
 @cache
@@ -148,9 +136,6 @@ def pinyin_keys(name: str) -> Iterator[str]:
     if len(words) in (2, 3) and all(word.isascii() and word.isalpha() and len(word) < 12 for word in words):
         yield f"@{words[0]} {''.join(words[1:])}"
         yield f"@{words[-1]} {''.join(words[:-1])}"
-
-
-# -- common names ------------------------------------------------------------------------------------------------------
 
 
 @cache

@@ -18,12 +18,16 @@ from ..facts import Fact, Kind
 from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
 from .words import beside, languages, lines, pattern, words
 
-DATED = frozenset(("birthday", "deadline"))
-"""Keys whose value is a date: it says nothing of when the line is true."""
-
+DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
 _LONGEST = 300  # characters of a line; a longer one says more than one thing
 _HEAD = 90  # characters in which the relation must be said
 _WORD = re.compile(r"[^\W_]+")
+_OBJECT = r"(?P<value>.+)"
+_UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
+_QUOTED = frozenset("\"'“”«»「」„:：;(")
+_SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
+_EXACT = frozenset(("version", "email", "phone", "title", "state", "job", "job_ru"))
+_ANY_CASE = frozenset(("date", "version", "title", "job", "job_ru", "state"))
 
 
 class Relation(NamedTuple):
@@ -76,9 +80,6 @@ def relation(text: str, names: Sequence[str] = ()) -> Relation | None:
     return None
 
 
-# -- which rules may fit ----------------------------------------------------------------------------------------------
-
-
 def _candidates(text: str) -> Iterator[_Rule]:
     head = text[:_HEAD]
     known = _triggers()
@@ -92,8 +93,6 @@ def _candidates(text: str) -> Iterator[_Rule]:
 
 
 class _Written(NamedTuple):
-    """A rule as a language writes it."""
-
     language: str
     own: bool
     key: str
@@ -153,10 +152,6 @@ def _han_letters() -> re.Pattern[str]:
     return _compiled("[" + "".join(sorted({trigger[0] for trigger, _ in _han_rules()})) + "]")
 
 
-_OBJECT = r"(?P<value>.+)"
-_UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
-
-
 @cache
 def _rule(key: str, frame: str, value: str, phrase: str, language: str) -> _Rule:
     if frame == "whole":
@@ -169,9 +164,6 @@ def _rule(key: str, frame: str, value: str, phrase: str, language: str) -> _Rule
     return _Rule(key, frame == "noun", value, said, beside(language))
 
 
-# -- whether one does -------------------------------------------------------------------------------------------------
-
-
 def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     plain = text.replace("ё", "е").replace("Ё", "Е")  # the same length, so places hold
     match = _compiled(rule.pattern).search(plain)
@@ -180,12 +172,11 @@ def _stated(rule: _Rule, text: str, names: Sequence[str]) -> Relation | None:
     said = _value(rule, match["value"])
     if said is None or _is_doubtful(plain[match.start() :], rule.beside):
         return None
-    key = "country" if rule.key == "city" and _is_country(said) else rule.key
+    key = "country" if rule.key == "city" and (said in _places("countries")) else rule.key
     return Relation(key, said)
 
 
 def _listed(section: str, chosen: tuple[str, ...]) -> frozenset[str]:
-    """The words of a section of the chosen languages."""
     return frozenset(word for name in chosen for word in words(name, "relations").get(section, ()))
 
 
@@ -225,9 +216,6 @@ def _is_owner(bare: str, names: Sequence[str], sections: Iterable[str], rule: _R
     return not names and bool(_compiled(said, re.IGNORECASE).fullmatch(bare))
 
 
-_QUOTED = frozenset("\"'“”«»「」„:：;(")
-
-
 def _is_name(bare: str, names: Sequence[str]) -> bool:
     """True for the first name of the line, in full or by its first or last words («Ирина» for «Ирина Волкова»)."""
     marked = _compiled(rf"(?P<name>{AT_NAME}|{WIKI_NAME})").fullmatch(bare)
@@ -249,9 +237,6 @@ def _is_inflected(name: str, names: Sequence[str]) -> bool:
     )
 
 
-_SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
-
-
 def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
     """A condition, a hedge, a question, a passing state, or a second statement in the same line."""
     folded = said.casefold()
@@ -263,12 +248,8 @@ def _is_doubtful(said: str, chosen: tuple[str, ...]) -> bool:
     )
 
 
-# -- values -----------------------------------------------------------------------------------------------------------
-
-
 @cache
 def _ends(chosen: tuple[str, ...]) -> re.Pattern[str]:
-    """Where a value ends."""
     ending = "|".join(sorted(_listed("after the value", chosen)))
     return re.compile(rf"[,;，。；、（(!！]|\.(?:\s|$)|\s[—–-]\s|\s(?:{ending})\s")
 
@@ -297,13 +278,13 @@ def _value(rule: _Rule, rest: str) -> str | None:
         before_end = _ends(chosen).split(match[0])[0]
     told = match[0] if match and kind in _EXACT else before_end
     folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", told).strip(" .:"))
-    if not folded or (kind == "place" and any(map(is_han, folded)) and not _is_han_place(folded, chosen)):
+    if not folded or (
+        kind == "place"
+        and any(map(is_han, folded))
+        and not (2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded))
+    ):
         return None
     return folded[:80]
-
-
-_EXACT = frozenset(("version", "email", "phone", "title", "state", "job", "job_ru"))
-_ANY_CASE = frozenset(("date", "version", "title", "job", "job_ru", "state"))
 
 
 @cache
@@ -334,10 +315,6 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
     return plain.get(kind) or "|".join(said)
 
 
-def _is_han_place(value: str, chosen: tuple[str, ...]) -> bool:
-    return 2 <= len(value) <= 10 and not re.search(pattern(chosen, "relations", "no place"), value)
-
-
 def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
     """A town, a country or a program, as far as they are listed; in Chinese, a place that ends as places do."""
     if any(map(is_han, said)):
@@ -351,7 +328,3 @@ def _places(*sections: str) -> frozenset[str]:
     """Listed names of places of all languages, as they are written and as `stem_key` folds them."""
     listed = {word for section in sections for word in _listed(section, languages())}
     return frozenset(listed | set(map(stem_key, listed)))
-
-
-def _is_country(value: str) -> bool:
-    return value in _places("countries")

@@ -14,6 +14,20 @@ from functools import cache
 
 from .words import EVERYWHERE, languages, lines, pattern, words
 
+_END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
+_PLACEHOLDER = (
+    r"example|sample|dummy|placeholder|redacted|change.?me|(?:access|api|secret).(?:token|key)|replace|insert|goes.?here|your|xxxx|foobar|hidden"
+    r"|\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
+)
+_Check = Callable[[re.Match[str]], bool]
+_HEADER_VALUE = r"(?P<secret>[a-z0-9._~+/=-]{16,4000})(?![a-z0-9…•*])"
+_CARD = r"[^\n0-9]{0,20}(?P<secret>[2-6][0-9]{14,15})(?![\w-])"
+_PHRASE = r"(?P<secret>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}|[一-鿿](?:[ \t][一-鿿]){11,23})(?![\w \t])"
+_VALUE = (
+    r"""(?:["'`«“](?P<quoted>[^"'`»”\s]{1,200})["'`»”]"""
+    r"""|(?P<bare>[^\s"'`<>&;,:=|，。；、！？）」』一-鿿]{1,200}={0,2}))"""
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Secret:
@@ -51,11 +65,6 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-# --- Tokens that an issuer marks with a prefix -----------------------------------------------------------------------
-
-_END = r"(?![A-Za-z0-9…•*]|\.\.\.)"  # after `…` or stars the rest was left out on purpose
-
-
 @cache
 def _issued() -> tuple[tuple[str, list[str], str], ...]:
     """Name, prefixes and shape of the tokens that an issuer marks."""
@@ -85,16 +94,7 @@ def _starts_clean(text: str, start: int) -> bool:
     )
 
 
-# --- What made-up values look like ----------------------------------------------------------------------------------
-
-_PLACEHOLDER = (
-    r"example|sample|dummy|placeholder|redacted|change.?me|(?:access|api|secret).(?:token|key)|replace|insert|goes.?here|your|xxxx|foobar|hidden"
-    r"|\*\*\*|\.\.\.|…|•••|12345678|abcdefg|[<>]|\$\{|\$\(|\{\{|%\(|%s|0000000|^\{|\ufffd"
-)
-
-
 def _is_placeholder(word: str) -> bool:
-    """True for what documentation writes in place of a secret."""
     return bool(_compiled(_PLACEHOLDER).search(_lower(word)))
 
 
@@ -107,11 +107,6 @@ def _is_wordy(token: str) -> bool:
     """True when words make up half of it, as in `getUserToken-v2`; one in a thousand random tokens comes near that."""
     word = r"[A-Z]?(?=[a-z]*[aeiouy])[a-z]{3,12}(?![a-z])|(?<![A-Za-z0-9])[A-Z]{3,12}(?![A-Za-z0-9])|[a-z]{18,}"
     return sum(map(len, _compiled(word).findall(token))) >= 0.5 * len(token)
-
-
-# --- Shapes without a prefix ----------------------------------------------------------------------------------------
-
-_Check = Callable[[re.Match[str]], bool]
 
 
 def _is_key_block(match: re.Match[str]) -> bool:
@@ -151,7 +146,6 @@ def _is_basic(match: re.Match[str]) -> bool:
 
 
 def _decoded(text: str) -> str:
-    """The text that base64 `text` stands for, or nothing."""
     try:
         return b64decode(text + "=" * (-len(text) % 4), validate=True).decode("utf-8", "replace")
     except ValueError:
@@ -159,7 +153,6 @@ def _decoded(text: str) -> str:
 
 
 def _is_generated(match: re.Match[str]) -> bool:
-    """True when the value looks generated."""
     return _is_random_enough(match["secret"])
 
 
@@ -176,9 +169,6 @@ def _is_seed(match: re.Match[str]) -> bool:
     return len(said) in (12, 15, 18, 21, 24) and not {"the", "and", "for", "are", "not", "was", "has"} & set(said)
 
 
-_HEADER_VALUE = r"(?P<secret>[a-z0-9._~+/=-]{16,4000})(?![a-z0-9…•*])"
-_CARD = r"[^\n0-9]{0,20}(?P<secret>[2-6][0-9]{14,15})(?![\w-])"
-_PHRASE = r"(?P<secret>[a-z]{3,8}(?:[ \t][a-z]{3,8}){11,23}|[一-鿿](?:[ \t][一-鿿]){11,23})(?![\w \t])"
 # name · literal that is on the line (lower case) · pattern with the group `secret` · further proof
 # `x(?<!yx)` is `(?<!y)x` in the order that lets the engine skip ahead to x (5 times faster).
 _LINES: tuple[tuple[str, str, str, _Check], ...] = (
@@ -238,7 +228,6 @@ def _shapes(text: str, low: str) -> Iterator[Secret]:
 
 
 def _lines_with(low: str, literal: str) -> list[tuple[int, int]]:
-    """The spans of the lines that hold `literal`."""
     spans = []
     at = low.find(literal)
     while at >= 0:
@@ -246,9 +235,6 @@ def _lines_with(low: str, literal: str) -> list[tuple[int, int]]:
         spans.append((start, end if end >= 0 else len(low)))
         at = low.find(literal, spans[-1][1])
     return spans
-
-
-# --- Assignments: a key word, a separator, and a value that a person or a generator made up -------------------------
 
 
 @cache
@@ -269,12 +255,6 @@ def _key() -> re.Pattern[str]:
         rf"(?:(?P<pass>{password})|(?P<token>{token}))(?:_(?:base|prod|dev|[0-9]))?(?![a-z0-9а-яё_-])"
         rf"[\"'`*\])]{{0,3}}(?:{nothing}|{gap}{separator}(?:[*]{{2}}[ \t]?)?)"
     )
-
-
-_VALUE = (
-    r"""(?:["'`«“](?P<quoted>[^"'`»”\s]{1,200})["'`»”]"""
-    r"""|(?P<bare>[^\s"'`<>&;,:=|，。；、！？）」』一-鿿]{1,200}={0,2}))"""
-)
 
 
 def _assignments(text: str, low: str) -> Iterator[Secret]:

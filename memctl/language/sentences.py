@@ -21,18 +21,10 @@ def split_sentences(text: str) -> Iterator[str]:
     return filter(None, (text[first:last].strip() for first, last in pairwise(ends)))
 
 
-# -- lines of machines ------------------------------------------------------------------------------------------------
-
-
 def opens_fence(line: str) -> str:
     """The backticks or tildes that open or close a block of code on this line; empty for any other line."""
-    match = _fence().match(line)
+    match = re.match(r"\s{0,3}(```+|~~~+)", line)
     return match[1] if match else ""
-
-
-@cache
-def _fence() -> re.Pattern[str]:
-    return re.compile(r"\s{0,3}(```+|~~~+)")
 
 
 @cache
@@ -57,9 +49,6 @@ def is_machine_line(line: str) -> bool:
     begins, inside = _machine()
     line = line[:_READ]
     return bool(begins.match(line) or inside.search(line))
-
-
-# -- how a sentence is meant ------------------------------------------------------------------------------------------
 
 
 @cache

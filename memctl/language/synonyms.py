@@ -82,7 +82,6 @@ def _likely(folded: str, known: set[str], table: str) -> list[str]:
 
 @cache
 def _spellings(line: str) -> tuple[_Spelling, ...]:
-    """The spellings of one group."""
     found: list[_Spelling] = []
     for part in line.split(","):
         mark = part.strip()[:2]

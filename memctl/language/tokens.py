@@ -42,21 +42,21 @@ class _Classes(dict[int, str]):
     """Code point -> the letter of its class, filled as characters are met."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = letter = _class_of(code)
+        self[code] = letter = self._class_of(code)
         return letter
+
+    @staticmethod
+    def _class_of(code: int) -> str:
+        char = chr(code)
+        if code < 0x80:
+            if char.isalpha():
+                return "a" if char.islower() else "A"
+            named = {" ": " ", "\n": "n", "\r": "n", "\t": "t"}
+            return "0" if char.isdigit() else named.get(char, "c" if code < 32 or code == 127 else ".")
+        return next((letter for letter, _, spans in _CLASSES if any(a <= code <= b for a, b in spans)), "o")
 
 
 _classes = _Classes()
-
-
-def _class_of(code: int) -> str:
-    char = chr(code)
-    if code < 0x80:
-        if char.isalpha():
-            return "a" if char.islower() else "A"
-        named = {" ": " ", "\n": "n", "\r": "n", "\t": "t"}
-        return "0" if char.isdigit() else named.get(char, "c" if code < 32 or code == 127 else ".")
-    return next((letter for letter, _, spans in _CLASSES if any(a <= code <= b for a, b in spans)), "o")
 
 
 @cache

@@ -11,12 +11,6 @@ every recall needs:
 Lines before the first header are section "". What a line means is up to the topic: `words` splits it at blanks, `lines`
 gives it whole (a pattern, a phrase, `key = value`). A `.toml` file (`toml`) is for topics that are read less often.
 
-    languages()                          -> ("en", "ru", "zh")
-    words("en", "stopwords")["function"] -> ("a", "about", ...)
-    lines("en", "modality")["plan"]      -> ("is planned", ...)
-    pattern(("en", "ru"), "modality", "plan")  -> "is planned|...|собирается|..."
-    toml("en", "extract")                 -> {...}
-
 A language without a topic has no sections for it ({}), so code asks every language and never names one:
 
     merged = [word for language in languages() for word in words(language, "stopwords").get("function", ())]
@@ -30,10 +24,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-EVERYWHERE = ""
-"""In place of a language: files in data/ itself, which belong to none."""
-
+EVERYWHERE = ""  # in place of a language: files in data/ itself, which belong to none
 _DATA = Path(__file__).parent / "data"
+_WORD = re.compile(r"[^\W\d_]+")
+_READ = 2_000  # characters of a text that are looked at
+_ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
 
 
 @cache
@@ -82,11 +77,6 @@ def _read(language: str, name: str) -> str:
         return ""
 
 
-_WORD = re.compile(r"[^\W\d_]+")
-_READ = 2_000  # characters of a text that are looked at
-_ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
-
-
 class _Rival(NamedTuple):
     """A language that shares the script of a default one: the words and signs that only one of the two has."""
 
@@ -98,7 +88,6 @@ class _Rival(NamedTuple):
 
 @cache
 def _scripts() -> dict[str, str]:
-    """Language -> its script; a language that does not say has a script of its own."""
     return {name: " ".join(lines(name, "language").get("script", (name,))) for name in languages()}
 
 

@@ -189,7 +189,7 @@ def start_vector_search(
 def _open_source(memory: OpenMemory, warnings: list[str]) -> VectorSource | None:
     """The vectors that a resident memory holds, once it does; else the file, opened for this question."""
     if memory.resident:
-        from ..vectors.pool import VectorPool
+        from ..vectors.file import VectorPool
 
         pool = memory.resident.keep(VectorPool)
         if held := pool.take(memory.workspace):

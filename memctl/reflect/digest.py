@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from functools import cache
 from typing import NamedTuple
 
 from ..beliefs.confidence import Belief
@@ -30,7 +29,6 @@ _FEWEST, _MOST = 5, 10  # sentences
 _SHARE = 4  # facts for each sentence
 _OF_ONE_KIND = 4
 _STEP = 0.1  # of confidence: a smaller move is no news
-_FIRM = 0.8  # confidence from which an opinion is
 
 
 class DigestSentence(NamedTuple):
@@ -140,7 +138,7 @@ class _WeekLines:
     def matching(self, rows: Sequence[Row], what: str) -> Iterator[DigestSentence]:
         """What the words say was decided."""
         for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
-            if _pattern(what).search(hit.content) and self._stands(row):
+            if re.search(f"(?i){pattern(languages(), 'pages', what)}", hit.content) and self._stands(row):
                 yield _sentence(what, hit, hit.content)
 
     def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
@@ -169,12 +167,6 @@ class _WeekLines:
         return standing.replaced_by is None and not standing.retracted
 
 
-def _matters(row: Row) -> bool:
-    """True for what was done, for what its author called important, and for an opinion that is firmly held."""
-    firm = row.kind == "opinion" and (row.confidence or 0) >= _FIRM
-    return firm or row.kind == "experience" or (row.importance or 0) >= IMPORTANT
-
-
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
@@ -199,8 +191,3 @@ def _sentence(lead: str, hit: Hit, text: str) -> DigestSentence:
     who = hit.entities[0] if hit.entities else ""
     names = not who or entity_key(who) in entity_key(text)
     return DigestSentence(lead, one_line(text if names else f"{who}: {text}"), hit.source, hit.ref)
-
-
-@cache
-def _pattern(section: str) -> re.Pattern[str]:
-    return re.compile(f"(?i){pattern(languages(), 'pages', section)}")

@@ -16,6 +16,7 @@ from ..markdown.escape import heading, link, literal, many, quoted, relative
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
 _NEWEST = 3  # citations shown of what was done again and again
+_TRENDS = {"rising": " ↗", "falling": " ↘"}
 
 
 class PageLine(NamedTuple):
@@ -101,9 +102,6 @@ class LinkContext(NamedTuple):
         return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()}, wiki)
 
 
-# -- bodies -----------------------------------------------------------------------------------------------------------
-
-
 def entity_body(about: About, page: str, wiki: bool = False) -> str:
     """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts."""
     place = LinkContext.of(page, about.name, about.pages, wiki)
@@ -146,9 +144,6 @@ def failures_body(failures: Sequence[Failure]) -> str:
 def task_heading(task: Task) -> str:
     """The heading of a task, without its hashes: its name, else the entity it is about."""
     return heading(task.name or (f"{task.entity} (no task named)" if task.entity else "Without a task"))
-
-
-# -- one line ---------------------------------------------------------------------------------------------------------
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -210,12 +205,6 @@ def _belief(held: BeliefLine, place: LinkContext) -> str:
     return "\n".join([head, *(f"  - before: ~~{quoted(old, struck=True)}~~" for old in held.before)])
 
 
-_TRENDS = {"rising": " ↗", "falling": " ↘"}
-
-
-# -- lessons ----------------------------------------------------------------------------------------------------------
-
-
 def _lesson(task: Task, place: LinkContext) -> str:
     ok = sum(strategy.ok for strategy in task.strategies)
     failed = sum(strategy.failed for strategy in task.strategies)
@@ -234,7 +223,6 @@ def _strategy(strategy: Strategy, place: LinkContext) -> str:
 
 
 def _reason(one: TaskOutcome, place: LinkContext) -> str:
-    """Why it failed, as a link to the line that says so."""
     lines = str(one.citation).removeprefix(f"{one.citation.path}#")
     return link(literal(one.why or ""), f"{relative(one.citation.path, place.page)}#{lines}", one.ref)
 
@@ -243,9 +231,6 @@ def reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     """The newest failure with each reason, in the order of the outcomes."""
     newest = {" ".join(one.why.casefold().split()): one for one in outcomes if one.why and not one.ok}
     return [one for one in outcomes if one in newest.values()]
-
-
-# -- time -------------------------------------------------------------------------------------------------------------
 
 
 def _when(line: PageLine) -> str:
@@ -270,9 +255,6 @@ def _start(first: date, line: PageLine) -> str:
     return f"{first.year:04d}" if (first.month, first.day) == (1, 1) and str(first) != line.day else str(first)
 
 
-# -- entities and citations -------------------------------------------------------------------------------------------
-
-
 def _others(line: PageLine, place: LinkContext) -> list[str]:
     own = entity_key(place.name) if place.name else None
     return [name for name in dict.fromkeys(line.entities) if entity_key(name) != own]
@@ -285,7 +267,6 @@ def _names(text: str, name: str) -> bool:
 
 
 def _subject_name(line: PageLine, place: LinkContext) -> str | None:
-    """Whom a line is about first, when that is not whose page this is."""
     others = _others(line, place)
     return others[0] if others and line.entities[0] == others[0] else None
 

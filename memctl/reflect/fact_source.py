@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import cache
 from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place
@@ -16,16 +15,7 @@ from ..entities.names_of_lines import KnownNames
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import (
-    Light,
-    about_names,
-    about_nobody,
-    answers_until,
-    forgotten_refs,
-    may_be_retracted,
-    outcomes_of,
-    placed,
-)
+from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import keys_of, page_of
 from ..index.reread import reread
@@ -37,7 +27,6 @@ from ..markdown.evidence_line import OPINIONS
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import folded, replacements_of
-from ..truth.validity import Validity
 from .entity_pages import About, PageLine
 from .lessons import TaskOutcome
 
@@ -66,9 +55,7 @@ class FactSource:
         self._memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
-        self._facts: dict[str, list[Light]] = {}
-
-    # -- evidence -----------------------------------------------------------------------------------------------------
+        self._facts: dict[str, list[beliefs.Light]] = {}
 
     def names_of(self, fact: Fact) -> frozenset[str]:
         """The keys of everybody whom a fact names, marked or not."""
@@ -90,7 +77,7 @@ class FactSource:
 
         An answer without `by=` ends a belief by itself and is no evidence; one of a local model weighs half.
         """
-        rows = answers_until(self._index, self._today)
+        rows = beliefs.answers_until(self._index, self._today)
         said = self.evidence(rows)
         wanted = {answer.fact.by for answer in said if answer.fact.by}
         lines = [row for row in by_refs(self._index, wanted) if row.block is None and not row.private]
@@ -107,12 +94,12 @@ class FactSource:
     def places(self, refs: Iterable[str]) -> tuple[dict[str, Place], set[str]]:
         """Where the lines with these ids stand, and the ids that no longer count: forgotten, retracted or made private."""
         wanted = set(refs)
-        entries = placed(self._index, wanted)
+        entries = beliefs.placed(self._index, wanted)
         cited = self._citations(entries)
         entries = [entry for entry in entries if entry.id in cited]
         found = {entry.ref: Place(cited[entry.id], entry.origin) for entry in reversed(entries)}
-        void = forgotten_refs(self._index, wanted - found.keys())
-        retracted = self.retracted(may_be_retracted(self._index, entries))
+        void = beliefs.forgotten_refs(self._index, wanted - found.keys())
+        retracted = self.retracted(beliefs.may_be_retracted(self._index, entries))
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
 
@@ -126,8 +113,6 @@ class FactSource:
         seen = reread(self._memory.workspace, entries)
         return {e.id: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen}
 
-    # -- lines --------------------------------------------------------------------------------------------------------
-
     def hits(self, entries: Iterable[Row], verdict: Validities | None = None) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
@@ -136,16 +121,20 @@ class FactSource:
         self._hits |= hits_of(self._memory, fresh, verdict, known=self.known)
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
 
-    def facts_of(self, name: str) -> list[Light]:
+    def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
         key = entity_key(name) if name else ""
         if key not in self._facts:
             last = str(self._today)
-            facts = about_names(self._index, keys_of(self._index, name)) if key else about_nobody(self._index)
+            facts = (
+                beliefs.about_names(self._index, keys_of(self._index, name))
+                if key
+                else beliefs.about_nobody(self._index)
+            )
             self._facts[key] = [fact for fact in facts if fact.day is None or fact.day <= last]
         return self._facts[key]
 
-    def spelled(self, name: str, facts: Sequence[Light]) -> str:
+    def spelled(self, name: str, facts: Sequence[beliefs.Light]) -> str:
         """The spelling of a name: that of its page, else the commonest on the earliest of some facts that name it."""
         if self.known.known_as(name) != entity_key(name):
             return self.known.known_as(name)
@@ -158,8 +147,6 @@ class FactSource:
             if entity_key(spelling) == key
         )
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
-
-    # -- an entity ----------------------------------------------------------------------------------------------------
 
     def told(self, name: str, path: str | None) -> TellableFacts:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
@@ -176,13 +163,14 @@ class FactSource:
         related = self._related(name, facts, keys) if name else []
         most = max(_LEAST, len(facts) // _SHARE)
         now = lines.now(most)
-        defined = next((line for line in now if _defining().search(line.text)), None)
+        defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
+        defined = next((line for line in now if re.search(defining, line.text)), None)
         about = About(
             name, defined, [line for line in now if line != defined], (), lines.plans(), lines.events(most), related
         )
         return TellableFacts(about, (), (), pages)
 
-    def _related(self, name: str, facts: Sequence[Light], keys: Collection[str]) -> list[str]:
+    def _related(self, name: str, facts: Sequence[beliefs.Light], keys: Collection[str]) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""
         own = {*keys, entity_key(name)}
         met: Counter[str] = Counter()
@@ -194,10 +182,8 @@ class FactSource:
 
     def place_of(self, ref: str | None) -> Citation | None:
         """Where the line with an id stands; None for one that is private or gone."""
-        entries = [entry for entry in placed(self._index, [ref] if ref else []) if not entry.private]
+        entries = [entry for entry in beliefs.placed(self._index, [ref] if ref else []) if not entry.private]
         return next(iter(self._citations(entries[:1]).values()), None)
-
-    # -- lessons ------------------------------------------------------------------------------------------------------
 
     def outcomes(self, tasks: Iterable[str]) -> list[TaskOutcome]:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""
@@ -211,24 +197,15 @@ class FactSource:
                 hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why, hit.entities, hit.day,
                 hit.source, hit.ref, hit.importance,
             )
-            for hit in self.hits(outcomes_of(self._index, wanted, self._today))
+            for hit in self.hits(beliefs.outcomes_of(self._index, wanted, self._today))
             if hit.fact and hit.fact.outcome and not hit.retracted
         ]  # fmt: skip
-
-
-@cache
-def _defining() -> re.Pattern[str]:
-    """What says who or what somebody is: "is a", «— это», 是一."""
-    return re.compile(rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})")
-
-
-# -- what is chosen ---------------------------------------------------------------------------------------------------
 
 
 class _PageFacts:
     """The facts about a name that its pages may show, before it is known which of them hold."""
 
-    def __init__(self, facts: Sequence[Light], keys: Collection[str], today: str) -> None:
+    def __init__(self, facts: Sequence[beliefs.Light], keys: Collection[str], today: str) -> None:
         own = [fact for fact in facts if fact.names.split("\n", 1)[0] in keys]
         days: dict[int, set[str]] = defaultdict(set)
         for fact in facts:
@@ -246,12 +223,12 @@ class _PageFacts:
         self.durable = [*self.slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
 
     @property
-    def all(self) -> list[Light]:
+    def all(self) -> list[beliefs.Light]:
         """Everything that has to be judged."""
         return [*self.slots, *self.plans, *self.states, *self.events, *self.durable]
 
 
-def _lasts(fact: Light, today: str) -> bool:
+def _lasts(fact: beliefs.Light, today: str) -> bool:
     """True for a state: it begins when it was told, or is open at its end, or has an end that has not come."""
     if fact.kind != "world":
         return False
@@ -259,23 +236,18 @@ def _lasts(fact: Light, today: str) -> bool:
     return fact.last is None or (fact.last >= today and not single)
 
 
-def _was_ahead(fact: Light, today: str) -> bool:
+def _was_ahead(fact: beliefs.Light, today: str) -> bool:
     """True for what was told before its day and whose day has passed: whether it happened, nobody said."""
     return fact.first is not None and fact.day is not None and fact.day < fact.first <= today
 
 
-def _first(facts: Iterable[Light], most: int) -> list[Light]:
-    """The important ones, then the newest."""
-    return sorted(facts, key=_weight, reverse=True)[:most]
+def _first(facts: Iterable[beliefs.Light], most: int) -> list[beliefs.Light]:
+    told = sorted(facts, key=lambda f: (f.first or f.day or "", f.day or "", f.ref), reverse=True)
+    return sorted(told, key=lambda f: (f.importance or 0) < IMPORTANT)[:most]
 
 
-def _weight(fact: Light) -> tuple[bool, str, str, str]:
-    return ((fact.importance or 0) >= IMPORTANT, fact.first or fact.day or "", fact.day or "", fact.ref)
-
-
-def _newest_of_each(slots: Sequence[Light]) -> list[Light]:
-    """The last few versions of each slot: among them is the one that holds."""
-    by_key: dict[str, list[Light]] = {}
+def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:
+    by_key: dict[str, list[beliefs.Light]] = {}
     for fact in sorted(slots, key=lambda f: (f.first or "", f.day or "", f.ref)):
         by_key.setdefault(fact.slot or "", []).append(fact)
     return [fact for _, versions in sorted(by_key.items()) for fact in versions[-_VERSIONS:]]
@@ -315,23 +287,19 @@ class _JudgedLines:
         found = [line for line in lines if line.citation.path != page][-_DURABLE:]
         return tuple(sorted(found, key=lambda line: (line.slot or "", _begun(line), line.ref)))
 
-    def _standing(self, fact: Light) -> Validity:
-        return self._verdict.validity[fact.id]
-
-    def _holds(self, fact: Light) -> bool:
-        standing = self._standing(fact)
+    def _holds(self, fact: beliefs.Light) -> bool:
+        standing = self._verdict.validity[fact.id]
         last = standing.valid.last
-        ended = last is not None and last < self._today
-        return standing.holds(self._today) and not ended
+        return standing.holds(self._today) and (last is None or last >= self._today)
 
-    def _is_over(self, fact: Light) -> bool:
-        standing = self._standing(fact)
+    def _is_over(self, fact: beliefs.Light) -> bool:
+        standing = self._verdict.validity[fact.id]
         return standing.replaced_by is not None or standing.retracted
 
-    def _lines(self, facts: Sequence[Light], fold: bool = True) -> tuple[PageLine, ...]:
+    def _lines(self, facts: Sequence[beliefs.Light], fold: bool = True) -> tuple[PageLine, ...]:
         """The lines of some facts in their order, those that say the same once; with `fold` what each replaced stands below it."""
         self._source.hits([self._verdict.entries[fact.id] for fact in facts], self._verdict)
-        twins: dict[int, list[Light]] = {}
+        twins: dict[int, list[beliefs.Light]] = {}
         for fact in facts:
             twins.setdefault(fact.content_key, []).append(fact)
         found = []

@@ -17,16 +17,11 @@ from ..facts import Citation
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han
 
-RELIABLE = 5
-"""Successes from which a strategy is reliable."""
-
-RECURRING = 2
-"""Failures from which a failure is recurring."""
-
+RELIABLE = 5  # successes from which a strategy is reliable
+RECURRING = 2  # failures from which a failure is recurring
 _RECENT = 5  # outcomes by which a strategy is judged: what worked long ago and fails now is not reliable
 _LAPSES = 1  # failures among these that a reliable strategy may have
 _WEIGHTY = 0.7  # importance by which its author says that one outcome is a lesson
-
 _GIVEN = 0.25  # weight of a shared word that the task or its entities give: it tells no strategy from another
 _IDENTIFIER = 2.0  # weight of a path, a command, an error code: it means the same in every language
 
@@ -135,9 +130,6 @@ def _clause_ends() -> re.Pattern[str]:
     )
 
 
-# -- groups -----------------------------------------------------------------------------------------------------------
-
-
 def _age(outcome: TaskOutcome) -> tuple[str, Citation, str, str]:
     return (outcome.day or "", outcome.citation, outcome.ref, repr(outcome))
 
@@ -178,9 +170,6 @@ def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]
     return (order.index(strategy.labels[0]), strategy.name.casefold(), _age(strategy.outcomes[0]))
 
 
-# -- words ------------------------------------------------------------------------------------------------------------
-
-
 class _ActionClause(NamedTuple):
     """The first clause of a text as words. `action` is the first that is not an identifier, `script` its script."""
 
@@ -197,7 +186,7 @@ def _clause(text: str) -> _ActionClause:
     found = list(_words(clause))
     action = next((word for word, is_identifier in found if not is_identifier), "")
     identifiers = frozenset(word for word, is_identifier in found if is_identifier)
-    negated = bool(_negations().search(clause))
+    negated = bool(re.search(r"(?i)\b(?:not|never|не)\b|n['’]t\b|[没沒未不]", clause))
     return _ActionClause(frozenset(word for word, _ in found), identifiers, action, _script(action), negated)
 
 
@@ -213,7 +202,6 @@ def _words(clause: str) -> Iterator[tuple[str, bool]]:
 
 @lru_cache(maxsize=50_000)
 def _prose(chunk: str) -> tuple[tuple[str, bool], ...]:
-    """The words of what stands between two spaces."""
     return tuple(_prose_words(chunk))
 
 
@@ -243,17 +231,9 @@ def _is_number(word: str) -> bool:
     return bool(re.fullmatch(r"v?[0-9][\d\W_]*(?:[a-z]{1,3}[\d\W_]*){0,2}|[\d\W_]*", word))
 
 
-@cache
-def _negations() -> re.Pattern[str]:
-    return re.compile(r"(?i)\b(?:not|never|не)\b|n['’]t\b|[没沒未不]")
-
-
 def _script(word: str) -> str:
     first = word[:1]
     return "han" if is_han(first) else "latin" if first.isascii() else "other"
-
-
-# -- likeness ---------------------------------------------------------------------------------------------------------
 
 
 class _Likeness:

@@ -17,18 +17,7 @@ from typing import Any, NamedTuple
 from ..beliefs.confidence import belief_id
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import (
-    about_names,
-    answers_until,
-    facts_between,
-    facts_on,
-    facts_turning,
-    names_of_pages,
-    naming,
-    page_hashes,
-    retractable,
-    speaking,
-)
+from ..index.queries import beliefs
 from ..index.queries.entries import by_refs
 from ..index.row import Row
 from ..markdown.evidence_line import OPINIONS
@@ -113,19 +102,19 @@ def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
 def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     """The pages as they are now, and the parts that `last` knows of; `first days` of pages that stayed are taken from there."""
     index = memory.index
-    found = MadeFrom(str(memory.today), program_of(memory.workspace), names=names_of_pages(index))
+    found = MadeFrom(str(memory.today), program_of(memory.workspace), names=beliefs.names_of_pages(index))
     before = last.pages if last else {}
-    hashes = dict(page_hashes(index))
+    hashes = dict(beliefs.page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
     days: dict[int, str] = {}
-    for row in facts_on(index, fresh):
+    for row in beliefs.facts_on(index, fresh):
         days[row.page] = min(days.get(row.page, "9"), row.day or "9")
     for number, sha in hashes.items():
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
-    corrected = retractable(index)
+    corrected = beliefs.retractable(index)
     standing = judge(index, corrected, memory.today, whole=False).validity
     found.retracted = {row.ref: row.day or "" for row in corrected if standing[row.id].retracted}
-    found.answers = sorted(row.ref for row in answers_until(index, memory.today))
+    found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:
         found.parts, found.failed = dict(last.parts), dict(last.failed)
     return found
@@ -138,11 +127,11 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     """
     index, today = memory.index, memory.today
     if last is None or since is None or last.program != now.program or last.day > now.day:
-        return Changes(True, set(), set(), set(), date.min, tuple(facts_between(index, None, today)))
+        return Changes(True, set(), set(), set(), date.min, tuple(beliefs.facts_between(index, None, today)))
     then = date.fromisoformat(last.day)
     pages = {number for number in {*last.pages, *now.pages} if _hash(last, number) != _hash(now, number)}
-    rows = {row.id: row for row in (*facts_on(index, pages), *facts_turning(index, then, today))}
-    rows |= {row.id: row for row in facts_between(index, since, today)}
+    rows = {row.id: row for row in (*beliefs.facts_on(index, pages), *beliefs.facts_turning(index, then, today))}
+    rows |= {row.id: row for row in beliefs.facts_between(index, since, today)}
     days = {row.day for row in rows.values() if row.day} | {
         made.pages[n][1] for made in (last, now) for n in pages if n in made.pages
     }
@@ -151,8 +140,8 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     parts = {part for part, sources in last.parts.items() if not pages.isdisjoint(sources)}
     reached = _reached(memory, [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})])
     renamed = _renamed(last, now)
-    beside = {name for fact in about_names(index, renamed) for name in fact.names.split("\n")}
-    days |= {row.day for row in naming(index, renamed, today) if row.day}
+    beside = {name for fact in beliefs.about_names(index, renamed) for name in fact.names.split("\n")}
+    days |= {row.day for row in beliefs.naming(index, renamed, today) if row.day}
     if not pages and not rows and last == now:
         return Changes(False, set(), set(), set(), None)
     if page_id(OPINIONS) in pages or last.answers != now.answers:
@@ -174,9 +163,9 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
 
 def facts_from(memory: OpenMemory, first: date) -> tuple[Row, ...]:
     """The facts told from a day on, with older ones that speak by their id to a belief that one of these states."""
-    told = facts_between(memory.index, first, memory.today)
+    told = beliefs.facts_between(memory.index, first, memory.today)
     refs = {ref for row in told if row.kind == "opinion" for ref in (row.ref, belief_id(row.ref))}
-    return tuple({row.id: row for row in (*told, *speaking(memory.index, refs, memory.today))}.values())
+    return tuple({row.id: row for row in (*told, *beliefs.speaking(memory.index, refs, memory.today))}.values())
 
 
 def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:
@@ -198,7 +187,6 @@ def _hash(made: MadeFrom, number: int) -> str:
 
 
 def _renamed(last: MadeFrom, now: MadeFrom) -> set[str]:
-    """The keys of every name that a page got or lost."""
     return {
         key
         for path in {*last.names, *now.names}

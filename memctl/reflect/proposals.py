@@ -24,7 +24,7 @@ from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..index.row import Row
 from ..language.names import entity_key, is_han, mentions
-from ..markdown.additions import BULLET, Gist, UserPage, gist_of
+from ..markdown.additions import BULLET, UserPage, gist_of
 from ..markdown.blocks import block_body
 from ..markdown.escape import heading, quoted
 from ..markdown.evidence_line import OPINIONS
@@ -39,25 +39,23 @@ from .lessons import Task
 
 CORE, PAGE, BLOCK = "memory.md", "bank/proposals.md", "proposals"
 
-IMPORTANCE = 0.8
-"""`i=` from which a fact may belong into memory.md."""
-
-CONFIDENCE = 0.85
-"""Confidence from which a belief or a lesson may, if it rests on …"""
-
-EVIDENCE = 3
-"""… so many pieces of evidence."""
-
-FURTHER_DAYS = 2
-"""Days after the first on which it was told or cited again."""
-
-STANDING_DAYS = 30
-"""Days since it was first told."""
-
-AT_ONCE = 10
-"""Proposals shown at a time: a page to read, not a backlog."""
-
+IMPORTANCE = 0.8  # `i=` from which a fact may belong into memory.md
+CONFIDENCE = 0.85  # confidence from which a belief or a lesson may, if it rests on …
+EVIDENCE = 3  # … so many pieces of evidence
+FURTHER_DAYS = 2  # days after the first on which it was told or cited again
+STANDING_DAYS = 30  # days since it was first told
+AT_ONCE = 10  # proposals shown at a time: a page to read, not a backlog
 _KINDS = {"W", "O", "world", "opinion", "lesson"}
+_AGAIN = "`memctl reflect --propose-core` writes them again"
+_LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
+_INTRO = (
+    "`memctl reflect --accept N` writes one into memory.md, `memctl reflect --refuse N` drops it for good; so does its id\n"
+    "below this block. Nothing is applied by itself."
+)
+_HEAD = re.compile(r"### (?P<number>\d{1,4})\. (?P<subject>.*)")
+_WHY = re.compile(r"(?P<reason>.*?)(?:\. Goes under “(?P<under>.*)”)?\. `\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63})`")
+_ID = re.compile(r"\^([A-Za-z0-9][A-Za-z0-9-]{0,63})|(?<![\w-])([fo]-[0-9a-z]{8})(?![\w-])")
+_REFUSED = ("Отклонено", "已拒绝", "Refused")
 
 
 class CoreCandidate(NamedTuple):
@@ -96,12 +94,6 @@ class CoreProposal(NamedTuple):
     reason: str
 
 
-_AGAIN = "`memctl reflect --propose-core` writes them again"
-
-
-# -- what is proposed -------------------------------------------------------------------------------------------------
-
-
 def is_due(candidate: CoreCandidate, today: date) -> bool:
     """The rule: holds, trusted, not private; important, or a firm belief; cited on two further days; 30 days old.
 
@@ -129,7 +121,7 @@ def proposals(
     core = UserPage(core_text)
     known = [*core.said]
     for candidate in sorted(due, key=_rank):
-        what = _said(candidate)
+        what = gist_of(" ".join([*candidate.entities[:1], candidate.text]))
         if len(chosen) < AT_ONCE and not core.cites(candidate.ref) and not any(one.holds(what) for one in known):
             chosen.append(candidate)
             known.append(what)
@@ -140,10 +132,6 @@ def proposals(
 def _rank(candidate: CoreCandidate) -> tuple[float, int, int, date, Citation, str]:
     weight = max(candidate.importance or 0, candidate.confidence or 0 if _is_firm(candidate) else 0)
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
-
-
-def _said(candidate: CoreCandidate) -> Gist:
-    return gist_of(" ".join([*candidate.entities[:1], candidate.text]))
 
 
 def _proposal(number: int, candidate: CoreCandidate, core: UserPage) -> CoreProposal:
@@ -177,29 +165,12 @@ def _reason(candidate: CoreCandidate) -> str:
     return f"{' and '.join(weighty)}; told or cited on {candidate.days} days{cited}; true since {candidate.first_day}"
 
 
-# -- memory.md --------------------------------------------------------------------------------------------------------
-
-_LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
-
-
 def with_line(core_text: str, proposal: CoreProposal) -> str:
     """memory.md with the line of a proposal; unchanged if it cites that fact already."""
     core = UserPage(core_text)
     if core.cites(proposal.ref):
         return core_text
     return core.with_bullet(proposal.line, (proposal.under, *_LOGS), proposal.subject)
-
-
-# -- bank/proposals.md ------------------------------------------------------------------------------------------------
-
-_INTRO = (
-    "`memctl reflect --accept N` writes one into memory.md, `memctl reflect --refuse N` drops it for good; so does its id\n"
-    "below this block. Nothing is applied by itself."
-)
-_HEAD = re.compile(r"### (?P<number>\d{1,4})\. (?P<subject>.*)")
-_WHY = re.compile(r"(?P<reason>.*?)(?:\. Goes under “(?P<under>.*)”)?\. `\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63})`")
-_ID = re.compile(r"\^([A-Za-z0-9][A-Za-z0-9-]{0,63})|(?<![\w-])([fo]-[0-9a-z]{8})(?![\w-])")
-_REFUSED = ("Отклонено", "已拒绝", "Refused")
 
 
 def proposals_body(items: Sequence[CoreProposal], core_text: str) -> str:
@@ -251,9 +222,6 @@ def with_refusal(page_text: str, proposal: CoreProposal, today: date) -> str:
         return page_text
     line = f"^{proposal.ref} · refused {today}" + (f" · {quoted(proposal.subject)}" if proposal.subject else "")
     return UserPage(page_text).with_bullet(line, _REFUSED)
-
-
-# -- what may be proposed -----------------------------------------------------------------------------------------------
 
 
 def candidates(
@@ -308,9 +276,6 @@ def _lessons(index: Index, task: Task) -> Iterable[CoreCandidate]:
 def _is_person(index: Index, names: Sequence[str]) -> bool:
     found = resolve(index, entity_key(names[0])) if names else []
     return len(found) == 1 and (found[0].type or "").casefold() == "person"
-
-
-# -- accept and refuse --------------------------------------------------------------------------------------------------
 
 
 def accept(memory: OpenMemory, number: int, dry_run: bool = False) -> str:

@@ -6,25 +6,484 @@ made again when that, or the day, has changed. `since` bounds what is read again
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
 
+from ..beliefs.confidence import Belief
+from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
+from ..beliefs.page_write import unread_heads, write_opinions
+from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
+from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in, conflicts_since
-from ..errors import PageChanged
+from ..entities.rename import ENTITIES, page_path
+from ..errors import MemctlError, PageChanged
+from ..facts import Citation, is_trusted
+from ..ids import page_id
 from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import days_due, merged_pages, names_told, pages_of_names, tasks_between
+from ..index.queries.entries import by_refs
+from ..index.queries.names import all_entities, resolve
+from ..index.rows import rows_of, task_key
 from ..index.sync import sync
-from ..notes.edits import Edit, apply
+from ..language.names import entity_key
+from ..markdown import blocks
+from ..markdown.escape import heading
+from ..markdown.evidence_line import OPINIONS
+from ..markdown.front_matter import front_values, with_names
+from ..markdown.page import Page
+from ..notes.edits import Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
-from .digest import DigestSentence
-from .made import write_made
-from .plan import Moved, Planner, in_conflict, moves_lines
+from . import entity_pages
+from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
+from .fact_source import FactSource, TellableFacts
+from .lessons import Task, failures, lessons, reason_key
+from .made import begin, changes, facts_from, read_made, week_of, write_made
+from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
 
+WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
+SHARED = (OPINIONS, WORLD, EXPERIENCE, LESSONS)
+_SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
+_NOBODY = "Without a name"  # the section of facts about nobody
 _ROUNDS = (
     3  # a page that is new, and lines that moved, change what other pages say; the second round finds nothing else
 )
+
+
+class Moved(NamedTuple):
+    """A belief whose confidence changed; `before` is None for a new one, `after` for one taken back."""
+
+    ref: str
+    text: str
+    before: float | None
+    after: float | None
+
+
+class Planner:
+    """Plans the edits of one round, page by page. `made` is what is to be remembered if all of them are written."""
+
+    def __init__(self, memory: OpenMemory, since: date | None) -> None:
+        self._memory, self._workspace, self._index = memory, memory.workspace, memory.index
+        self._today, self._facts = memory.today, FactSource(memory)
+        last = read_made(memory.workspace)
+        self.made = begin(memory, last)
+        self._changes = changes(memory, last, self.made, None if in_conflict(memory.workspace) else since)
+        if self._changes.whole:
+            self.made.parts, self.made.failed = {}, {}
+        self._wiki = uses_wiki_links(memory.workspace)
+        self._entities = {each.path: each for each in all_entities(self._index)}
+        self.edits: list[Edit] = []
+        self.moved: list[Moved] = []
+        self.notes: list[str] = []
+        self.digest: tuple[DigestSentence, ...] = ()
+
+    def plan(self, propose: bool) -> None:
+        """Plan every page."""
+        if self._changes.is_empty and not propose:
+            return
+        bearers = groupby(sorted(self._entities.values(), key=attrgetter("key")), attrgetter("key"))
+        for paths in ([each.path for each in group] for _, group in bearers):
+            if len(paths) > 1:
+                self.notes.append(
+                    f"{', '.join(sorted(paths))} bear one name, so only one of them is written; merge them"
+                )
+        replay = self.beliefs()
+        self.pages(replay)
+        self.lessons()
+        self._digests(replay)
+        if propose:
+            self.proposals(replay)
+
+    def _read(self, path: str) -> Edit | None:
+        try:
+            return read_for_edit(self._workspace, path)
+        except MemctlError as error:
+            self.notes.append(f"{error.what}; {error.cure}")
+            return None
+
+    def _put(self, page: Edit, after: str) -> None:
+        if after != page.text_before:
+            self.edits.append(page._replace(after=after))
+
+    def _block(self, path: str, name: str, start: str, body: Callable[[str], str]) -> None:
+        """Plan a page with the managed block `name` holding what `body` makes of the page before; a new one has a `start`."""
+        page = self._read(path)
+        if page is None:
+            return
+        text = page.after
+        if "<<<<<<<" in text:
+            text = blocks.resolve_conflict(text, sides_of_merge(self._workspace, path))
+        try:
+            front_values(text)
+        except ValueError as error:
+            self.notes.append(f"{path}: {error}; until it is corrected, its names are not known")
+        if blocks.edited(text, name):
+            self.notes.append(
+                f"{path}: the block `{name}` was edited by hand and is left alone; take its two marker lines out to "
+                "keep the edit, or the whole block to have it written again"
+            )
+            return
+        new = body(text)
+        try:
+            after = blocks.splice(text or (start if new else ""), name, new)
+        except ValueError as error:
+            self.notes.append(f"{path}: {error}")
+            return
+        self._put(page, after)
+
+    def beliefs(self) -> Replayed:
+        """Plan bank/opinions.md."""
+        page = self._read(OPINIONS)
+        if page is None:
+            self.made.program = ""
+        facts = self._facts.evidence(self._changes.rows)
+        text, was, may_write = self._resolved(page.after if page else "", facts)
+        entries, parsed = read_entries(text)
+        marks = read_last_written(text)
+        replay = replay_beliefs(entries, marks, self._replay_input(entries, marks, facts, parsed))
+        self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
+        if page and may_write and (replay.beliefs or entries or marks):
+            written = write_opinions(text, replay)
+            self._put(page, written.text)
+            if written.problem:
+                self.made.program = ""  # what was found is kept nowhere: the next reflect finds it again
+                self.notes.append(f"{OPINIONS}: {written.problem}")
+            else:
+                self.moved = _moved(replay, was)
+        return replay
+
+    def _replay_input(
+        self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], facts: Sequence[TrustedFact], page: Page
+    ) -> ReplayInput:
+        cited = {ref for entry in entries for ref in entry.refs}
+        cited |= {ref for mark in marks.values() for ref in mark.codes}
+        places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
+        void = min((b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten), default=None)
+        if void is not None and not self._changes.whole and void < (self._changes.first or date.max):
+            facts = self._facts.evidence(facts_from(self._memory, void))  # what counts no more had kept others silent
+            places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
+        judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
+        answers, settled = self._facts.answers()
+        return ReplayInput(facts, places, forgotten, self._facts.names_of, judge, self._today, unread, answers, settled)
+
+    def _resolved(self, text: str, facts: Sequence[TrustedFact]) -> tuple[str, dict[str | None, float | None], bool]:
+        """The page without conflicts of a merge, the confidences it had, and whether it may be written.
+
+        Where a person has a part in a conflict, it is our side, which is not written.
+        """
+        sides = blocks.conflict_sides(text) if "<<<<<<<" in text else None
+        if not sides or not sides[0].disputed | sides[1].disputed:
+            return text, {}, True
+        joined = self._merged(text, facts, [side.text for side in sides])
+        was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
+        return joined or sides[0].text, was, bool(joined)
+
+    def _merged(self, text: str, facts: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
+        """The page without the conflicts of a merge; None, with a note, if a person wrote some of it."""
+        by_ref = {fact.ref: fact for fact in facts}
+        refs = {ref for side in sides for entry in read_entries(side)[0] for ref in entry.refs}
+        places, void = self._facts.places(refs | by_ref.keys())
+        before = sides_of_merge(self._workspace, OPINIONS)
+        joined = settled(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
+        if joined is None:
+            self.notes.append(
+                f"{OPINIONS}: a conflict of a merge with a person's words in it; settle it by hand, or take one side "
+                f"(`git checkout --ours {OPINIONS}`) and reflect adds what the facts of the other say"
+            )
+        return joined
+
+    def pages(self, replay: Replayed) -> None:
+        """Plan the pages of entities, and what world.md and experience.md tell of names without one."""
+        held = self._held(replay)
+        names = self._touched(replay)
+        paths = self._paths(names)
+        told: dict[str, TellableFacts] = {}
+        for done, name in enumerate(sorted(names, key=entity_key), 1):
+            found = self._facts.told(name, paths.get(name))
+            about = found.about._replace(beliefs=held[entity_key(name)] if name in paths else ())
+            told[name] = found._replace(about=about)
+            if name in paths and about.is_empty and not (self._workspace.root / paths[name]).exists():
+                del paths[name]  # nothing to tell yet: no page, and no link to it
+            self._memory.progress(done, len(names))
+        world: dict[str, str] = {}
+        experience: dict[str, str] = {}
+        for name, (about, durable, done_before, sources) in told.items():
+            path, title = paths.get(name), heading(name) if name else _NOBODY
+            pages = self._links(about, (*durable, *done_before), paths)
+            world[title] = entity_pages.world_body(durable, entity_pages.LinkContext.of(WORLD, name, pages, self._wiki))
+            experience[title] = entity_pages.experience_body(
+                done_before, entity_pages.LinkContext.of(EXPERIENCE, name, pages, self._wiki)
+            )
+            if path is not None:
+                self._summary(path, _new_page(name, path) or "", about._replace(pages=pages))
+            stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
+            self._note_part(f"@{entity_key(name) if name else ''}", sources, stands)
+        for path in merged_pages(self._index):
+            self._block(path, "summary", "", lambda _: "")
+        self._shared(WORLD, "World", world)
+        self._shared(EXPERIENCE, "Experience", experience)
+
+    def _links(
+        self, about: entity_pages.About, lines: Iterable[entity_pages.PageLine], paths: Mapping[str, str]
+    ) -> dict[str, str]:
+        named = {*about.related, *(held.holder for held in about.beliefs)}
+        named |= {other for line in (*about.lines, *lines) for other in line.entities}
+        standing = pages_of_names(self._index, named)
+        found = {name: paths.get(name) or standing.get(entity_key(name)) for name in named if name != about.name}
+        return {name: path for name, path in found.items() if path}
+
+    def _summary(self, path: str, start: str, about: entity_pages.About) -> None:
+        """Plan the page of an entity. It begins with who or what that is, unless the owner says so on it."""
+
+        def body(text: str) -> str:
+            if about.defined and any(line.strip() and line[0] != "#" for _, line in prose_lines(text)):
+                return entity_pages.entity_body(
+                    about._replace(defined=None, now=[about.defined, *about.now]), path, self._wiki
+                )
+            return entity_pages.entity_body(about, path, self._wiki)
+
+        self._block(path, "summary", start, body)
+
+    def _note_part(self, part: str, sources: Iterable[int], stands: Iterable[str]) -> None:
+        self.made.parts[part] = sorted({*sources, *map(page_id, stands)})
+
+    def _shared(self, path: str, title: str, sections: Mapping[str, str]) -> None:
+        """Plan a page with a section for each name."""
+        whole = self._changes.whole
+        if any(sections.values()) or (self._workspace.root / path).exists():
+            self._block(
+                path,
+                title.lower(),
+                f"# {title}\n",
+                lambda text: blocks.merged("\n".join(blocks.block_body(text, title.lower())), sections, whole),
+            )
+
+    def _held(self, replay: Replayed) -> dict[str, list[entity_pages.BeliefLine]]:
+        """The beliefs for the page of each name, by its key: those it holds, and those about it, whose holder is named."""
+        held: dict[str, list[entity_pages.BeliefLine]] = defaultdict(list)
+        ended = _ended(replay)
+        for belief in sorted((b for b in replay.beliefs if b.is_current), key=_firmness):
+            named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
+            found = {key: resolve(self._index, key) for key in named}
+            people = [key for key in named if [(it.type or "").casefold() for it in found[key]] == ["person"]]
+            line = _belief_line(belief, ended.get(belief.stated or "", ()))
+            for key in dict.fromkeys([*people[:1], *named[:1]]):
+                holder = people[0] if people and key != people[0] else ""
+                held[key].append(line._replace(holder=self._facts.known.known_as(holder) if holder else ""))
+        return held
+
+    def _touched(self, replay: Replayed) -> dict[str, int]:
+        keys = {key for belief in replay.beliefs if belief.moved for key in belief.names}
+        keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
+        keys |= self._changes.names
+        if self._changes.whole:
+            keys |= {"", *names_told(self._index, self._today), *(each.key for each in self._entities.values())}
+        names = {self._facts.known.known_as(key) if key else "" for key in keys}
+        single = [name for name in names if not name or len(resolve(self._index, name)) < 2]
+        return {
+            (self._facts.spelled(name, self._facts.facts_of(name)) if name else ""): len(self._facts.facts_of(name))
+            for name in single
+        }
+
+    def _paths(self, names: Mapping[str, int]) -> dict[str, str]:
+        """Where the page of each name is, or will be: a name without one gets it from so many facts on.
+
+        Nothing of the owner's is written on a page that came from outside: its name is one without a page.
+        """
+        known = pages_of_names(self._index, filter(None, names))
+        found: dict[str, str] = {}
+        taken = set(self._entities)
+        folder = self._workspace.root / ENTITIES
+        files = {f"{ENTITIES}{file.name}" for file in folder.iterdir()} if folder.is_dir() else set()
+        others = {path.casefold(): path for path in files - taken}
+        for name, count in sorted(names.items()):
+            path = known.get(entity_key(name)) if name else None
+            if path is not None and self._is_imported(path):
+                continue
+            if name and path is None and count >= self._workspace.settings.page_from:
+                path = page_path(name, taken)
+                other = others.get(path.casefold())
+                if other or _new_page(name, path) is None:
+                    why = f"{other} is not the page of an entity" if other else "a page cannot spell that name"
+                    self.notes.append(f"{name} has no page: {why}; make one by hand")
+                    continue
+                taken.add(path)
+            if path is not None:
+                found[name] = path
+        return found
+
+    def _is_imported(self, path: str) -> bool:
+        """True for a page whose front matter says that all of it came from outside."""
+        with suppress(MemctlError, ValueError):
+            source = front_values(read_for_edit(self._workspace, path).after).get("src")
+            return isinstance(source, str) and not is_trusted(source)
+        return False
+
+    def lessons(self) -> None:
+        """Plan bank/lessons.md: the tasks whose outcomes changed, each from all of them, and what failed across tasks."""
+        whole = self._changes.whole
+        tasks = set(tasks_between(self._index, None, self._today)) if whole else self._changes.tasks
+        told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
+        made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
+        sections = blocks.split_sections(entity_pages.lessons_body(made, entity_pages.LinkContext(LESSONS)))
+        stands = [LESSONS] if sections or (self._workspace.root / LESSONS).exists() else []
+        for task, outcomes in told.items():
+            self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)
+        self.made.failed = {title: refs for title, refs in self.made.failed.items() if _task_of(title) not in tasks}
+        self.made.failed |= {task.name: refs for task in made if task.name and (refs := _failed(task))}
+        shared = entity_pages.failures_body(failures(self._all_failed()))
+
+        def body(text: str) -> str:
+            before = "\n".join(blocks.block_body(text, "lessons"))
+            empty = {
+                title: "" for title in blocks.split_sections(before) if _task_of(title) in tasks or title == _SEVERAL
+            }
+            several = {_SEVERAL: shared} if shared else {}
+            return blocks.merged(before, empty | sections | several, whole, _task_of)
+
+        if stands or tasks:
+            self._block(LESSONS, "lessons", "# Lessons\n", body)
+
+    def _all_failed(self) -> Iterable[tuple[str, str, int, str]]:
+        """(reason, task, how often, newest day) of every task that failed for a reason, each read again from its line."""
+        counted = [(ref, task, count) for task, refs in self.made.failed.items() for ref, count in refs.items()]
+        hits = {hit.ref: hit for hit in self._facts.hits(by_refs(self._index, {ref for ref, _, _ in counted}))}
+        for ref, task, count in counted:
+            hit = hits.get(ref)
+            if hit and hit.fact and hit.fact.why:
+                yield hit.fact.why, task, count, hit.day or ""
+
+    def _digests(self, replay: Replayed) -> None:
+        for week in sorted(self._weeks(replay)):
+            page = digest_page(week)
+            told = week_told(self._memory, self._facts, replay.beliefs, week)
+            body = digest_body(told, page)
+            if body or (self._workspace.root / page).exists():
+                self._block(page, "digest", title_of(week), lambda _, body=body: body)  # type: ignore[misc]
+            if told.facts:
+                self._note_part(week, told.pages, [page] if body else [])
+            self.digest = told.sentences or self.digest
+
+    def _weeks(self, replay: Replayed) -> set[str]:
+        days = {b.day for belief in replay.beliefs if belief.moved for b in belief.items}
+        days |= {b.day for entry in replay.withdrawn for _, b in entry.bullets}
+        found = self._changes.weeks | {week_of(str(day)) for day in days if day <= self._today}
+        if self._changes.whole:
+            found |= {week_of(str(row.day)) for row in self._changes.rows} | {
+                week_of(day) for day in days_due(self._index, self._today)
+            }
+        return found
+
+    def proposals(self, replay: Replayed) -> None:
+        """Plan bank/proposals.md, from the whole workspace whatever changed."""
+        tasks = lessons(self._facts.outcomes(tasks_between(self._index, None, self._today)))
+        due = candidates(self._index, self._facts, replay.beliefs, tasks, self._today)
+        core, page = self._read(CORE), self._read(PAGE)
+        if core is None or page is None:
+            return
+        made = proposals(due, core.after, refused_in(page.after), self._today)
+        self._block(PAGE, BLOCK, "# Proposals\n", lambda _: proposals_body(made, core.after))
+
+
+def in_conflict(workspace: Workspace) -> bool:
+    """True if one of the pages about everybody holds an unresolved merge: what the other machine wrote may be old."""
+    for path in SHARED:
+        with suppress(MemctlError):  # the plan reports what is wrong with that page
+            page = read_for_edit(workspace, path)
+            if page.before and b"\n<<<<<<<" in page.before:
+                return True
+    return False
+
+
+def uses_wiki_links(workspace: Workspace) -> bool:
+    """True if the owner writes `[[Name]]` on the core page, or opens the folder in Obsidian."""
+    with suppress(MemctlError):
+        return "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
+    return False
+
+
+def prose_lines(text: str) -> Iterator[tuple[int, str]]:
+    """What a person wrote on a page, below its front matter."""
+    lines = [(number, line) for number, line in blocks.unmanaged_lines(text) if line.strip()]
+    ends = [at for at, (_, line) in enumerate(lines) if line.strip() == "---"]
+    return iter(lines[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else lines)
+
+
+def moves_lines(edit: Edit) -> bool:
+    """True if lines of a person stand elsewhere afterwards: then what cites them has to be written again."""
+    if edit.path == OPINIONS or edit.before is None:
+        return False
+    before, after = (
+        [n for n, line in blocks.unmanaged_lines(text) if line.strip()] for text in (edit.text_before, edit.after)
+    )
+    return before != after
+
+
+def _new_page(name: str, path: str) -> str | None:
+    """How the page of a name begins: with the name in its front matter too, where file and heading do not spell it.
+
+    None for a name that cannot be written there: its page would not be found again.
+    """
+    text = f"# {heading(name)}\n"
+    entity = rows_of(path, text).entity
+    if entity and entity_key(entity.name) == entity_key(name):
+        return text
+    try:
+        return with_names(text, add=[name])
+    except ValueError:
+        return None
+
+
+def _task_of(title: str) -> str:
+    entity = title.removesuffix(" (no task named)")
+    return task_key("", entity) if entity != title else "@" if title == "Without a task" else task_key(title)
+
+
+def _failed(task: Task) -> dict[str, int]:
+    """How often a task failed for each reason, by the id of the newest line that gives it."""
+    told = [one for strategy in task.strategies for one in strategy.outcomes if one.why and not one.ok]
+    counts = Counter(reason_key(one.why or "") for one in told)
+    newest = {reason_key(one.why or ""): one.ref for one in sorted(told, key=lambda one: (one.day or "", one.citation))}
+    return {newest[key]: count for key, count in counts.items()}
+
+
+def _moved(replay: Replayed, was: Mapping[str | None, float | None]) -> list[Moved]:
+    found = []
+    for belief in replay.beliefs:
+        before = belief.entry.fact.confidence if belief.entry else was.get(belief.ref)
+        if before is None or f"{before:.2f}" != belief.number:
+            found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
+    found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in replay.withdrawn]
+    return found
+
+
+def _firmness(belief: Belief) -> tuple[bool, str, str]:
+    """What is held comes before what is doubted; among each the words decide, so that a number moves no line."""
+    return (float(belief.number) < 0.5, belief.fact.text.casefold(), belief.ref)
+
+
+def _ended(replay: Replayed) -> dict[str, tuple[str, ...]]:
+    """The words of the beliefs that each line ended, by its id."""
+    found: dict[str, tuple[str, ...]] = {}
+    for belief in replay.beliefs:
+        for bullet in belief.items if belief.over else ():
+            if bullet.verdict == "superseded" and bullet.ref:
+                found[bullet.ref] = (*found.get(bullet.ref, ()), belief.fact.text)
+    return found
+
+
+def _belief_line(belief: Belief, before: tuple[str, ...]) -> entity_pages.BeliefLine:
+    standing = belief.standing
+    return entity_pages.BeliefLine(
+        belief.fact.text, float(belief.number), standing.trend, standing.contested, Citation(OPINIONS, 1, 1), belief.ref,
+        belief.counts("for"), belief.counts("against"), before=before,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -96,7 +555,6 @@ def reflect(
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit], report: Reflected) -> int:
-    """Write the planned pages; how many could be written."""
     done = apply(workspace, edits, stop=False)
     if done.disk_error:
         write_made(workspace, None)

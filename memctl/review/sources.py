@@ -16,8 +16,8 @@ from ..index.queries.names import all_entities
 from ..index.queries.review import from_outside, past_plans
 from ..language.names import entity_key
 from ..notes.edits import Edit, read_for_edit
-from ..reflect.plan import Planner
 from ..reflect.proposals import PAGE, CoreProposal, read_proposals
+from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt

@@ -35,6 +35,8 @@ _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
+_STEM = 4  # letters that two forms of a word share at least
+KIND, ALIKE = "replaced: kind", "replaced: alike"
 
 
 class Statement(NamedTuple):
@@ -110,8 +112,6 @@ def _are_together(one: Statement, other: Statement) -> bool:
 
 
 class _Pair(NamedTuple):
-    """Two sentences, the older first, with the lines that they stand in."""
-
     older: Statement
     newer: Statement
     one: ReadSentence
@@ -164,9 +164,6 @@ def _shared(one: ReadSentence, other: ReadSentence) -> frozenset[str]:
     heads = {word[:_STEM] for word in other.words}
     rest = (word for word in one.words - alike if word[:_STEM] in heads)
     return alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
-
-
-_STEM = 4  # letters that two forms of a word share at least
 
 
 def _is_form(one: str, other: str) -> bool:
@@ -259,9 +256,6 @@ def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -
     return PairJudgement(nearness, judgement)
 
 
-# -- the rules --------------------------------------------------------------------------------------------------------
-
-
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
     done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.of_facts
@@ -278,7 +272,7 @@ def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _against_value(pair: _Pair) -> str:
     """The number or time in the newer sentence that stands against one of the older; empty where none does."""
     one, other = pair.one, pair.other
-    if _are_apart(one, other):
+    if bool(one.beside and other.beside and one.beside != other.beside):
         return ""
     for mine, its in product(one.numbers, other.numbers):
         counted = _is_form(mine.unit or "-", its.unit or "-") and (pair.of_facts or pair.shared - {mine.unit, its.unit})
@@ -287,11 +281,6 @@ def _against_value(pair: _Pair) -> str:
     if one.times and other.times and not one.times & other.times and not pair.together:
         return _against(*(" ".join(sorted(times)) for times in (one.times, other.times)))
     return ""
-
-
-def _are_apart(one: ReadSentence, other: ReadSentence) -> bool:
-    """True for what was before and after something, and for the first and the second of several."""
-    return bool(one.beside and other.beside and one.beside != other.beside)
 
 
 def _at_two_times(one: ReadSentence, other: ReadSentence) -> bool:
@@ -314,7 +303,6 @@ def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _words(pair: _Pair) -> str:
-    """What both share, as the older line spells it."""
     return _spelled(pair.one, pair.shared)
 
 
@@ -378,9 +366,6 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         if kind == its_kind and (kind, its) not in one.kinds and _is_one_thing(pair, like):
             return _found(pair, "replaces", KIND, _against(mine, its), 0.3 + like.near / 2)
     return None
-
-
-KIND, ALIKE = "replaced: kind", "replaced: alike"
 
 
 def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:

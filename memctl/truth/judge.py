@@ -95,7 +95,6 @@ class _Slots:
 
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:
-    """What supersedes or corrects these entries, and what they do."""
     targets = [
         ref for entry in entries for relation in ("supersedes", "corrects", "by") for ref in _linked(entry, relation)
     ]

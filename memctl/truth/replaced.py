@@ -17,17 +17,8 @@ from ..ids import question_id
 from ..index.index import Index
 from ..index.lexical import select_terms
 from ..index.open_memory import OpenMemory
+from ..index.queries import entries as queries
 from ..index.queries.beliefs import side_by_side, weighed
-from ..index.queries.entries import (
-    by_ids,
-    entry_count,
-    frequencies,
-    lines_like,
-    lines_telling,
-    read_lines,
-    settled_questions,
-    told_between,
-)
 from ..index.queries.names import keys_of
 from ..index.reread import reread
 from ..index.row import Row
@@ -36,19 +27,9 @@ from ..language.analyzer import stop_terms, terms
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
+from . import statement as reading
 from .change import ALIKE, KIND, LONG, PairJudgement, Statement, Weight, judge_change
 from .judge import Validities, judge
-from .statement import (
-    ReadSentence,
-    is_machine,
-    is_numeral,
-    kind_terms,
-    kinds_of,
-    marker_terms,
-    opposites,
-    topic_terms,
-    topics_led_by,
-)
 from .validity import Validity
 
 ASKED_AS = "replaced"
@@ -91,7 +72,7 @@ def replaced_since(
     line settles, relates or says to hold side by side are left out, and so is what holds no longer.
     """
     finder = _Finder(memory)
-    fresh = told_between(memory.index, since, memory.today)
+    fresh = queries.told_between(memory.index, since, memory.today)
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
     finder.read(fresh)
@@ -158,11 +139,7 @@ def orders(pair: Replaced, met: float = 1.0) -> bool:
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 
 
-# -- finding ----------------------------------------------------------------------------------------------------------
-
-
 def _place(entry: Row) -> tuple[str, str, int]:
-    """Sorts lines as they were told; those of one day by their page."""
     return entry.day or "", entry.path, entry.line
 
 
@@ -201,7 +178,6 @@ class _Finder:
         return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin), spelled)
 
     def _names(self, entry: Row) -> tuple[str, ...]:
-        """Every key of those that an entry names."""
         for name in filter(None, entry.names.split("\n")):
             if name not in self._keys:
                 self._keys[name] = keys_of(self._index, name)
@@ -210,12 +186,17 @@ class _Finder:
     def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
-        if not statement or not _speaks(entry) or is_machine(statement.speaker) or not (wanted := _leading(statement)):
+        if (
+            not statement
+            or not _speaks(entry)
+            or reading.is_machine(statement.speaker)
+            or not (wanted := _leading(statement))
+        ):
             return []
-        known = frequencies(self._index, wanted)
+        known = queries.frequencies(self._index, wanted)
         chosen = select_terms(known, _POSTINGS)
         names = self._names(entry)
-        found = lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
+        found = queries.lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
         found = [
             other
             for other in found
@@ -252,28 +233,25 @@ class _Finder:
         return not (same and one.slot is not None and one.slot == other.slot)
 
     def _weights(self, entries: Iterable[Row]) -> Weight:
-        words = {word for entry in entries for said in self._said(entry) for word in said.words}
-        known, total = frequencies(self._index, words), entry_count(self._index) + _USUAL
+        statements = (self._statements[entry.id] for entry in entries if entry.id in self._statements)
+        words = {word for statement in statements for said in statement.sentences for word in said.words}
+        known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
         return lambda word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total)
-
-    def _said(self, entry: Row) -> tuple[ReadSentence, ...]:
-        statement = self._statements.get(entry.id)
-        return statement.sentences if statement else ()
 
     def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
         """Lines told after some entries that may say of one of them that it changed, the likest first.
 
         Search terms tell which lines are worth reading; mostly none is.
         """
-        held = read_lines(self._index, {*(entry.id for entry in entries), *beside})
+        held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         wanted = {term for entry in entries for term in _leading_terms(held[entry.id][0] if entry.id in held else "")}
-        chosen = select_terms(frequencies(self._index, wanted), _POSTINGS)
+        chosen = select_terms(queries.frequencies(self._index, wanted), _POSTINGS)
         first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
         facts = [entry for entry in entries if entry.kind != Kind.NOTE.value]
         names = list(dict.fromkeys(name for entry in facts for name in self._names(entry) or ("",)))
-        ids = lines_telling(self._index, chosen, marker_terms(), names, first, until) if chosen else []
-        known = by_ids(self._index, {*ids, *beside})
-        held = {**held, **read_lines(self._index, ids)}
+        ids = queries.lines_telling(self._index, chosen, reading.marker_terms(), names, first, until) if chosen else []
+        known = queries.by_ids(self._index, {*ids, *beside})
+        held = {**held, **queries.read_lines(self._index, ids)}
         rare = set(chosen)
         rows = [
             known[i]
@@ -286,12 +264,14 @@ class _Finder:
             return []
         self.read([*entries, *rows])
         weight = self._weights([*entries, *rows])
-        return [row for row in rows if any(self._may_replace(entry, row, weight) for entry in entries)]
-
-    def _may_replace(self, older: Row, newer: Row, weight: Weight) -> bool:
-        if _place(older) >= _place(newer) or not self._is_other(older, newer):
-            return False
-        return bool(self._changed(older, newer, weight))
+        return [
+            row
+            for row in rows
+            if any(
+                _place(entry) < _place(row) and self._is_other(entry, row) and self._changed(entry, row, weight)
+                for entry in entries
+            )
+        ]
 
 
 def _leading(statement: Statement) -> list[str]:
@@ -299,20 +279,22 @@ def _leading(statement: Statement) -> list[str]:
     marked = {"now", "change", "new", "ended", "cancelled", "denied"}
     found: dict[str, None] = {}
     for said in statement.sentences:
-        telling = said.marks & marked or said.numbers or said.times or said.words & opposites().keys()
+        telling = said.marks & marked or said.numbers or said.times or said.words & reading.opposites().keys()
         if (telling or statement.is_brief) and len(said.words) <= LONG:
             found |= dict.fromkeys(said.words)
-            found |= dict.fromkeys(term for topic in sorted(said.topics) for term in topic_terms(topic))
-            found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in kind_terms(kind))
-            found |= dict.fromkeys(its for word in said.words for its in opposites().get(word, ()))
+            found |= dict.fromkeys(term for topic in sorted(said.topics) for term in reading.topic_terms(topic))
+            found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in reading.kind_terms(kind))
+            found |= dict.fromkeys(its for word in said.words for its in reading.opposites().get(word, ()))
     return list(found)
 
 
 def _leading_terms(own: str) -> set[str]:
     """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
     found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
-    led = {other for term in found for other in topics_led_by().get(term, ())}
-    return found | led | {other for term in found for kind in kinds_of(term) for other in kind_terms(kind)}
+    led = {other for term in found for other in reading.topics_led_by().get(term, ())}
+    return (
+        found | led | {other for term in found for kind in reading.kinds_of(term) for other in reading.kind_terms(kind)}
+    )
 
 
 def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
@@ -320,10 +302,7 @@ def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
     held = set(own.split())
     if held.isdisjoint(wanted):
         return False
-    return near or not held.isdisjoint(marker_terms()) or any(map(is_numeral, held))
-
-
-# -- which of them stand ----------------------------------------------------------------------------------------------
+    return near or not held.isdisjoint(reading.marker_terms()) or any(map(reading.is_numeral, held))
 
 
 def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
@@ -350,7 +329,7 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(ASKED_AS, pair.older.ref, pair.newer.ref): pair for pair in pairs}
-    answered = settled_questions(index, asked)
+    answered = queries.settled_questions(index, asked)
     return [
         pair
         for number, pair in asked.items()

@@ -20,6 +20,22 @@ from ..language.words import languages, languages_of, lines, pattern, words
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
 _HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
+_COMMA = re.compile(r"[，—]|, |: | – ")
+_SHORTEST = 8  # characters of a clause that may stand alone
+_TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
+_LETTERS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
+_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added", "record")
+_PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
+_BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
+_NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
+_UNIT = re.compile(
+    r"\s?([%°][CF]?|[个只条张位名台间岁次块部棵辆本口杯包][㐀-鿿]{0,2}|[㐀-鿿]{1,2}|[^\W\d_]{1,20}(?:/[^\W\d_]{1,6})?)"
+)
+_HAN_NUMBER = re.compile(
+    "[零一二两三四五六七八九十百千万半]{2,}[个只条张位名台间岁次块部棵辆本口杯包]?|[零一二两三四五六七八九十半]"
+    "(?:[个只条张位名台间岁次块部棵辆本口杯包]|(?=[年天公斤克元人家层分小]))"
+)
+_PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
 
 
 class Amount(NamedTuple):
@@ -79,11 +95,6 @@ def _with_clauses(text: str, names: frozenset[str]) -> Iterator[ReadSentence]:
             yield made._replace(marks=made.marks | (whole.marks & {"unsure"}))
 
 
-_COMMA = re.compile(r"[，—]|, |: | – ")
-_SHORTEST = 8  # characters of a clause that may stand alone
-_TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
-
-
 def speaker_of(text: str) -> str:
     """The label before a line of a conversation ("**Anna**: …", "Anna: …" after a clock time), folded; empty for none."""
     match = _label().match(text)
@@ -134,9 +145,6 @@ def section(name: str, chosen: tuple[str, ...], form: str = "{}") -> re.Pattern[
     return re.compile(form.replace("{}", f"(?:{pattern(chosen, 'replacement', name)})"), re.IGNORECASE)
 
 
-_LETTERS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
-
-
 @lru_cache(maxsize=4096)
 def spoken_in(text: str) -> tuple[str, ...]:
     """The languages whose letters stand in a text: the words of the others need not be read."""
@@ -151,9 +159,6 @@ def _fits(name: str, text: str) -> bool:
 
 def _matched(name: str, text: str) -> frozenset[str]:
     return frozenset(match[0].casefold() for match in section(name, spoken_in(text)).finditer(text))
-
-
-_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added", "record")
 
 
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
@@ -198,10 +203,6 @@ def _marked(text: str) -> str:
     for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
         text = section(name, spoken_in(text)).sub(sign, text)
     return text
-
-
-_PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
-_BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 
 
 def _around(piece: str, names: frozenset[str]) -> tuple[list[str], list[str]]:
@@ -252,11 +253,6 @@ def _idle() -> frozenset[str]:
     return frozenset((*_listed("idle"), *stop_terms()))
 
 
-# -- numbers ----------------------------------------------------------------------------------------------------------
-
-_NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
-
-
 @cache
 def _numerals() -> dict[str, float]:
     pairs = (word.split("=") for word in _listed("numbers"))
@@ -296,11 +292,6 @@ def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     return Amount(value, unit, written.strip(), bool(said))
 
 
-_UNIT = re.compile(
-    r"\s?([%°][CF]?|[个只条张位名台间岁次块部棵辆本口杯包][㐀-鿿]{0,2}|[㐀-鿿]{1,2}|[^\W\d_]{1,20}(?:/[^\W\d_]{1,6})?)"
-)
-
-
 def _value(word: str) -> float | None:
     folded = word.casefold().lstrip("$€£¥₽")
     if folded[:1].isdigit():
@@ -315,13 +306,6 @@ def _value(word: str) -> float | None:
 def is_numeral(term: str) -> bool:
     """True for a search term that is a number, in digits or written out."""
     return term[:1].isdigit() or term in _numerals()
-
-
-_HAN_NUMBER = re.compile(
-    "[零一二两三四五六七八九十百千万半]{2,}[个只条张位名台间岁次块部棵辆本口杯包]?|[零一二两三四五六七八九十半]"
-    "(?:[个只条张位名台间岁次块部棵辆本口杯包]|(?=[年天公斤克元人家层分小]))"
-)
-_PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
 
 
 def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
@@ -345,16 +329,12 @@ def _han_value(numeral: str) -> float:
     return total + digit * (last / 10 if last > 10 else 1)
 
 
-# -- people, topics, kinds --------------------------------------------------------------------------------------------
-
-
 @cache
 def _kin() -> frozenset[str]:
     return frozenset(_listed("kin"))
 
 
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
-    """The people of a family that a text speaks of."""
     if any(map(is_han, text)):
         return frozenset(word for word in _kin() if is_han(word[0]) and word in text)
     return _kin().intersection(tokens)
@@ -362,7 +342,6 @@ def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
 
 @cache
 def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
-    """(name, search terms that lead to it, pattern) of every topic."""
     rows = (line.split(" | ", 2) for line in lines(language, "replacement").get("topics", ()))
     return tuple((name, led_by, said) for name, led_by, said in rows)
 
@@ -428,15 +407,14 @@ def opposites() -> dict[str, frozenset[str]]:
     scales = (line for name in languages() for line in lines(name, "stance").get("scales", ()))
     own = (line for name in languages() for line in lines(name, "replacement").get("opposites", ()))
     for line in (*scales, *own):
-        sides = [[_stem(word) for word in re.split(r"[,\s]+", side.strip())] for side in line.split("|")]
+        sides = [
+            [(word if is_han(word[0]) else terms(word)[0]) for word in re.split(r"[,\s]+", side.strip())]
+            for side in line.split("|")
+        ]
         for mine, its in (sides, sides[::-1]):
             for stem in mine:
                 found.setdefault(stem, set()).update(its)
     return {stem: frozenset(its) for stem, its in found.items()}
-
-
-def _stem(word: str) -> str:
-    return word if is_han(word[0]) else terms(word)[0]
 
 
 @cache

@@ -112,9 +112,6 @@ def _named(claims: Sequence[Claim]) -> Iterator[tuple[Claim, Claim, bool]]:
             yield from ((doer, target, corrects) for target in by_ref.get(ref, ()) if ref not in (claim.ref, doer.ref))
 
 
-# -- one slot ---------------------------------------------------------------------------------------------------------
-
-
 def _run_slot(line: Sequence[Claim], today: date, found: dict[int, Validity]) -> None:
     """End and retract the claims of one slot, which are in order of versions."""
     amended = dict(_amended([claim for claim in line if claim.trusted]))

@@ -20,7 +20,7 @@ from ..hits import Hit
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.reread import page_lines
-from ..language.flags import day_of
+from ..language.dates import day_of
 from ..markdown.additions import clean
 from ..markdown.escape import many
 from ..markdown.lines import SEALED, sealed_text

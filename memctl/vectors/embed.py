@@ -164,7 +164,6 @@ class _Pass:
                 self._report.swept = vectors.sweep()
 
     def _vectors(self) -> Vectors:
-        """The file, ready for vectors of this model, whose means are computed once."""
         embedder = self._embedder
         means: Sequence[Sequence[float]] = ()
         kept = open_vectors(self._memory.workspace)
@@ -199,7 +198,6 @@ class _Pass:
         return complete and whole
 
     def _fill(self, vectors: Vectors, leaf: Leaf, rows: Sequence[PackRow], left: dict[int, str]) -> None:
-        """Embed the texts of a page that have no vector yet, and keep them about once a second."""
         start, taken = self._done, 0
         saved = partly = time.monotonic()
         codes: dict[int, Code] = {}
@@ -251,7 +249,6 @@ def _begun(workspace: Workspace, embedder: str, dim: int, means: Sequence[Sequen
 
 
 def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
-    """Pieces that the model can do within a second or two."""
     batch: list[tuple[int, str]] = []
     letters = 0
     for key, text in texts:
@@ -262,9 +259,6 @@ def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]
         letters += len(text)
     if batch:
         yield batch
-
-
-# -- the texts of a page ----------------------------------------------------------------------------------------------
 
 
 def _rows_of(memory: OpenMemory, leaf: Leaf) -> tuple[list[PackRow], dict[int, str], bool] | None:
@@ -300,9 +294,6 @@ def _piece(entry: Row, raw: Sequence[str]) -> Piece:
     if isinstance(read, Fact):
         return Piece(entry.id, entry.role, entry.heading, read.entities, read.text, read.cues)
     return Piece(entry.id, entry.role, entry.heading, (), text)
-
-
-# -- forget -----------------------------------------------------------------------------------------------------------
 
 
 def erase_vectors(memory: OpenMemory) -> str | None:

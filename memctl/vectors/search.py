@@ -73,8 +73,6 @@ class VectorReader:
                 self._open.close()
         self._open = self._matrix = self._kept = None
 
-    # -- questions ----------------------------------------------------------------------------------------------------
-
     def encode(self, vector: Sequence[float], script: int) -> Code:
         """A vector of this embedder, without the mean of its script. ValueError for another number of components."""
         if not self._head:
@@ -115,7 +113,6 @@ class VectorReader:
     def _in_full(
         self, asked: CodeQuery, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
     ) -> Scan:
-        """All compared: a small store."""
         rows = [row for pack in packs for row in _vectors(pack)]
         wanted = {row.key for row in rows}
         known = {row[0]: asked.cosine(*row[2:5]) for row in self.texts() if row[0] in wanted}
@@ -129,7 +126,6 @@ class VectorReader:
     def _by_signs(
         self, asked: CodeQuery, packs: Sequence[PageVectors], allowed: Collection[int] | None, limit: int
     ) -> Scan:
-        """The few that are near by their signs, compared in full."""
         signs = b"".join([pack.signs for pack in packs])
         found = distances(signs, asked.signs)
         about = spread(*self._sample(asked, _SAMPLE), found, self.dim)
@@ -170,8 +166,6 @@ class VectorReader:
     def digests(self, ids: Iterable[int]) -> dict[int, int]:
         """entry.digest of some entries when they were embedded."""
         return {row.entry: row.digest for row in self._rows_of(ids)}
-
-    # -- reading ------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _one_state(self) -> Iterator[None]:
@@ -236,7 +230,6 @@ class VectorReader:
         return self._kept[1]
 
     def _packs(self, pages: Iterable[int]) -> Iterator[PageVectors]:
-        """Sound packs of some pages."""
         if self._kept and self._kept[0] == self._state():
             return (self._kept[1][page] for page in pages if page in self._kept[1])
         return self._sound(self._rows_in("SELECT * FROM pack", "page", pages))
@@ -256,8 +249,10 @@ class VectorReader:
         return 0, 0
 
     def _codes(self, keys: Iterable[int]) -> Iterator[tuple[Any, ...]]:
-        """Sound rows of `code`."""
-        for row in self._rows_in("SELECT * FROM code", "key", keys):
+        return self._sound_codes(self._rows_in("SELECT * FROM code", "key", keys))
+
+    def _sound_codes(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        for row in rows:
             if is_sound_code(row, self.dim):
                 yield row
             else:
@@ -300,23 +295,9 @@ class VectorReader:
                 self._matrix = Matrix.load(state, packs, self.texts(), self.dim)
             return self._matrix
 
-    # -- the whole ----------------------------------------------------------------------------------------------------
-
     def texts(self) -> Iterator[tuple[Any, ...]]:
         """Every sound row of `code`, one after the other: quicker than by key where most of them are wanted."""
-        for row in self._rows("SELECT * FROM code"):
-            if is_sound_code(row, self.dim):
-                yield row
-            else:
-                self.complain()
-
-    def total_rows(self) -> int:
-        """How many rows `code` has, sound or not."""
-        return sum(1 for _ in self._rows("SELECT key FROM code"))
-
-    def pages(self) -> Iterator[tuple[Any, ...]]:
-        """Every row of `pack`, sound or not."""
-        return self._rows("SELECT * FROM pack")
+        return self._sound_codes(self._rows("SELECT * FROM code"))
 
     def named(self) -> Iterator[FoundVector]:
         """Every vector of every sound page."""

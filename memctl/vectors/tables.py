@@ -19,8 +19,7 @@ from ..index.index import code as primary_code
 from ..notes.system import OPEN_SAFELY
 from .quantized import SCRIPTS, Code, planes_of, total_of
 
-FORMAT = 1
-"""Another number means another layout: such a file is not read, and `index` makes it again."""
+FORMAT = 1  # another number means another layout: such a file is not read, and `index` makes it again
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite and Python's module raise over a file whose bytes are not as they were written."""
 MOST_DIMENSIONS = 4096
@@ -34,6 +33,10 @@ _SCHEMA = (
     "keys BLOB NOT NULL, signs BLOB NOT NULL, sum INTEGER NOT NULL)",
 )
 _PRAGMAS = ("synchronous = NORMAL", "trusted_schema = OFF", "cell_size_check = ON", "secure_delete = ON")
+_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
+_FIXED = struct.Struct("<qBdi")
+_PAGE = struct.Struct("<qH")
+_SLICES = 256
 
 
 class Head(NamedTuple):
@@ -77,9 +80,6 @@ class PageVectors(NamedTuple):
         return struct.unpack(f"<{self.rows}q", self.digests)
 
 
-# -- opening ----------------------------------------------------------------------------------------------------------
-
-
 def connect(path: Path, write: bool) -> sqlite3.Connection:
     """Open the file; without `write` it must be there. A folder that cannot be written is read as it stands."""
     if path.is_symlink() or (path.exists() and not stat.S_ISREG(os.lstat(path).st_mode)):
@@ -105,9 +105,6 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     raise AssertionError("unreachable")
 
 
-_UNWRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-
-
 def create(db: sqlite3.Connection) -> None:
     """Make the tables in an empty file."""
     db.execute("PRAGMA journal_mode = WAL")
@@ -122,9 +119,6 @@ def is_damage(error: BaseException) -> bool:
         sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN,
     }  # fmt: skip
     return isinstance(error, DAMAGE) and (not isinstance(error, sqlite3.Error) or primary_code(error) not in passing)
-
-
-# -- rows -------------------------------------------------------------------------------------------------------------
 
 
 def write_head(db: sqlite3.Connection, head: Head) -> None:
@@ -163,14 +157,8 @@ def read_head(db: sqlite3.Connection) -> Head | str:
 
 def code_row(key: int, code: Code) -> tuple[Any, ...]:
     """A row of `code`."""
-    return _summed(key, code.script, code.norm, total_of(code.codes), planes_of(code.codes))
-
-
-def _summed(key: int, script: int, norm: float, total: int, planes: bytes) -> tuple[Any, ...]:
-    return key, script, norm, total, planes, crc32(planes, crc32(_FIXED.pack(key, script, norm, total)))
-
-
-_FIXED = struct.Struct("<qBdi")
+    fixed, planes = (key, code.script, code.norm, total_of(code.codes)), planes_of(code.codes)
+    return *fixed, planes, crc32(planes, crc32(_FIXED.pack(*fixed)))
 
 
 def is_sound_code(row: tuple[Any, ...], dim: int) -> bool:
@@ -195,14 +183,6 @@ def read_pack(row: tuple[Any, ...], dim: int) -> PageVectors | None:
         )
     except (TypeError, struct.error):
         return None
-
-
-_PAGE = struct.Struct("<qH")
-
-
-# -- damage -----------------------------------------------------------------------------------------------------------
-
-_SLICES = 256
 
 
 def _mark(path: Path) -> Path:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
-RECIPE = 2
-"""Raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used."""
+RECIPE = 2  # raise it with every change of what `embedded_texts` gives: vectors of another recipe are not used
 CAP = 1_200  # characters of one text, about 300 tokens; what is longer costs seconds (100 KB: 43 s)
 _WIDE = 3  # a Han character costs a model about as much as three Latin letters
 _BREAK = 120  # characters before the cap in which a space is looked for
@@ -40,7 +38,8 @@ def embedded_texts(pieces: Sequence[Piece]) -> Iterator[tuple[int, str]]:
     own = [_own(piece) for piece in pieces]
     for place, piece in enumerate(pieces):
         text = own[place]
-        if text and place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1 and _is_short(text):
+        follows = place and piece.role != "fact" and pieces[place - 1].id == piece.id - 1
+        if text and follows and _fitting(text, _SHORT) == len(text):
             text = f"{_end(own[place - 1])} {text}".lstrip()
         if text:
             yield place, shortened(text)
@@ -53,10 +52,6 @@ def _own(piece: Piece) -> str:
     return clean(f"{', '.join(missing)}: {piece.content}" if missing else piece.content)
 
 
-def _is_short(text: str) -> bool:
-    return _fitting(text, _SHORT) == len(text)
-
-
 def _end(text: str) -> str:
     """The end of `text` that fits before another, from a space where there is one near."""
     return text[len(text) - _fitting(text[::-1], _ABOVE) :].lstrip()
@@ -66,7 +61,7 @@ def clean(text: str) -> str:
     """`text` on one line, without what breaks a model: a NUL ends it early, a lone surrogate cannot be encoded."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
-    return " ".join(_unreadable().sub(" ", text).split())
+    return " ".join(re.sub("[\x00-\x1f\x7f\ufffe\uffff]+", " ", text).split())
 
 
 def shortened(text: str, cap: int = CAP) -> str:
@@ -75,7 +70,6 @@ def shortened(text: str, cap: int = CAP) -> str:
 
 
 def _fitting(text: str, cap: int) -> int:
-    """How many characters of `text` fit."""
     if len(text) * (1 if text.isascii() else _WIDE) <= cap:
         return len(text)
     cost = end = 0
@@ -86,8 +80,3 @@ def _fitting(text: str, cap: int) -> int:
         end += 1
     space = text.rfind(" ", max(1, end - _BREAK), end + 1) if end < len(text) else -1
     return space if space > 0 else end
-
-
-@cache
-def _unreadable() -> re.Pattern[str]:
-    return re.compile("[\x00-\x1f\x7f\ufffe\uffff]+")

@@ -335,21 +335,21 @@ def test_a_model_of_another_dimension_than_it_says(tmp_path: Path) -> None:
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 13, words as before; with space again it completes."""
     workspace = write_pages(tmp_path, many(600))
-    connect = vector_store.connect
+    connect = vector_store.tables.connect
 
     def full(path: Path, write: bool) -> object:
         db = connect(path, write)
         db.execute("PRAGMA max_page_count = 12")
         return db
 
-    monkeypatch.setattr(vector_store, "connect", full)
+    monkeypatch.setattr(vector_store.tables, "connect", full)
     report = done(workspace, HashEmbedder())
     assert isinstance(report.problem, CannotWrite) and report.missing > 0
     assert contents(ask(workspace, "fox 57", k=3))
     use(monkeypatch)
     failed = call(["index"], tmp_path)
     assert failed.code == 13 and "cannot write" in failed.err
-    monkeypatch.setattr(vector_store, "connect", connect)
+    monkeypatch.setattr(vector_store.tables, "connect", connect)
     assert done(workspace, HashEmbedder()).missing == 0
     assert as_uninterrupted(workspace, tmp_path / "other")
 

@@ -11,9 +11,8 @@ import pytest
 from vectors.test_vector_store import DIM, begun, filled, vector
 
 from memctl.notes.workspace import Workspace
-from memctl.vectors import matrix, pool
-from memctl.vectors.file import PackRow, Vectors, open_vectors
-from memctl.vectors.pool import Nearest
+from memctl.vectors import file, matrix
+from memctl.vectors.file import Nearest, PackRow, Vectors, open_vectors
 from memctl.vectors.quantized import Code, encode, text_key
 
 pytest.importorskip("numpy")
@@ -82,7 +81,7 @@ def test_where_there_is_no_graph_the_search_is_exact(
         assert not Nearest(single, 1).prepare()
         assert len(Nearest(single, 1).scan(asked(1), None, 5).cosines) == 5
     with monkeypatch.context() as little:
-        little.setattr(pool, "MOST_BYTES", 1000)
+        little.setattr(file, "MOST_BYTES", 1000)
         assert not Nearest(vectors, 1).prepare()
     with monkeypatch.context() as failing:
         failing.setattr(matrix.NeighbourGraph, "follow", fails)

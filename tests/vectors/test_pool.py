@@ -13,9 +13,9 @@ from face_helpers import write_pages
 from hash_embedder import use
 
 import memctl
+from memctl.vectors import file as vector_pool
 from memctl.vectors import matrix
-from memctl.vectors import pool as vector_pool
-from memctl.vectors.pool import VectorPool
+from memctl.vectors.file import VectorPool
 
 LINES = [
     "The gateway runs on port 8080",

@@ -15,11 +15,14 @@ from face_helpers import call, contents, write_pages
 
 from memctl.errors import MemctlError, PageUnreadable, Refused, Usage
 from memctl.facts import Fact, Kind
+from memctl.index.queries.entries import by_refs
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import SEALED, sealed_text
 from memctl.memory import Memory, open_memory
 from memctl.notes import edits
 from memctl.vault.vault import VAULT, Vault
+from memctl.vectors.embed import pieces_of
+from memctl.vectors.text_to_embed import embedded_texts
 
 pytest.importorskip("pyrage")
 TEXTS = (
@@ -124,6 +127,14 @@ def test_the_grammar_reads_what_it_writes(root: Path, cue: str) -> None:
     for cipher in _ciphertexts(root):
         fact = Fact(Kind.OPINION, cipher, ("Home",), confidence=0.5, cues=(cue,), sealed=True, block_id=one)
         assert parse(render(fact)) == fact
+
+
+def test_a_model_is_given_its_cue_and_no_ciphertext(root: Path) -> None:
+    """What is embedded of a sealed line: whom it is about, and its cues."""
+    refs, memory = [_seal(root, TEXTS[0], "код двери")], _memory(root)
+    memory.sync()
+    pieces = memory.run(lambda at: pieces_of(at.workspace, by_refs(at.index, refs)))
+    assert [text for _, text in embedded_texts(pieces)] == [f"Home: {SEALED}", "код двери"]
 
 
 def test_nothing_public_has_it(root: Path) -> None:

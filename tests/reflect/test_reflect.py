@@ -1178,7 +1178,7 @@ def test_two_machines_retain_and_merge(machines: tuple[Path, Path]) -> None:
 
 
 @git_wanted
-@pytest.mark.parametrize(("style", "since"), [("merge", []), ("diff3", []), ("merge", ["--since", "1d"])])
+@pytest.mark.parametrize(("style", "since"), [("diff3", []), ("merge", ["--since", "1d"])])
 def test_two_machines_that_both_reflected(machines: tuple[Path, Path], style: str, since: list[str]) -> None:
     """Where both sides of a conflict are only what memctl wrote, reflect settles it from the facts of both.
 

@@ -26,7 +26,7 @@ _HERE = Path(__file__).parent
 _LOCK_SECONDS = 2.0  # a recall that finds the index damaged does not wait for long
 # What decides how a row looks. No migrations: a change in any of these means a rebuild.
 _PARSER = (
-    "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/lexical.py", "ids.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
+    "index/schema.sql", "index/index.py", "markdown/attributes.py", "index/lexical.py", "ids.py", "errors.py", "index/row.py", "index/rows.py", "facts.py", "markdown/markers.py", "language/dates.py",
     "language/dates_lexer.py", "markdown/front_matter.py", "markdown/grammar.py", "markdown/lines.py",
     "language/sentences.py", "language/names.py", "markdown/evidence_line.py", "markdown/page.py", "markdown/private.py", "language/relations.py", "language/analyzer.py", "language/words.py",
 )  # fmt: skip

@@ -156,6 +156,7 @@ class Index:
 
     @number.setter
     def number(self, value: int) -> None:
+        """Write it, within `writing`."""
         self._db.execute(f"PRAGMA application_id = {value}")
 
     @property

@@ -304,12 +304,12 @@ _LIKE = 10  # places among which newer lines are told from older ones
 
 
 def newer_first(
-    ranked: Sequence[Ranked], matched: Mapping[int, frozenset[str]], about: Mapping[int, str]
+    ranked: Sequence[Ranked], matched: Mapping[int, frozenset[str]], about: Mapping[int, str], share: float
 ) -> list[Ranked]:
-    """The same order, in which a line stands below a newer one about the same that meets half of the words which it meets.
+    """The same order, in which a line stands below a newer one about the same that meets this share of what it meets.
 
-    `matched` are those words by entry, `about` whom it is about; what is not in them keeps its place. What makes one of
-    two such lines score higher is its length, not its truth.
+    `matched` are words of the question by entry, `about` whom it is about; what is not in them keeps its place. What makes
+    one of two such lines score higher is its length, not its truth.
     """
     head, done = list(ranked[:_LIKE]), []
     while head:
@@ -317,7 +317,8 @@ def newer_first(
         later = [
             other
             for other in head[1:]
-            if other.score >= _NEAR_SCORE * first.score and _is_newer(other.candidate, first.candidate, matched, about)
+            if other.score >= _NEAR_SCORE * first.score
+            and _is_newer(other.candidate, first.candidate, matched, about, share)
         ]
         best = max(later, key=lambda other: other.candidate.day or date.min, default=first)
         head.remove(best)
@@ -326,12 +327,12 @@ def newer_first(
 
 
 def _is_newer(
-    one: Candidate, other: Candidate, matched: Mapping[int, frozenset[str]], about: Mapping[int, str]
+    one: Candidate, other: Candidate, matched: Mapping[int, frozenset[str]], about: Mapping[int, str], share: float
 ) -> bool:
     if one.id not in matched or other.id not in matched or about[one.id] != about[other.id]:
         return False
     return (
         bool(matched[other.id])
-        and 2 * len(matched[one.id] & matched[other.id]) >= len(matched[other.id])
+        and len(matched[one.id] & matched[other.id]) >= share * len(matched[other.id])
         and (one.day or date.min) > (other.day or date.min)
     )

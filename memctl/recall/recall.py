@@ -71,6 +71,7 @@ from .search_words import named_entities, search_words
 
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
 _ASKED = 8  # hits of which a newer line is looked for that may have replaced them
+_HALF = 0.5  # of the words that the older line meets: from there on a newer one answers a question first
 _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
@@ -308,7 +309,8 @@ def _newer_first(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -
         request.memory.index, [place.candidate.id for place in ranked[: request.k] if place.candidate.id in rows]
     )
     matched = {i: wanted.intersection(own.split()) for i, (own, _) in lines.items()}
-    return newer_first(ranked, matched, {i: rows[i].names.split("\n", 1)[0] for i in matched})
+    share = _HALF if query.words.rstrip().endswith(("?", "\uff1f")) else 1.0  # who types words wants these words
+    return newer_first(ranked, matched, {i: rows[i].names.split("\n", 1)[0] for i in matched}, share)
 
 
 def _is_state(entry: Row) -> bool:

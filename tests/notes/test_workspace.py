@@ -134,6 +134,7 @@ def test_what_is_no_page_is_named_with_its_reason(tmp_path: Path) -> None:
     problems = {found.path: found.problem for found in workspace.scan()}
     assert problems == {
         "a.md": None,
+        "folder": "symbolic link to a folder, not followed",
         "link.md": "symbolic link, not followed",
         "fifo.md": "not a regular file",
         "bad\\xff.md": "file name is not UTF-8",

@@ -277,7 +277,7 @@ def test_a_newer_line_that_meets_half_as_much_of_the_question_stands_above(
         for number, day, score in ((1, 10, 1.0), (2, newer_day, newer_score))
     )
     matched = {1: frozenset({"boat", "moor"}), 2: frozenset(newer_words)}
-    made = newer_first([old, new], matched, {1: "anna", 2: newer_about})
+    made = newer_first([old, new], matched, {1: "anna", 2: newer_about}, 0.5)
     assert [place.candidate.id for place in made] == ([2, 1] if above else [1, 2])
     assert [place.score for place in made] == sorted((place.score for place in made), reverse=True)
-    assert newer_first([old, new], {}, {}) == [old, new]
+    assert newer_first([old, new], {}, {}, 0.5) == [old, new]

@@ -425,4 +425,4 @@ def test_every_citation_resolves_after_a_thousand_edits() -> None:
                     spelled = f"{path}#L{line}" + (f"-L{end}" if end > line else "")
                     assert show(memory_on(made), f"{spelled} ^{ref}" if ref else spelled), spelled
         print(f"reflect: {checked:,} citations after {batch + 1}00 edits, 0 that do not resolve; {gone} marked as gone")
-        assert checked > 500 and gone > 0
+        assert checked > (500 if TORTURE else 150) and gone > 0

@@ -16,9 +16,9 @@ from memctl.facts import Fact, Kind, Period
 from memctl.markdown.additions import clean
 
 
-def examples(count: int) -> int:
+def examples(count: int, fewest: int = 15) -> int:
     """How many examples a property is tried with: `count` in `make torture`, a tenth of it otherwise."""
-    return count if os.environ.get("MEMCTL_TORTURE") else max(15, count // 10)
+    return count if os.environ.get("MEMCTL_TORTURE") else max(fewest, count // 10)
 
 
 _PROSE = """

@@ -32,7 +32,7 @@ from .lessons import TaskOutcome
 
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
-_SHARE, _LEAST = 4, 3  # of so many facts the page tells one, but so many of each section
+_SHARE, _LEAST = 4, 8  # of so many facts the page tells one, but so many of each section
 _DURABLE = 20  # lines of a name without a page on world.md, and on experience.md
 _VERSIONS = 5  # of a slot that are looked at, and shown where there is no page
 _RELATED, _MET = 8, 2  # names shown as related, and the facts that they must share

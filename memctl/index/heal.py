@@ -144,6 +144,8 @@ def _open_if_sound(path: Path) -> Index | None:
         path.unlink()  # SQLite would follow it out of the workspace
     if path.exists() and not path.is_file():  # a folder, or a pipe that would keep a reader waiting
         return None
+    with suppress(FileExistsError):  # SQLite would make it with the modes of the umask
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600))
     index = Index(sqlite3.connect(path, isolation_level=None, timeout=10.0, check_same_thread=False), path)
     try:
         if _is_sound(index):

@@ -115,12 +115,18 @@ def _decode(data: bytes) -> tuple[str, str | None]:
 
 
 def prepare_memory(workspace: Workspace) -> Path:
-    """Make `.memory/` with a .gitignore of its own, if it is not there; returns the folder. CannotWrite if it can't be."""
+    """Make `.memory/` with a .gitignore of its own, if it is not there; returns the folder. CannotWrite if it can't be.
+
+    What is made of private lines is nobody else's to read: a folder with open modes is closed to others, with its files.
+    """
     folder = workspace.memory
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)  # what is made of private lines is nobody else's to read
-        if folder.is_symlink():
+        folder.mkdir(mode=0o700, exist_ok=True)
+        mode = folder.lstat().st_mode
+        if stat.S_ISLNK(mode):
             raise OutsideWorkspace(str(folder), "is a symbolic link")
+        if mode & 0o077 and os.name == "posix":
+            _close_to_others(folder)
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
         if _is_empty(folder / ".gitignore"):
@@ -128,6 +134,16 @@ def prepare_memory(workspace: Workspace) -> Path:
     except OSError as error:
         raise CannotWrite(str(folder), error.strerror or str(error)) from error
     return folder
+
+
+def _close_to_others(folder: Path) -> None:
+    """Take the rights of everybody but the owner; what belongs to somebody else is theirs to close."""
+    with suppress(OSError):
+        folder.chmod(0o700)
+        for inner, _, names in os.walk(folder):
+            for path in (Path(inner), *(Path(inner, name) for name in names)):
+                if not path.is_symlink():
+                    path.chmod(path.stat().st_mode & 0o700)
 
 
 def _is_empty(path: Path) -> bool:

@@ -114,7 +114,9 @@ def _belief_rows(
 
 
 def target_of(path: Path, workspace: Workspace) -> Path:
-    """The file behind `path`; Usage for what may not be replaced: a folder, a device, anything that the workspace lives on."""
+    """The file behind `path`; Usage for what may not be replaced: a link, a folder, a device, anything that the workspace lives on."""
+    if path.is_symlink():
+        raise Usage(f"{path} is a symbolic link", "name the file itself, or remove the link")
     try:
         target = path.resolve()
         taken = target.exists() and not target.is_file()

@@ -402,9 +402,20 @@ def test_modes_follow_the_umask_and_stay(workspace: Workspace, mask: int) -> Non
         os.umask(before)
     for path in ("bank/world.md", LOG, ".memory/.gitignore", ".memory/lock", ".memory/index.seal"):
         assert stat.S_IMODE((workspace.root / path).stat().st_mode) == 0o666 & ~mask, path
-    assert stat.S_IMODE((workspace.memory / "index.sqlite").stat().st_mode) == 0o644 & ~mask
+    assert stat.S_IMODE((workspace.memory / "index.sqlite").stat().st_mode) == 0o600
     assert stat.S_IMODE(workspace.memory.stat().st_mode) == 0o700
     assert stat.S_IMODE(theirs.stat().st_mode) == 0o640
+
+
+@posix
+def test_a_derived_folder_that_others_may_read_is_closed_to_them(workspace: Workspace) -> None:
+    """Made by an earlier version, or by git or a copy: S11."""
+    retain(memory_on(workspace), [read_fact("One")], DAY)
+    inside = [workspace.memory / "index.sqlite", workspace.memory / "lock"]
+    for path in (workspace.memory, *inside):
+        path.chmod(0o777)
+    memory_on(workspace).recall("one")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (workspace.memory, *inside)} == {0o700}
 
 
 # -- the derived folder -----------------------------------------------------------------------------------------------

@@ -356,15 +356,17 @@ def test_a_spreadsheet_sees_no_formula(home: Path) -> None:
     "name", ["memory/2025-10-01.md", "bank/new.MD", "memctl.toml", ".memory/index.sqlite", "bank", "/dev/null"]
 )
 def test_an_export_replaces_nothing_that_counts(home: Path, name: str) -> None:
-    """No page, no setting, no index, no device; through a symbolic link neither."""
+    """No page, no setting, no index, no device; through a symbolic link nothing at all, wherever it leads."""
     log = write(home, {"memory/2025-10-01.md": "## Retain\n\n- W @A: Живёт\n"}) / "memory/2025-10-01.md"
     before = log.read_bytes()
     (home.parent / "link.jsonl").symlink_to(home / name)
+    (home.parent / "outside.jsonl").symlink_to(home.parent / f"theirs-{name.replace('/', '-')}")
     for form in ("jsonl", "sqlite"):
-        for output in (home / name, home.parent / "link.jsonl"):
+        for output in (home / name, home.parent / "link.jsonl", home.parent / "outside.jsonl"):
             done = call("export", "--format", form, "-o", str(output), "-w", str(home))
             assert done.code == 2, done
     assert log.read_bytes() == before and not Path("/dev/null").is_file()
+    assert not list(home.parent.glob("theirs-*"))
 
 
 def test_belief_history_replays_to_what_is_held(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs lock lowest extras mutants fuzz sbom clean
+.PHONY: help demo tour test check bench judge week score torture docs site package lock lowest extras mutants fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -65,6 +65,18 @@ torture: $(VENV)/ready  ## the long versions of the same
 docs: $(VENV)/ready  ## generate docs/commands.md from the commands
 	$(RUN)/python bench/help.py
 
+site:  ## docs/ as a site in build/site; a link that leads nowhere fails
+	test -x .venv-site/bin/mkdocs || $(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+	NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict --config-file .ci/mkdocs.yml
+
+package:  ## wheel and sdist in dist/, each installed in an empty environment and asked a question
+	rm -rf dist
+	$(PYTHON) -m venv .venv-package
+	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check 'build>=1.2,<2' 'hatchling>=1.24,<2'
+	.venv-package/bin/python -m build --no-isolation --outdir dist . > /dev/null
+	PYTHON=$(PYTHON) sh .ci/package.sh dist/*.whl dist/*.tar.gz
+
 LOCK = uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet
 
 lock:  ## resolve the exact and the lowest versions again (needs uv)
@@ -99,5 +111,5 @@ sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/
 	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-fuzz .venv-sbom mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-fuzz .venv-sbom .venv-site .venv-package mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -24,6 +24,7 @@ from .call import (
 from .hits import print_answer, print_facts, print_passages, print_retained, print_versions
 
 _SLOT = argument(None, "The slot.")
+_DAY = option("--date", "The log's day [default: today].", "DAY")
 UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
@@ -56,7 +57,7 @@ def retain(
     ),
     kind: str | None = option("--kind", "world, experience, opinion or observation.", "KIND"),
     about: list[str] | None = ABOUT,
-    day: str | None = option("--date", "The log's day [default: today].", "DAY"),
+    day: str | None = _DAY,
     allow_secrets: bool = flag("--allow-secrets", "Keep it even if it looks like a secret."),
     dry_run: bool = DRY_RUN,
     **attributes: Any,
@@ -163,8 +164,9 @@ def fact_set(
     text: list[str] = argument("TEXT…", "What holds from now on."),
     about: str | None = _WHOSE,
     when: str | None = option("--when", "When it is true.", "TIME"),
+    day: str | None = _DAY,
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Fill a slot: retains a world fact with that key; older values become history."""
-    done = call.memory.retain(" ".join(text), about=about or (), key=key, when=when, dry_run=dry_run)
+    done = call.memory.retain(" ".join(text), about=about or (), key=key, when=when, day=day, dry_run=dry_run)
     print_retained(call, done, dry_run)

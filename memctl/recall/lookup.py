@@ -262,4 +262,4 @@ def _instead(index: Index, key: str, names: tuple[str, ...] | None) -> str:
     if in_slots(index, key, names):
         return f"it was filled later; `memctl fact history {key}` shows how"
     keys = slot_keys(index, names) if names else []
-    return f"known keys: {', '.join(keys)}" if keys else "see `memctl recall key:…`"
+    return f"known keys: {', '.join(keys)}" if keys else "`memctl fact list` shows what is filled"

@@ -23,7 +23,8 @@ import pytest
 from face_helpers import NOW, all_commands, call, fixture_copy
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
+MANUAL = [ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"]
+PAGES = [*MANUAL, *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
 DURATION = re.compile(

@@ -1,24 +1,36 @@
-"""Every block of README.md works as it stands; its console blocks are run by tests/cli/test_scenarios.py."""
+"""Every block of README.md and docs/ works as it stands; the console blocks of the first pages are run by tests/cli/test_scenarios.py."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
+import tomllib
+from configparser import RawConfigParser
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from face_helpers import all_commands, call, fixture_copy
 
+import memctl
+
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+RUN_ELSEWHERE = {ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"}  # by test_scenarios
 STAYING = {"mcp", "serve", "watch"}  # run until they are stopped: tests of their own
+FOLDERS = {"~/notes", "%h/notes", "~/Vault", "~/.openclaw/workspace", "conv-26"}
+NOT_THERE = (
+    r"\b(?:[fopqrx]-[0-9a-z]{4,}|DIR|FILE|HOST|EVENT|ID|N)\b|…|--write|--undo|--sealed|--unseal|vault |words vectors"
+)
 CHAT = [{"role": "user", "content": "Why PostgreSQL?"}, {"role": "assistant", "content": "Joins took 47 s."}]
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, page: Path = ROOT / "README.md") -> list[str]:
     """The fenced blocks of one language."""
-    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def test_the_python_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,23 +44,69 @@ def test_the_python_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert hit.content == "Prefers concise replies" and hit.confidence == 0.9
 
 
-LINES = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("memctl")]
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_a_shell_line_runs(line: str, tmp_path: Path) -> None:
-    """Every memctl line, in a copy of the fixture workspace that stands for ~/notes."""
+def prepared(tmp_path: Path) -> Path:
+    """A copy of the fixture workspace with the files that the examples read; ~/notes leads to it."""
     root = fixture_copy(tmp_path)
     (root / "chat.json").write_text(json.dumps(CHAT))
-    (root / "chat.jsonl").write_text("".join(json.dumps(message) + "\n" for message in CHAT))
+    lines = "".join(json.dumps(message) + "\n" for message in CHAT)
+    for name in ("chat.jsonl", "export.jsonl", "memories.jsonl"):
+        (root / name).write_text(lines)
+    (root / "questions.jsonl").write_text('{"question": "why PostgreSQL?", "gold": ["memory/2025-10-15.md#L9"]}\n')
     (root / "reply.txt").write_text('It is PostgreSQL. [SEARCH_MEMORY query="PostgreSQL"]\n')
-    words = [str(root) if word == "~/notes" else word for word in shlex.split(line, comments=True)[1:]]
-    if words[0] in STAYING:
-        told = call([words[0], "--help"], tmp_path).out
-        assert all(flag in told for flag in words if flag.startswith("-"))
-    else:
-        done = call(words, root, HOME=str(tmp_path))
-        assert done.code in (0, 1), done.both
+    return root
+
+
+def commands_of(page: Path) -> list[str]:
+    """Every memctl command of a page's blocks for a shell, cron or systemd, without what stands around it."""
+    found = []
+    for language in ("sh", "bash", "console", "cron", "ini"):
+        for line in "".join(blocks(language, page)).replace("\\\n", "").splitlines():
+            command = re.search(r"(?:^\$? ?|ExecStart=\S*|\* +|&& )(memctl .*)", line)
+            if command and not (language == "console" and page in RUN_ELSEWHERE):
+                found.append(command[1])
+    return found
+
+
+EXAMPLES = [(page.name, line) for page in PAGES for line in dict.fromkeys(commands_of(page))]
+
+
+@pytest.mark.parametrize(("page", "line"), EXAMPLES)
+def test_every_command_of_a_page_runs(page: str, line: str, tmp_path: Path) -> None:
+    """In a copy of the fixture workspace that stands for ~/notes. What stays, or names an example's id, is held to its flags."""
+    line = line.replace("$(date +\\%F)", "chat").replace("../", "")
+    words = shlex.split(re.split(r" [|>]| 2>|;| &&", line)[0], comments=True)[1:]
+    known = max((c for c in all_commands() if words[: len(c)] == list(c)), key=len, default=())
+    assert known or words[0].startswith("-"), f"{page}: no such command: {line}"
+    if words[0] in STAYING or re.search(NOT_THERE, line):
+        told = call([*known, "--help"], tmp_path).out
+        assert all(flag.split("=")[0] in told for flag in words if re.match(r"--?[a-z]", flag)), line
+        return
+    root = prepared(tmp_path)
+    words = [str(root) if word in FOLDERS else word.replace("~/notes/chats/", "") for word in words]
+    done = call(words, root, HOME=str(tmp_path))
+    assert done.code in (0, 1), done.both
+
+
+def test_every_setting_and_program_of_a_page_is_one(tmp_path: Path) -> None:
+    """memctl reads the TOML, JSON is JSON, and Python uses names that memctl has."""
+    for page in PAGES:
+        for block in blocks("toml", page):
+            if set(tomllib.loads(block)) & {"mcp_servers", "hooks"}:  # a host's
+                continue
+            (tmp_path / "memctl.toml").write_text(block, "utf-8")
+            done = call(["status"], tmp_path)
+            assert done.code in (0, 1), f"{page.name}: {done.both}"
+        for block in blocks("json", page):
+            json.loads(block)
+        for block in blocks("ini", page):
+            RawConfigParser().read_string(block)
+        for block in blocks("python", page):
+            used = {node.attr for node in ast.walk(ast.parse(block)) if _is_of_memctl(node)}
+            assert used <= set(memctl.__all__), f"{page.name}: {used}"
+
+
+def _is_of_memctl(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "memctl"
 
 
 def test_what_it_names_exists() -> None:

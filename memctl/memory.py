@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .evaluation.labels import Labelled as Labelled
     from .evaluation.metrics import Difference as Difference
     from .evaluation.metrics import Interval as Interval
-    from .facts import Fact
+    from .facts import Citation, Fact
     from .forget.forget import Forgetting as Forgetting
     from .forget.forget import ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
@@ -159,6 +159,12 @@ class Memory(OpenMemory):
         from .recall.lookup import show
 
         return show(self, reference, context)
+
+    def place(self, reference: str) -> Citation:
+        """Where a citation, an id, a name, a page or a day (`today`, 2025-11-27) stands; the log of a day need not exist."""
+        from .recall.lookup import place
+
+        return place(self, reference)
 
     def entities(self) -> tuple[EntityLine, ...]:
         """Every entity with a page and every name that lines are about, most mentioned first."""

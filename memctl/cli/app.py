@@ -24,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _COMMANDS = {
-    "init": "app", "retain": "facts", "recall": "facts", "show": "facts", "index": "app", "status": "app", "check": "app",
+    "init": "app", "retain": "facts", "recall": "facts", "show": "facts", "open": "moves", "index": "app", "status": "app", "check": "app",
     "reflect": "beliefs", "why": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "review": "review",
     "forget": "forget",
     "eval": "eval", "context": "agents", "ingest": "transfer", "act": "agents", "watch": "servers", "serve": "servers",

@@ -18,6 +18,7 @@ from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slo
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
+from ..language.dates import day_of
 from ..language.names import entity_key
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
@@ -63,6 +64,21 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
     if not passages:
         raise NothingFound(f"nothing is named {reference!r}", "name a citation (path#L12), an id, an entity or a page")
     return passages
+
+
+def place(memory: OpenMemory, reference: str) -> Citation:
+    """Where a reference stands; for a day, the end of its log, which need not exist. Usage for what stands on several pages."""
+    given = reference.strip()
+    if given == "today" or re.fullmatch(r"\d{4}-\d{2}-\d{2}", given):
+        day = memory.today if given == "today" else day_of("the day", given, memory.today)
+        path = f"memory/{day}.md"
+        stands = (memory.workspace.root / path).exists()
+        last = max(1, len(page_lines(memory.workspace, path))) if stands else 1
+        return Citation(path, last, last)
+    found = [passage.citation for passage in show(memory, given, 0)]
+    if len(found) > 1:
+        raise Usage(f"{given!r} may be {' or '.join(map(str, found))}", "name one of these")
+    return found[0]
 
 
 class _CitedPages:

@@ -27,7 +27,9 @@ SETTINGS = """# Settings
 """
 COMMANDS = (
     "", "init", "retain", "recall", "show", "open", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
-    "index", "status", "check", "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
+    "index", "status", "check",
+    "timeline",
+    "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
     "context", "ingest", "act", "watch", "serve", "mcp", "connect", "hook", "import", "export", "vault",
 )  # fmt: skip
 

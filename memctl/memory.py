@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from .facts import Period
 from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
+    from .view.timeline import Timeline as Timeline
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
 
@@ -213,6 +215,15 @@ class Memory(OpenMemory):
         from .beliefs.view import why
 
         return why(self, reference, as_of=self._as_of(as_of))
+
+    def timeline(
+        self, about: str | None = None, *, since: str | None = None, until: str | None = None, events: int = 40
+    ) -> Timeline:
+        """What held, what happened and what was believed, of one entity or of what was told last."""
+        from .view.timeline import timeline
+
+        asked = self.query(since=since, until=until)
+        return timeline(self, about, asked.days or Period(), events)
 
     def conflicts(self, *, about: str | None = None) -> tuple[Conflict, ...]:
         """Pairs of facts that cannot both hold."""

@@ -25,6 +25,7 @@ app = typer.Typer(
 )
 _COMMANDS = {
     "init": "app", "retain": "facts", "recall": "facts", "show": "facts", "open": "moves", "index": "app", "status": "app", "check": "app",
+    "timeline": "pictures",
     "reflect": "beliefs", "why": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "review": "review",
     "forget": "forget",
     "eval": "eval", "context": "agents", "ingest": "transfer", "act": "agents", "watch": "servers", "serve": "servers",

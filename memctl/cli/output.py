@@ -17,6 +17,15 @@ from ..markdown.escape import one_line, printable
 BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
 
 
+def fitted(text: str, width: int) -> str:
+    """`text`, made printable, in exactly so many columns of a terminal; one that is cut ends with an ellipsis."""
+    from rich.cells import cell_len, set_cell_size
+
+    shown = printable(text)
+    cut = set_cell_size(shown, width - 1).rstrip() + "…" if cell_len(shown) > width else shown
+    return set_cell_size(cut, width)
+
+
 @dataclass(slots=True)
 class Output:
     """Where the answers of one call go. `quiet` leaves out everything but the answer itself."""

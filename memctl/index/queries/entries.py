@@ -277,6 +277,12 @@ def filling_slots(index: Index, names: Iterable[str] | None) -> list[Row]:
     return list(by_ids(index, (entry for (entry,) in ids)).values())
 
 
+def newest_slots(index: Index, limit: int) -> list[tuple[str, str]]:
+    """The slots (key, name) that were filled last, the newest first."""
+    sql = "SELECT key, name FROM slot GROUP BY key, name ORDER BY max(first) DESC, key, name LIMIT ?"
+    return index.rows(sql, (limit,))
+
+
 def slot_names(index: Index) -> list[str]:
     """The keys of all names that slots are about; the empty one is the owner's."""
     return [name for (name,) in index.rows("SELECT DISTINCT name FROM slot ORDER BY name")]

@@ -1,0 +1,139 @@
+"""The commands that draw: the timeline of an entity or of the workspace."""
+
+import shutil
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+import typer
+
+from ..facts import Period
+from ..hits import Hit
+from ..markdown.escape import one_line
+from .call import Call, argument, command, option
+from .hits import place_of
+from .output import BOLD, FAINT, GREEN, fitted
+
+if TYPE_CHECKING:
+    from ..memory import Timeline
+
+LEVELS = " ▁▂▃▄▅▆▇█"
+_BAR, _OVER, _MARK, _MARKS = "█", "░", "·", ":"
+_NARROWEST, _WIDEST_NAME = 40, 34
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    command(app, "timeline", "memctl timeline @Peter --since 2025-09")(timeline)
+
+
+def timeline(
+    call: Call,
+    name: list[str] | None = argument("[@NAME]", "Whose [default: what was told last].", default=None),
+    since: str | None = option("--since", "From then on: 30d, 2025-11.", "WHEN"),
+    until: str | None = option("--until", "Up to then.", "WHEN"),
+    k: int = option("--k -k", "How many events at most.", default=40, min=1, max=1000),
+) -> int:
+    """Draw what held when, what happened and what was believed how firmly; below it each line with its citation."""
+    found = call.memory.timeline(" ".join(name or ()) or None, since=since, until=until, events=k)
+    is_empty = not (found.slots or found.events or found.beliefs)
+    if call.out.json:
+        call.out.raw_json(found.as_json())
+    elif not is_empty:
+        _print_timeline(call, found)
+    if is_empty:
+        call.out.note("nothing to draw in those days: no slot, no event, no belief")
+    return 1 if is_empty else 0
+
+
+class Scale:
+    """Days as columns of a line of text."""
+
+    def __init__(self, days: Period, width: int) -> None:
+        assert days.first and days.last
+        self.first, self.last, self.width = days.first, max(days.last, days.first + timedelta(days=1)), width
+
+    def column(self, day: date) -> int:
+        """The column of a day; days outside are at the ends."""
+        share = (day - self.first) / (self.last - self.first)
+        return round(min(1.0, max(0.0, share)) * (self.width - 1))
+
+    def bar(self, valid: Period, is_over: bool) -> str:
+        """A period as a bar: full while it holds, light once it is over."""
+        start, end = self.column(valid.first or self.first), self.column(valid.last or self.last)
+        return " " * start + (_OVER if is_over else _BAR) * (end - start + 1)
+
+    def marks(self, days: Sequence[date]) -> str:
+        """A mark in the column of each day; another for several."""
+        columns = [self.column(day) for day in days]
+        return "".join(" " if not (n := columns.count(at)) else _MARK if n == 1 else _MARKS for at in range(self.width))
+
+    def steps(self, points: Sequence[tuple[date, float]]) -> list[float | None]:
+        """For each column the newest number by then; None before the first."""
+        made: list[float | None] = [None] * self.width
+        for day, number in points:
+            column = self.column(day)
+            made[column:] = [number] * (self.width - column)
+        return made
+
+    def axis(self) -> str:
+        """The first day, the last, and one between where there is room."""
+        first, last = str(self.first), str(self.last)
+        if self.width < len(first) + len(last) + 2:
+            return last.rjust(self.width)
+        gap = self.width - len(first) - len(last)
+        middle = str(self.first + (self.last - self.first) / 2)
+        return first + (middle if gap > 2 * len(middle) else "").center(gap) + last
+
+
+def level(number: float) -> str:
+    """A share from 0 to 1 as a block of that height."""
+    return LEVELS[max(1, min(len(LEVELS) - 1, round(number * (len(LEVELS) - 1))))]
+
+
+def sparkline(numbers: Sequence[float | None]) -> str:
+    """Shares as blocks, one a column; a blank for None."""
+    return "".join(" " if number is None else level(number) for number in numbers)
+
+
+def _print_timeline(call: Call, found: "Timeline") -> None:
+    out, width = call.out, max(_NARROWEST, shutil.get_terminal_size().columns)
+    beside = min(_WIDEST_NAME, width // 3)
+    scale = Scale(found.days, width - beside - 2)
+
+    def row(name: str, drawn: str, *style: int) -> None:
+        out.emit(f"{fitted(name, beside)}  {out.style(drawn.rstrip(), *style)}")
+
+    row(found.about or "", scale.axis(), FAINT)
+    for slot in found.slots:
+        for number, hit in enumerate(slot.versions):
+            name = "  " if number else f"{slot.label(found.about)}: "
+            row(name + one_line(hit.content), scale.bar(hit.valid, bool(hit.superseded_by) or hit.expired))
+    if found.events:
+        row("happened", scale.marks([day for hit in found.events if (day := day_of(hit))]), GREEN)
+    for view, points in found.beliefs:
+        shares = scale.steps([(point.day, point.confidence) for point in points])
+        row(f"{view.standing.confidence:.2f} {one_line(view.text)}", sparkline(shares))
+    _print_lines(call, found)
+
+
+def day_of(hit: Hit) -> date | None:
+    """The day of an event: when it happened, else when it was told."""
+    return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
+
+
+def _print_lines(call: Call, found: "Timeline") -> None:
+    """Each line of the picture with its days and its citation."""
+    out = call.out
+    held = [(slot.label(found.about), hit) for slot in found.slots for hit in slot.versions]
+    for what, hit in [*held, *(("", hit) for hit in found.events)]:
+        days = f"{hit.valid.first or hit.day or '…'}" + (f"..{hit.valid.last or ''}" if what else "")
+        name = f"{out.style(what + ':', BOLD)} " if what else ""
+        out.emit(f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit)}")
+    for view, points in found.beliefs:
+        last = points[-1]
+        numbers = " → ".join(f"{point.confidence:.2f}" for point in points[-6:])
+        proof = f" {last.source}" if last.source else ""
+        out.emit(f"{out.style(str(last.day), FAINT)}  {out.style(one_line(view.text))} {numbers}{proof} ^{view.ref}")
+    for what in found.left_out:
+        out.note(f"{what}: not drawn")

@@ -1,0 +1,1 @@
+"""Pictures of the memory for people: timelines, neighbours of an entity, and a site of pages that only reads."""

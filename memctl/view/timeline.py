@@ -1,0 +1,173 @@
+"""The timeline of an entity, or of the whole workspace: what held when, what happened, what was believed how firmly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any, NamedTuple
+
+from ..beliefs.view import BeliefView, beliefs
+from ..errors import NothingFound, Usage
+from ..facts import Citation, Kind, Period
+from ..hits import Hit, hit_json
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
+from ..index.queries.names import keys_of, resolve
+from ..recall.entry_hits import hits_of
+from ..recall.recall import recall_in
+from ..truth.judge import judge
+from ..truth.validity import versions
+
+_SLOTS = 24  # rows of a picture: those that were filled last
+_BELIEFS = 12
+
+
+class CurvePoint(NamedTuple):
+    """How firmly something was believed from a day on, and the line that says so."""
+
+    day: date
+    confidence: float
+    source: Citation | None
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """One slot with its versions, oldest first; a version that only repeats the one before is left out."""
+
+    entity: str
+    key: str
+    versions: tuple[Hit, ...]
+
+    def label(self, about: str | None) -> str:
+        """The slot as a picture names it; whose it is only in one that is about several."""
+        return self.key if about else f"{self.entity} {self.key}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """What a picture shows, of an entity or (`about` None) of the workspace. `left_out` says what there is no room for."""
+
+    about: str | None
+    days: Period
+    slots: tuple[SlotRow, ...]
+    events: tuple[Hit, ...]
+    beliefs: tuple[tuple[BeliefView, tuple[CurvePoint, ...]], ...]
+    left_out: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The timeline as plain values."""
+        slots = [{"entity": r.entity, "key": r.key, "versions": list(map(hit_json, r.versions))} for r in self.slots]
+        held = [
+            {
+                "id": view.ref, "content": view.text, "source": str(view.place), "over": str(view.over or "") or None,
+                "points": [
+                    {"day": str(p.day), "confidence": p.confidence, "source": str(p.source) if p.source else None}
+                    for p in points
+                ],
+            }
+            for view, points in self.beliefs
+        ]  # fmt: skip
+        days = {"from": str(self.days.first), "to": str(self.days.last)}
+        made = {"schema": 1, "about": self.about, "days": days, "slots": slots}
+        return made | {"events": list(map(hit_json, self.events)), "beliefs": held, "left_out": list(self.left_out)}
+
+
+def curve(view: BeliefView) -> tuple[CurvePoint, ...]:
+    """The confidence of a belief after each piece of its evidence, oldest first."""
+    numbers = ((b, b.number if b.after is None else b.after) for b in view.evidence if not b.gone)
+    points = [CurvePoint(b.day, n, b.citation, b.verdict) for b, n in numbers if n is not None]
+    if view.over:
+        points.append(CurvePoint(view.over, 0.0, None, "superseded"))
+    return tuple(points)
+
+
+def timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> Timeline:
+    """The timeline of an entity, or of what was told last, within some days; at most `most` events.
+
+    NothingFound for a name that nothing is about, Usage for one that several have.
+    """
+
+    def job(bound: OpenMemory) -> Timeline:
+        bound.sync_for_read()
+        return _timeline(bound, about, days, most)
+
+    return memory.run(job)
+
+
+def _timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> Timeline:
+    name = whom(memory, about) if about else None
+    rows = _slot_rows(memory, name, days)
+    asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
+    answer = recall_in(memory, asked, k=most + 1)
+    events = sorted((hit for hit in answer.hits if _begin(hit) and not hit.retracted), key=_by_day)
+    held = [(view, points) for view in beliefs(memory, about=name) if (points := _within(curve(view), days))]
+    if about and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits):
+        raise NothingFound(f"nothing is told of {about!r}", "`memctl entity list` has all names")
+    left = (("slots", len(rows) - _SLOTS), ("beliefs", len(held) - _BELIEFS))
+    told = [f"{count} more {what}" for what, count in left if count > 0]
+    told += ["older events"] if len(events) > most else []
+    shown = Timeline(name, days, tuple(rows[:_SLOTS]), tuple(events[-most:]), tuple(held[:_BELIEFS]), tuple(told))
+    return replace(shown, days=_span(shown, days, memory.today))
+
+
+def whom(memory: OpenMemory, name: str) -> str:
+    """The name of an entity as its page writes it; Usage where several have it."""
+    bare = name.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
+    found = resolve(memory.index, bare)
+    if len(found) > 1:
+        raise Usage(f"{bare!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
+    return found[0].name if found else bare
+
+
+def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> list[SlotRow]:
+    """The slots of an entity, or those of the workspace that were filled last, with every version of those days."""
+    index = memory.index
+    if name is None:
+        rows = [row for key, whose in newest_slots(index, _SLOTS + 1) for row in in_slots(index, key, [whose])]
+    else:
+        rows = filling_slots(index, keys_of(index, name))
+    verdict = judge(index, rows, memory.today)
+    claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
+    slots: dict[tuple[str, str], list[int]] = {}
+    same: dict[tuple[str, str], int] = {}
+    for claim in versions(claims):
+        for slot in dict.fromkeys(claim.slots):
+            if same.get(slot) != claim.same:
+                slots.setdefault(slot, []).append(claim.id)
+            same[slot] = claim.same
+    hits = hits_of(memory, (verdict.entries[i] for i in {i for ids in slots.values() for i in ids}), verdict)
+    made = [
+        SlotRow((held[0].entities or ("",))[0], slot[1], held)
+        for slot, ids in sorted(slots.items())
+        if (held := tuple(hits[i] for i in ids if i in hits and hits[i].valid.meets(days)))
+    ]
+    return made if name else sorted(made, key=lambda row: _by_day(row.versions[-1]), reverse=True)
+
+
+def _begin(hit: Hit) -> date | None:
+    return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
+
+
+def _by_day(hit: Hit) -> tuple[date, str]:
+    return _begin(hit) or date.min, str(hit.source)
+
+
+def _within(points: Iterable[CurvePoint], days: Period) -> tuple[CurvePoint, ...]:
+    """The points up to the last of some days; of those before them the newest, which held when they began."""
+    known = [point for point in points if days.last is None or point.day <= days.last]
+    before = [point for point in known if days.first is not None and point.day < days.first]
+    return (*before[-1:], *known[len(before) :])
+
+
+def _span(shown: Timeline, days: Period, today: date) -> Period:
+    """From the day on which the first line of the picture was told, to its last or to today.
+
+    What began before that is drawn from the edge on: one event of long ago would press all others into a corner.
+    """
+    hits = [*(hit for row in shown.slots for hit in row.versions), *shown.events]
+    told = [date.fromisoformat(hit.day) for hit in hits if hit.day]
+    told += [point.day for _, points in shown.beliefs for point in points]
+    last = max([today, *(day for hit in hits if (day := _begin(hit)))])
+    return Period(days.first or min(told, default=today), days.last or last)

@@ -88,10 +88,10 @@ def mcp(
     """
     call.memory  # noqa: B018 - NoWorkspace before anything else
     try:
-        from ..server.mcp_server import serve  # with the SDK: half a second
+        from ..server.mcp_server import serve
         from ..server.mcp_tools import Session
     except ImportError as error:
-        raise ExtraMissing("serve", f"{error.name or 'mcp'}, which `memctl mcp` needs,") from error
+        raise ExtraMissing("serve", f"{error.name or 'pydantic'}, which `memctl mcp` needs,") from error
     _log_to(call.out.note)
     if sys.stdin.isatty():
         call.out.note(
@@ -102,7 +102,7 @@ def mcp(
 
 
 def _log_to(note: Callable[[str], None]) -> None:
-    """What the SDK logs goes to stderr, a line each and never a traceback."""
+    """What is logged goes to stderr, a line each and never a traceback."""
 
     class NoteHandler(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

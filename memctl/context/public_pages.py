@@ -1,4 +1,4 @@
-"""The pages that a server offers whole: the core, the newest logs, those of entities; without their private lines."""
+"""The pages that a server offers whole, without their private lines; it lists the core, the newest logs, those of entities."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def public_pages(memory: OpenMemory) -> tuple[PublicPage, ...]:
 def public_page(memory: OpenMemory, kind: str, name: str) -> str:
     """The text of a page without its private lines, of a very long one the beginning; NothingFound if it is not offered."""
     workspace = memory.workspace
-    if kind == "page" and name in _core(workspace):
+    if kind == "page" and workspace.is_page(name):
         path = name
     elif kind == "log" and name in _logs(workspace):
         path = f"memory/{name}.md"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
-from ..errors import NothingFound, Refused
+from ..errors import NothingFound, Refused, Usage
 from ..facts import is_trusted
 from ..hits import Answer, Hit, answer_json
 from ..language.tokens import estimate
@@ -27,6 +27,7 @@ from .requests import (
     ONE,
     PASSAGE,
     QUESTIONS,
+    WHEN,
     AnswerTool,
     ContextTool,
     ForgetTool,
@@ -323,6 +324,8 @@ RESOURCES_OF_A_PAGE = 100
 TEMPLATES = (
     ("entity", "memctl://entity/{name}", "The page of a person, project or thing, by any of its names."),
     ("log", "memctl://log/{day}", "The log of a day: 2025-11-27."),
+    ("today", "memctl://today", "The log of today."),
+    ("page", "memctl://page/{path}", "Any page by its path: bank/world.md."),
 )
 
 
@@ -351,10 +354,73 @@ def listed(session: Session, start: int = 0) -> tuple[list[Resource], int | None
 
 def read(session: Session, uri: str) -> str:
     """The text of a resource; NothingFound for one that is not offered, whatever stands on disk."""
+    if uri == "memctl://today":
+        return session.view.public_page("log", str(session.view.today))
     match = re.fullmatch(r"memctl://(page|log|entity)/(.+)", uri, re.DOTALL)
     if not match or len(uri) > 4096:
         raise NothingFound(f"there is no resource {uri[:200]!r}", "resources/list has them all")
     return session.view.public_page(match[1], unquote(match[2]))
+
+
+# -- prompts ----------------------------------------------------------------------------------------------------------
+
+
+class Prompt(NamedTuple):
+    """What a person may choose in a host to begin with. `argument` is one word for what it is given, `needed` or not."""
+
+    name: str
+    title: str
+    description: str
+    ask: str
+    run: Callable[..., ToolAnswer]
+    argument: tuple[str, str] | None = None
+    needed: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """The prompt as the protocol lists it."""
+        made = {"name": self.name, "title": self.title, "description": self.description}
+        if not self.argument:
+            return made
+        name, told = self.argument
+        return made | {"arguments": [{"name": name, "description": told, "required": self.needed}]}
+
+
+def _week(session: Session, *, since: str = "7d") -> ToolAnswer:
+    return _recall(session, since=since, k=50, budget=4000)
+
+
+PROMPTS = (
+    Prompt(
+        "recall", "Recall", "What is remembered about something, with citations.",
+        "Answer from these lines of memory and cite path#Lline. Say so where they do not tell.",
+        lambda session, question: _recall(session, query=question, budget=3000), ("question", "What to look for"), True,
+    ),
+    Prompt(
+        "review", "Review memory", "Go through the questions that memory is not sure of.",
+        "Ask me these questions one at a time, shortly, with the lines they are about. Settle each with the tool answer and "
+        "the key of the option that I choose; if there is no such tool, tell me the id and the key.",
+        _review,
+    ),
+    Prompt(
+        "week", "The week", "What happened and what was decided in the last days.",
+        "Sum up these lines by topic: decisions, what changed, what went wrong, what is open. Cite path#Lline.",
+        _week, ("since", f"From when on: {WHEN} [7d]"),
+    ),
+)  # fmt: skip
+
+
+def prompted(session: Session, name: str, given: Mapping[str, Any]) -> tuple[Prompt, str]:
+    """A prompt with what memory has for it; NothingFound for one that is not offered, Usage for other arguments."""
+    prompt = next((one for one in PROMPTS if one.name == name), None)
+    if prompt is None:
+        raise NothingFound(f"there is no prompt {name[:100]!r}", "prompts/list has them all")
+    known = prompt.argument[0] if prompt.argument else None
+    sent = {each: value for each, value in given.items() if value not in (None, "")}
+    if sent.keys() - {known} or any(not isinstance(value, str) or len(value) > 32_000 for value in sent.values()):
+        raise Usage(f"the prompt {name} takes {f'{known}, a text' if known else 'nothing'}", "leave out the others")
+    if prompt.needed and known not in sent:
+        raise Usage(f"the prompt {name} needs {known}", f"give {known}, a text")
+    return prompt, f"{prompt.ask}\n\n{prompt.run(session, **sent).text}"
 
 
 # -- the list ---------------------------------------------------------------------------------------------------------

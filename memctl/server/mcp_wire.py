@@ -1,7 +1,7 @@
-"""The wire of `memctl mcp`: one JSON-RPC message a line on stdin and stdout, through the SDK's own transport.
+"""The wire of `memctl mcp`: one JSON-RPC message a line on stdin and stdout.
 
-What this adds to it: a message has a largest size, what is none is answered instead of dropped, a signal ends it at once,
-and a client that has gone, or no longer reads, cannot keep the process.
+A message has a largest size, what is none is answered instead of dropped, a signal ends it at once, and a client that has
+gone, or no longer reads, cannot keep the process.
 """
 
 from __future__ import annotations
@@ -10,75 +10,125 @@ import json
 import os
 import re
 import signal
+import sys
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import BinaryIO, cast
-
-import anyio
-import anyio.abc
-import anyio.to_thread
-from anyio.streams.memory import MemoryObjectReceiveStream
-from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError, RequestId
-from pydantic import ValidationError
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any, BinaryIO
 
 LONGEST = 4 * 2**20
 """Bytes of the largest message that is read."""
+PARSE_ERROR, INVALID_REQUEST = -32700, -32600
 _SECONDS = 0.9  # that the process has to end once the client has gone
 _ID = rb'"id"\s*:\s*(?:(\d{1,15})|"([\w.:/-]{1,200})")'
 _ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
 _ID_LAST = re.compile(rb",\s*" + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_NO_MESSAGE = "neither a request, a notification nor a response of JSON-RPC 2.0; batches are not served"
 
-Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], anyio.abc.ObjectSendStream[SessionMessage]]
-
-
-@asynccontextmanager
-async def wire() -> AsyncIterator[Streams]:
-    """The streams of messages from and to the client, until it has gone or a signal ends them."""
-    lines = _Lines(_take_stdin())
-    with anyio.CancelScope() as everything:
-        async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (read, write):
-            send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-
-            async def answer(id: RequestId | None, code: int, message: str) -> None:
-                error = JSONRPCError(jsonrpc="2.0", id=id, error=ErrorData(code=code, message=message))
-                with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                    await write.send(SessionMessage(error))
-
-            async def relay() -> None:
-                with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
-                    async with send:
-                        async for item in read:
-                            if isinstance(item, Exception):
-                                await answer(None, *_complaint(item))
-                            else:
-                                await send.send(item)
-
-            lines.refuse = answer
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(relay)
-                tasks.start_soon(_until_signalled, everything)
-                yield receive, cast("anyio.abc.ObjectSendStream[SessionMessage]", write)
-                tasks.cancel_scope.cancel()
-            if not lines.ended:
-                everything.cancel()  # the next line may never come
+Id = int | str
+Message = dict[str, Any]
 
 
-def _complaint(error: Exception) -> tuple[int, str]:
-    """Why a line is not a message."""
-    if isinstance(error, ValidationError) and error.errors(include_url=False)[0]["type"] == "json_invalid":
-        return PARSE_ERROR, "not JSON: one message a line"
-    return INVALID_REQUEST, "neither a request, a notification nor a response of JSON-RPC 2.0; batches are not served"
+class MessageError(Exception):
+    """Why a message gets no result, as JSON-RPC says it; `id` is that of the request, where it can be told."""
+
+    def __init__(self, code: int, message: str, data: Any = None, id: Id | None = None) -> None:
+        super().__init__(message)
+        self.id = id
+        self.error = {"code": code, "message": message} | ({} if data is None else {"data": data})
 
 
-async def _until_signalled(scope: anyio.CancelScope) -> None:
-    """End everything on SIGTERM or SIGINT, where there are signals."""
-    with suppress(NotImplementedError), anyio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        async for _ in signals:
-            _end_soon()
-            scope.cancel()
+class Ended(BaseException):
+    """A signal came: nothing more is read, nothing more is begun."""
+
+
+class Wire:
+    """The messages from and to one client. Sent ones are written by a thread: a client that does not read stops only it."""
+
+    def __init__(self) -> None:
+        self._stream = _take(0, os.O_RDONLY)
+        self._out = _take(1, os.O_WRONLY)
+        self._outgoing: SimpleQueue[bytes | threading.Event] = SimpleQueue()
+        threading.Thread(target=self._write, daemon=True).start()
+
+    def messages(self) -> Iterator[Message]:
+        """The requests and notifications of the client, until it has gone. Others are answered here. A signal is Ended."""
+        _on_signals(_end)
+        while line := self._line():
+            try:
+                if line.strip() and (message := _message(line)) is not None:
+                    yield message
+            except MessageError as error:
+                self.send(error.id, {"error": error.error})
+        _on_signals(signal.SIG_IGN)
+        _end_soon()
+
+    def send(self, id: Id | None, answer: Mapping[str, Any]) -> None:
+        """Answer a request with a result or an error. What is no letter of Unicode goes as its number."""
+        text = json.dumps({"jsonrpc": "2.0", "id": id, **answer}, ensure_ascii=False, separators=(",", ":"))
+        self._outgoing.put(text.encode("utf-8", "backslashreplace") + b"\n")
+
+    def flush(self, seconds: float) -> None:
+        """Wait until what was sent is written, at most so long."""
+        written = threading.Event()
+        self._outgoing.put(written)
+        written.wait(seconds)
+
+    def _write(self) -> None:
+        while True:
+            told = self._outgoing.get()
+            if isinstance(told, threading.Event):
+                told.set()
+                continue
+            with suppress(OSError):  # gone without reading to the end
+                while told:
+                    told = told[os.write(self._out.fileno(), told) :]
+
+    def _line(self) -> bytes:
+        """The next line; empty at the end. One over the limit is answered and passed over."""
+        while True:
+            raw = self._stream.readline(LONGEST)
+            if len(raw) < LONGEST or raw.endswith(b"\n"):
+                return raw
+            end = raw
+            while not end.endswith(b"\n") and (piece := self._stream.readline(LONGEST)):
+                end = end[-400:] + piece
+            told = f"a message of more than {LONGEST:,} bytes"
+            error = MessageError(INVALID_REQUEST, told, id=_id(_ID_FIRST.match(raw) or _ID_LAST.search(end[-400:])))
+            self.send(error.id, {"error": error.error})
+
+
+def _message(line: bytes) -> Message | None:
+    """The request or notification in a line; None for a response, since nothing is asked of clients."""
+    try:
+        sent = json.loads(line.decode("utf-8", "replace"))
+        if b"\\u" in line:
+            json.dumps(sent, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
+    except (ValueError, RecursionError):
+        raise MessageError(PARSE_ERROR, "not JSON: one message a line") from None
+    if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
+        raise MessageError(INVALID_REQUEST, _NO_MESSAGE)
+    if "method" not in sent and "id" in sent and ("result" in sent or "error" in sent):
+        return None
+    if "id" in sent and "method" in sent and type(sent["id"]) not in (int, str):
+        raise MessageError(INVALID_REQUEST, "the id of a request is a string or a whole number")
+    if not isinstance(sent.get("method"), str) or not isinstance(sent.get("params"), dict | None):
+        raise MessageError(INVALID_REQUEST, _NO_MESSAGE)
+    return sent
+
+
+def _on_signals(handler: Any) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    _on_signals(signal.SIG_IGN)
+    _end_soon()
+    raise Ended
 
 
 def _end_soon() -> None:
@@ -88,71 +138,17 @@ def _end_soon() -> None:
     timer.start()
 
 
-def _take_stdin() -> BinaryIO:
-    """Standard input for ourselves alone: whatever else reads it, a child process too, finds nothing there."""
-    ours = os.dup(0)
+def _take(number: int, how: int) -> BinaryIO:
+    """Standard input or output for ourselves alone: whatever else uses it, a child process too, meets nothing there."""
+    if number:
+        sys.stdout.flush()
+    ours = os.dup(number)
     os.set_inheritable(ours, False)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    nothing = os.open(os.devnull, how)
+    os.dup2(nothing, number)
     os.close(nothing)
-    return open(ours, "rb", closefd=False)  # a thread may still be reading it when all else is over
+    return open(ours, "wb" if number else "rb", closefd=False)  # a thread may still be at it when all else is over
 
 
-class _TooLong(Exception):
-    """A line over the limit; `id` is that of the request in it, if it can be told."""
-
-    def __init__(self, id: RequestId | None) -> None:
-        self.id = id
-
-
-class _Lines:
-    """The lines of a stream, as the SDK's transport wants them: each read in a thread that may be abandoned."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.ended = False
-        self.refuse: Callable[[RequestId | None, int, str], Awaitable[None]] | None = None
-
-    def __aiter__(self) -> _Lines:
-        return self
-
-    async def __anext__(self) -> str:
-        while True:
-            try:
-                line = await anyio.to_thread.run_sync(self._line, abandon_on_cancel=True)
-            except _TooLong as error:
-                if self.refuse:
-                    await self.refuse(error.id, INVALID_REQUEST, f"a message of more than {LONGEST:,} bytes")
-                continue
-            if not line:
-                self.ended = True
-                _end_soon()
-                raise StopAsyncIteration
-            if _has_bad_id(line) and self.refuse:
-                await self.refuse(None, INVALID_REQUEST, "the id of a request is a string or a whole number")
-            elif line.strip():
-                return line
-
-    def _line(self) -> str:
-        raw = self._stream.readline(LONGEST)
-        if len(raw) < LONGEST or raw.endswith(b"\n"):
-            return raw.decode("utf-8", "replace")
-        head = end = raw
-        while not end.endswith(b"\n") and (piece := self._stream.readline(LONGEST)):
-            end = end[-400:] + piece
-        raise _TooLong(_id(_ID_FIRST.match(head) or _ID_LAST.search(end[-400:])))
-
-
-def _has_bad_id(line: str) -> bool:
-    """True for a message with an id that no answer could bear: the SDK would drop it, or answer another one."""
-    if '"id"' not in line:
-        return False
-    try:
-        sent = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(sent, dict) and "id" in sent and "method" in sent and type(sent["id"]) not in (int, str)
-
-
-def _id(match: re.Match[bytes] | None) -> RequestId | None:
+def _id(match: re.Match[bytes] | None) -> Id | None:
     return None if match is None else int(match[1]) if match[1] else match[2].decode()

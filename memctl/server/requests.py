@@ -33,7 +33,7 @@ Whole = Annotated[int, BeforeValidator(_whole)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Kind = Literal["world", "experience", "opinion", "observation"]
 AnyKind = Literal["world", "experience", "opinion", "observation", "note"]
-_WHEN = '30d, 2025-11, "last week"'
+WHEN = '30d, 2025-11, "last week"'
 
 
 def _optional(description: str | None = None, **bounds: Any) -> Any:
@@ -56,7 +56,7 @@ class Parameters(BaseModel):
 
 class _Recall(Parameters):
     query: Annotated[str, Field(max_length=32_000)] = _optional("Question or words, any language")
-    since: Text = _optional(_WHEN)
+    since: Text = _optional(WHEN)
     until: Text = _optional()
     on: Text = _optional()
     as_of: Text = _optional("As known by that day")
@@ -113,7 +113,7 @@ class ContextRequest(Parameters):
     message: Message = _optional("The newest message.")
     budget: Whole = _optional("Tokens [default: as in memctl.toml].", ge=1, le=10_000_000)
     about: Names = _optional("Names")
-    since: Text = _optional(_WHEN)
+    since: Text = _optional(WHEN)
 
 
 class MessageRequest(Parameters):
@@ -138,7 +138,7 @@ class IngestRequest(ExchangeRequest):
 class ReflectTool(Parameters):
     """The parameters of the tool reflect."""
 
-    since: Text = _optional(_WHEN)
+    since: Text = _optional(WHEN)
     dry_run: bool = _optional()
 
 
@@ -148,7 +148,7 @@ class ForgetTool(Parameters):
     ids: Texts = _optional()
     about: Names = _optional("Names")
     source: Text = _optional("web, tool, import:name")
-    before: Text = _optional(_WHEN)
+    before: Text = _optional(WHEN)
     expired: bool = _optional()
     unused: bool = _optional()
     confirm: Text = _optional()

@@ -19,6 +19,7 @@ from face_helpers import NOW, call, fixture_copy, snapshot, write_pages
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.shared.exceptions import MCPError
 from mcp_helpers import Asker, Wire, connected, environment, text_of
+from mcp_types import TextContent
 from torture import mcp_requests
 
 from memctl.language.tokens import estimate as tokens
@@ -321,7 +322,10 @@ def test_resources_are_the_core_and_entity_pages(writer: tuple[Path, Asker]) -> 
     page = (root / "bank/entities/Irina-Volkova.md").read_text("utf-8")
     assert page == asker.read("memctl://entity/%D0%98%D1%80%D0%B8%D0%BD%D0%B0") == asker.read("memctl://entity/伊琳娜")
     templates = asker.wait(asker.client.list_resource_templates).resource_templates
-    assert [template.uri_template for template in templates] == ["memctl://entity/{name}", "memctl://log/{day}"]
+    uris = ["memctl://entity/{name}", "memctl://log/{day}", "memctl://today", "memctl://page/{path}"]
+    assert [template.uri_template for template in templates] == uris
+    assert asker.read("memctl://page/SOUL.md") == (root / "SOUL.md").read_text("utf-8")
+    assert asker.read("memctl://today") == asker.read(f"memctl://log/{NOW}")
     with pytest.raises(MCPError, match="may be Alex Chen or Alex Petrov"):
         asker.read("memctl://entity/Alex")
 
@@ -340,6 +344,23 @@ def test_many_resources_come_in_pages(tmp_path: Path) -> None:
             cursor = page.next_cursor
     assert uris[:2] == ["memctl://page/MEMORY.md", "memctl://page/USER.md"]
     assert len(uris) == len(set(uris)) == 122
+
+
+# -- prompts ----------------------------------------------------------------------------------------------------------
+
+
+def test_prompts_bring_what_memory_has(writer: tuple[Path, Asker]) -> None:
+    """Each is one message: what to do, and the fenced lines with their citations."""
+    client, wait = writer[1].client, writer[1].wait
+    listed = wait(client.list_prompts).prompts
+    assert [prompt.name for prompt in listed] == ["recall", "review", "week"]
+    given = {"recall": {"question": "why PostgreSQL?"}, "week": {"since": "30d"}, "review": None}
+    for name, arguments in given.items():
+        (message,) = wait(client.get_prompt, name, arguments).messages
+        assert isinstance(message.content, TextContent) and message.role == "user"
+        assert "<memory-" in message.content.text and message.content.text.count("#L") >= 1
+    with pytest.raises(MCPError, match="needs question"):
+        wait(client.get_prompt, "recall")
 
 
 # -- what is private --------------------------------------------------------------------------------------------------
@@ -380,8 +401,10 @@ def _everything(asker: Asker) -> Iterator[tuple[str, str]]:
         yield f"{tool} {arguments}", asker.call(tool, **arguments).model_dump_json()
     listed = asker.wait(asker.client.list_resources)
     yield "resources", listed.model_dump_json()
-    for resource in listed.resources:
-        yield resource.uri, asker.read(resource.uri)
+    pages = [*(resource.uri for resource in listed.resources), *(f"memctl://page/{path}" for path in PAGES)]
+    yield from ((uri, asker.read(uri)) for uri in pages)
+    for name, arguments in (("recall", {"question": "alarm code"}), ("week", {"since": "400d"}), ("review", None)):
+        yield name, asker.wait(asker.client.get_prompt, name, arguments).model_dump_json()
 
 
 def test_no_word_of_a_private_line_gets_out(reader: Asker) -> None:
@@ -542,18 +565,18 @@ def test_a_folder_that_goes_and_comes_back(tmp_path: Path) -> None:
 # -- the command ------------------------------------------------------------------------------------------------------
 
 
-def test_without_the_sdk_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pydantic_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 16, two lines."""
-    for name in [name for name in sys.modules if name == "memctl.server.mcp_server"]:
+    for name in [name for name in sys.modules if name.startswith("memctl.server.")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "mcp", None)
+    monkeypatch.setitem(sys.modules, "pydantic", None)
     done = call(["mcp"], write_pages(tmp_path / "ws", {}).root)
     assert done.code == 16 and done.out == ""
     assert "pip install 'memctl-workspace[serve]'" in done.err and len(done.err.splitlines()) == 2
 
 
 def test_without_a_workspace_it_says_so(tmp_path: Path) -> None:
-    """Exit code 10, before the SDK is loaded."""
+    """Exit code 10, before the server is loaded."""
     assert call(["mcp", "-w", str(tmp_path / "nowhere")], tmp_path).code == 10
 
 

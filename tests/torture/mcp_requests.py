@@ -77,7 +77,7 @@ def resources_cases() -> Iterator[Case]:
     uris = (
         "", "file:///etc/passwd", "http://127.0.0.1/", "memctl://", "memctl://page/", "memctl://page/memctl.toml",
         "memctl://page/../memory.md", "memctl://page/%2e%2e/memory.md", "memctl://page/.memory/index.sqlite",
-        "memctl://page//etc/passwd", "memctl://page/SOUL.md", "memctl://page/memory/2025-07-18.md", "memctl://page/memory.md%00",
+        "memctl://page//etc/passwd", "memctl://page/bank/../memory.md", "memctl://page/gone.md", "memctl://page/memory.md%00",
         "memctl://log/2025-13-45", "memctl://log/../memory", "memctl://log/2025-07-18.md", "memctl://log/", "memctl://entity/",
         "memctl://entity/..%2F..%2Fmemory", "memctl://entity/Nobody", "memctl://entity/%00", "memctl://entity/Alex",
         "MEMCTL://page/memory.md", "memctl://entity/" + "x" * 100_000,
@@ -87,10 +87,14 @@ def resources_cases() -> Iterator[Case]:
     yield Case("read without uri", "resources/read", {})
     yield from (Case(f"cursor {c!r}", "resources/list", {"cursor": c}) for c in ("x", "-1", "1e3", "９", "1" * 30, 5))
     methods = (
-        "tools/execute", "tools", "", "prompts/list", "prompts/get", "sampling/createMessage", "logging/setLevel",
+        "tools/execute", "tools", "", "prompts", "prompts/set", "sampling/createMessage", "logging/setLevel",
         "resources/subscribe", "resources/write", "completion/complete", "tasks/list", "roots/list", "rpc.discover",
     )  # fmt: skip
     yield from (Case(f"method {method!r}", method, {}) for method in methods)
+    prompts = ({}, {"name": 5}, {"name": "nothing"}, {"name": "recall"}, {"name": "recall", "arguments": {"question": 5}},
+               {"name": "week", "arguments": {"since": "gibberish"}}, {"name": "review", "arguments": {"x": "y"}},
+               {"name": "recall", "arguments": ["x"]})  # fmt: skip
+    yield from (Case(f"prompt {p!r:.60}", "prompts/get", p) for p in prompts)
     envelope = {"_meta": {VERSION: "2026-07-28"}}
     yield Case("an envelope of 2026 after a handshake", "tools/list", envelope)
 

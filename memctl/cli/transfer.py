@@ -50,6 +50,7 @@ def ingest(
     day: str | None = option("--date", "The day of messages without a time [default: that of the file].", "DAY"),
     least: float = option("--min-importance", "Refuse what matters less.", "I", default=0.0, min=0, max=1),
     owner: str | None = option("--owner", "Who says I in it: facts about me are about NAME.", "NAME"),
+    trust_marks: bool = flag("--trust-marks", "No text in this Markdown transcript imitates the mark of a turn."),
     encoding: str | None = option("--encoding", "Of the file [default: by content].", "NAME"),
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
     dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
@@ -61,7 +62,7 @@ def ingest(
     with call.progress("reading") as memory:
         done = memory.ingest(
             _stdin() if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,
-            owner=owner, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
+            owner=owner, trust_marks=trust_marks, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
             but=frozenset(_numbers("--except", but or "")),
         )  # fmt: skip
     _print_ingested(call, file, done, review or dry_run, writing)

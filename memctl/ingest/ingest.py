@@ -139,7 +139,7 @@ class IngestOptions(NamedTuple):
 
     `form` is one of `formats.FORMS` and `encoding` a codec of Python; None is by content. `day` is for messages without a
     time; None is the day of the file. Candidates of an importance below `least` are refused. `owner` is the name of the
-    person who speaks as the user. `llm` asks the model of the settings too, where there is one. `only` and `but` are
+    person who speaks as the user. `trust_marks` says that no text of a Markdown transcript imitates the mark of a turn. `llm` asks the model of the settings too, where there is one. `only` and `but` are
     numbers of candidates as a review shows them.
     """
 
@@ -148,6 +148,7 @@ class IngestOptions(NamedTuple):
     day: date | None = None
     least: float = 0.0
     owner: str | None = None
+    trust_marks: bool = False
     llm: bool = True
     only: frozenset[int] | None = None
     but: frozenset[int] = frozenset()
@@ -370,10 +371,16 @@ class _IngestRun:
         if isinstance(judged, Refusal):
             self._refuse(line, judged, candidate.rule, candidate.quote)
             return
+        certain = candidate.judgement.is_certain
+        if certain and not (turn.sure or self.options.trust_marks):
+            certain = False
+            self.notes.count(
+                line, "an answer can imitate the mark of a turn, so this is asked about; --trust-marks keeps it"
+            )
         self._found.append(
             Proposed(
                 judged, self._day(turn), candidate.rule, candidate.reason, candidate.quote, turn.role, turn.number, line,
-                candidate.judgement.is_certain, candidate.corrects, candidate.instead,
+                certain, candidate.corrects, candidate.instead,
             )
         )  # fmt: skip
 

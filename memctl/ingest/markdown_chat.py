@@ -1,7 +1,8 @@
 """A dialogue written down in Markdown: `**User:**`, `User:`, `## User`, «Я:», "用户：", names of people, or questions after `> `.
 
 Who speaks is found out from its beginning: the first speaker's mark is the mark of all, with its level, bullet, clock and
-blank line, and another one inside of a text begins no turn. So an answer cannot put words into the user's mouth.
+blank line, and another one inside of a text begins no turn. A text may imitate all of that: what stands below the words of
+somebody less trusted is nobody's for sure.
 """
 
 from __future__ import annotations
@@ -159,7 +160,7 @@ class _Spoken:
 def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None = None) -> Iterator[Turn]:
     """The turns of a dialogue. Of two by the user on end the first, where more paragraphs follow, may stand inside of the answer above."""
     above, last = "", None
-    for turn in _marked_turns(lines, notes, owner):
+    for turn in _with_sureness(_marked_turns(lines, notes, owner)):
         if last is not None:
             if (above, last.role, turn.role) == ("assistant", "user", "user") and "\n\n" in last.text.strip():
                 notes.count(last.line, "marked as the user's amid an answer; taken as a part of that")
@@ -169,6 +170,16 @@ def markdown_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: 
         last = turn
     if last is not None:
         yield last
+
+
+def _with_sureness(turns: Iterable[Turn]) -> Iterator[Turn]:
+    """Turns that are sure where all words above are trusted as much: of the user, of the agent, of tools; people do not vouch for each other."""
+    first, lowest = None, 2
+    for turn in turns:
+        first = first or (turn.role, turn.name)
+        wanted = 2 if turn.role == "user" else 0 if turn.role == "tool" else 1
+        lowest = min(lowest, wanted if (turn.role, turn.name) == first else 1 if wanted else 0)
+        yield turn._replace(sure=wanted <= lowest)
 
 
 def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None) -> Iterator[Turn]:

@@ -29,7 +29,8 @@ class Turn(NamedTuple):
     """One message, or one part of it, and where in the file it stands.
 
     Lines count from 1; in JSON the line on which the message begins, and 1 everywhere in a file of one line.
-    `number` counts from 0 and is what a candidate names its turn by.
+    `number` counts from 0 and is what a candidate names its turn by. `sure` is False where the mark of its speaker may be
+    a part of what another one said.
     """
 
     role: str  # user | assistant | system | tool | thinking
@@ -39,6 +40,7 @@ class Turn(NamedTuple):
     when: datetime | None = None
     name: str | None = None
     number: int = 0
+    sure: bool = True
 
 
 class Notice(NamedTuple):

@@ -82,7 +82,7 @@ def settings_rows() -> Iterator[str]:
 def block(command: str) -> str:
     """The help of one command as a section."""
     words = [sys.executable, "-m", "memctl", *command.split(), "--help"]
-    environment = os.environ | {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}
+    environment = os.environ | {"COLUMNS": "80", "NO_COLOR": "1"}
     shown = subprocess.run(words, capture_output=True, text=True, check=True, env=environment).stdout
     lines = "\n".join(line.rstrip() for line in shown.strip().splitlines())
     return f"\n## memctl {command}\n\n```\n{lines}\n```\n".replace("## memctl \n", "## memctl\n")

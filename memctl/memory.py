@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .ingest.ingest import Proposed as Proposed
     from .maintenance.check import Finding as Finding
     from .maintenance.init import Made as Made
+    from .maintenance.status import Glance as Glance
     from .maintenance.status import Status as Status
     from .markdown.evidence_line import Bullet as Bullet
     from .recall.lookup import EntityLine as EntityLine
@@ -236,6 +237,12 @@ class Memory(OpenMemory):
         from .maintenance.check import check
 
         return check(self)
+
+    def glance(self) -> Glance:
+        """Where one is: counts of pages and facts, and whether the index is as new as they; cheap."""
+        from .maintenance.status import glance
+
+        return glance(self)
 
     def status(self) -> Status:
         """Counts, freshness, sizes, and what is optional and missing."""

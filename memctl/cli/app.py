@@ -1,39 +1,56 @@
 """The command line: which module has which command, and the commands about the workspace and its index."""
 
 import importlib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from typer.core import TyperGroup
 
-from ..errors import MemctlError
+from ..errors import MemctlError, NoWorkspace
 from ..markdown.escape import many
-from .call import Call, argument, command, flag
+from .call import HELP, Call, argument, command, flag
 from .output import Output
 
 if TYPE_CHECKING:
-    from ..memory import EmbedReport, SyncReport, VectorsChecked
+    from ..memory import EmbedReport, Made, SyncReport, VectorsChecked
+
+_COMMANDS = {
+    "Start": {"init": "app", "connect": "agents", "status": "app"},
+    "Write": {"retain": "facts", "ingest": "transfer", "import": "transfer"},
+    "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
+    "Look": {"show": "facts", "open": "moves", "timeline": "pictures", "fact": "facts", "entity": "entities", "belief": "beliefs"},
+    "Tend": {
+        "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "forget": "forget", "check": "app",
+        "index": "app", "eval": "eval", "vault": "vault", "export": "transfer",
+    },
+    "For programs": {"mcp": "servers", "serve": "servers", "watch": "servers", "act": "agents", "hook": "agents"},
+}  # fmt: skip
+"""What people do, and the commands for it with the module of each, in the order of `memctl --help`."""
+_MODULES = {name: module for commands in _COMMANDS.values() for name, module in commands.items()}
+_loaded: set[str] = set()
+
+
+class _Grouped(TyperGroup):
+    """The program, whose help lists the commands by what people do with them."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for each group; a description that is too long for the terminal is wrapped, not cut."""
+        for title, commands in _COMMANDS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(200)) for name in commands])
+
 
 app = typer.Typer(
     name="memctl",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    cls=_Grouped,
+    context_settings=HELP,
     help="Offline memory for AI agents and people, in a folder of Markdown that they own.",
     add_completion=False,
-    no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-_COMMANDS = {
-    "init": "app", "retain": "facts", "recall": "facts", "show": "facts", "open": "moves", "index": "app", "status": "app", "check": "app",
-    "timeline": "pictures",
-    "reflect": "beliefs", "why": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "review": "review",
-    "forget": "forget",
-    "eval": "eval", "context": "agents", "ingest": "transfer", "act": "agents", "watch": "servers", "serve": "servers",
-    "mcp": "servers", "connect": "agents", "hook": "agents", "import": "transfer", "export": "transfer",
-    "entity": "entities", "fact": "facts", "belief": "beliefs", "vault": "vault",
-}  # fmt: skip
-"""The module of each command, in the order of `memctl --help`."""
-_loaded: set[str] = set()
 
 
 def load(arguments: list[str]) -> typer.Typer:
@@ -42,12 +59,12 @@ def load(arguments: list[str]) -> typer.Typer:
     Commands cost start-up even where they are not called (0.4 ms each), so they join when they are.
     """
     first = next((word for word in arguments if not word.startswith("-")), "")
-    wanted = [_COMMANDS[first]] if first in _COMMANDS else list(dict.fromkeys(_COMMANDS.values()))
+    wanted = [_MODULES[first]] if first in _MODULES else list(dict.fromkeys(_MODULES.values()))
     for module in wanted:
         if module not in _loaded:
             _loaded.add(module)
             importlib.import_module(f".{module}", __package__).register(app)
-    order = list(_COMMANDS)
+    order = list(_MODULES)
     app.registered_commands.sort(key=lambda each: order.index(each.name or ""))
     app.registered_groups.sort(key=lambda each: order.index(each.name or ""))
     return app
@@ -61,11 +78,33 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def main(
+    context: typer.Context,
     version: bool = typer.Option(False, "--version", is_eager=True, callback=_print_version, help="Print the version."),
 ) -> None:
-    """What stands before the command."""
+    """What stands before the command; without a command, where you are and what to do next."""
+    if context.invoked_subcommand is None:
+        _print_overview(Output())
+
+
+def _print_overview(out: Output) -> None:
+    from .. import __version__
+    from ..memory import open_memory
+
+    next_steps = [("recall QUESTION", "ask"), ("retain FACT", "write a fact down")]
+    try:
+        memory = open_memory(resident=False)
+        out.table(("", ""), memory.glance().lines())
+        next_steps += [("status", "more about this workspace")]
+    except NoWorkspace as error:
+        out.line(f"memctl {__version__}, offline memory in a folder of Markdown; {error.what}")
+        next_steps = [("init ~/notes --git", "make one"), ("recall QUESTION -w DIR", "or ask any folder of Markdown")]
+    except MemctlError as error:
+        out.line(f"{error.what}; {error.cure}")
+    out.line("Next:")
+    for words, purpose in [*next_steps, ("--help", "every command")]:
+        out.line(f"  memctl {words:24}{purpose}")
 
 
 def register(app: typer.Typer) -> None:
@@ -79,7 +118,9 @@ def register(app: typer.Typer) -> None:
 def init(
     call: Call,
     folder: Path = argument("[DIR]", "The folder.", default=Path(".")),
-    git: bool = flag("--git", "Add .gitignore and .gitattributes."),
+    git: bool = flag(
+        "--git", "Keep it in git: .gitignore and .gitattributes, a repository, a first commit of these files."
+    ),
     vault: bool = flag("--vault", "Make a key pair for sealed lines, and memctl.vault."),
     passphrase: bool = flag("--passphrase", "With --vault: a passphrase locks the key, which stands in memctl.vault."),
 ) -> None:
@@ -101,7 +142,17 @@ def init(
         return
     for path in made.paths:
         call.out.line(path)
-    call.out.note(f"{made.root} is a workspace" + ("" if made.paths else " already; nothing changed"))
+    call.out.note(f"{made.root} is a workspace" + ("; next:" if made.paths else " already; nothing changed"))
+    for line in _first_steps(made, folder) if made.paths else ():
+        call.out.note(f"  {line}")
+
+
+def _first_steps(made: "Made", folder: Path) -> list[str]:
+    """Three commands that lead to a first answer in that workspace; what the folder held before is asked first."""
+    where = "" if made.root == Path.cwd().resolve() else f" -w {shlex.quote(str(folder))}"
+    written = f'memctl retain "Prefers concise replies" --about Peter{where}'
+    asked = f'memctl recall "{"what did we decide" if made.found else "how does Peter like replies"}?"{where}'
+    return [*([asked, written] if made.found else [written, asked]), f"memctl connect claude-code{where}"]
 
 
 # -- index ------------------------------------------------------------------------------------------------------------

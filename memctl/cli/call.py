@@ -62,6 +62,10 @@ class Call:
 # -- how commands are declared ----------------------------------------------------------------------------------------
 
 
+HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 160}
+"""How help is asked for, and its greatest width; below that it is as wide as the terminal."""
+
+
 def option(names: str, help: str, metavar: str | None = None, default: Any = None, **bounds: Any) -> Any:
     """An option, as the default of a parameter; `names` with a space between."""
     return typer.Option(default, *names.split(), metavar=metavar, help=help, **bounds)
@@ -139,8 +143,7 @@ def command(
         called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
-        names = {"help_option_names": ["-h", "--help"]}
-        app.command(name, context_settings=names, help=f"{text}\n\nExample: {example}")(called)
+        app.command(name, context_settings=HELP, help=f"{text}\n\nExample: {example}")(called)
         return function
 
     return register

@@ -200,7 +200,7 @@ def sync(
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has.
-    steps = sorted(merge(found, known), key=_is_young)
+    steps = sorted(merge(found, known), key=is_young)
     unseen = sum(1 for change, _, row in steps if change is Change.READ and row is None)
     capped = seconds is not None and unseen <= _FIRST * len(found)
     deadline = time.monotonic() + (seconds or 0.0) if capped else float("inf")
@@ -296,7 +296,7 @@ def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -
         _keep(index, disk, row, next(reads), report)
 
 
-def _is_young(step: Step) -> bool:
+def is_young(step: Step) -> bool:
     """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
     change, disk, row = step
     if change is not Change.READ or disk is None or disk.status is None or row is None:

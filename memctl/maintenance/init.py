@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import CannotWrite, MemctlError
 from ..notes.files import create, prepare_memory, read_page
 from ..notes.workspace import PAGES, Workspace
+from .git import commit_own
 
 _SETTINGS = "# Settings of this memctl workspace; every key is optional (see the README).\n"
 _MERGE = "memory/*.md merge=union"
@@ -22,16 +24,20 @@ class Made(NamedTuple):
     root: Path
     paths: list[str]
     notes: list[str]
+    found: bool = False
+    """The folder held pages before."""
 
 
 def init(folder: Path, git: bool = False) -> Made:
     """Make what is missing of a workspace in `folder`; nothing is overwritten.
 
-    With `git`, .gitignore keeps `.memory/` out, and .gitattributes lets logs of two machines merge line by line.
+    With `git`, .gitignore keeps `.memory/` out, .gitattributes lets logs of two machines merge line by line, and git
+    has these files: in the repository that the folder is in, or in a new one.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         workspace = Workspace(folder.resolve())
+        found = any(page.path not in PAGES for page in workspace.scan())
         new_log = not (workspace.root / "memory").exists()
         (workspace.root / "memory").mkdir(exist_ok=True)
         (workspace.root / "bank" / "entities").mkdir(parents=True, exist_ok=True)
@@ -41,8 +47,22 @@ def init(folder: Path, git: bool = False) -> Made:
     pages = PAGES | {"memctl.toml": _SETTINGS} | (_GIT if git else {})
     made += [path for path, text in sorted(pages.items()) if create(workspace, path, text)]
     prepare_memory(workspace)
-    note = f".gitattributes stays as it is, without `{_MERGE}`: git will not merge the logs of two machines"
-    return Made(workspace.root, made, [note] if git and _is_unmerged(workspace) else [])
+    notes = []
+    if git:
+        own = [path for path, text in sorted(pages.items()) if _is_own(workspace, path, text)]
+        notes = [commit_own(workspace.root, own)]
+        if _is_unmerged(workspace):
+            notes.append(
+                f".gitattributes stays as it is, without `{_MERGE}`: git will not merge the logs of two machines"
+            )
+    return Made(workspace.root, made, [note for note in notes if note], found)
+
+
+def _is_own(workspace: Workspace, path: str, text: str) -> bool:
+    """True for a file that is as `init` makes it, now or an earlier time; any other is its owner's."""
+    with suppress(MemctlError):
+        return read_page(workspace, path).text == text
+    return False
 
 
 def _is_unmerged(workspace: Workspace) -> bool:

@@ -6,12 +6,14 @@ import platform
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
+from ..index.sync import is_young, merge
+from ..markdown.escape import many
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
@@ -74,6 +76,36 @@ class Status:
             yield f"{found['problem']}; {found['cure']}"
         elif found["missing"]:
             yield f"`memctl index` embeds the rest with {found['model']}"
+
+
+class Glance(NamedTuple):
+    """Where one is: the workspace, how many pages it has and facts its index, and how many pages changed since.
+
+    Facts are None where there is no index yet.
+    """
+
+    workspace: str
+    pages: int
+    facts: int | None
+    changed: int
+
+    def lines(self) -> list[tuple[str, str]]:
+        """(what, value) for people."""
+        facts = "" if self.facts is None else f", {many(self.facts, 'fact')}"
+        fresh = f"{many(self.changed, 'page')} changed since; the next question reads them" if self.changed else "fresh"
+        index = "not made yet; the first question makes it" if self.facts is None else fresh
+        return [("workspace", self.workspace), ("holds", many(self.pages, "page") + facts), ("index", index)]
+
+
+def glance(memory: OpenMemory) -> Glance:
+    """A look at the folder and at its index, which stays as it is: nothing is read, nothing made."""
+    found = memory.workspace.scan()
+    root = str(memory.workspace.root)
+    if not (memory.workspace.derived / "index.sqlite").exists():
+        return Glance(root, len(found), None, len(found))
+    counted, known = memory.run(lambda at: (dict(census(at.index)["kinds"]), at.index.known()))
+    changed = sum(1 for step in merge(found, known) if not is_young(step))
+    return Glance(root, len(found), sum(counted.values()) - counted.get("note", 0), changed)
 
 
 def status(memory: OpenMemory) -> Status:

@@ -44,11 +44,26 @@ def test_every_command_has_help_with_an_example(words: list[str], tmp_path: Path
 
 
 def test_without_a_command_the_help_is_shown(tmp_path: Path) -> None:
-    """`memctl` and `memctl fact` alone show their help, and exit as a usage error."""
-    for words, listed in (([], "recall"), (["fact"], "history"), (["entity"], "list")):
+    """`memctl fact` alone shows its help, and exits as a usage error."""
+    for words, listed in ((["fact"], "history"), (["entity"], "list")):
         done = call(words, tmp_path)
         assert done.code == 2 and done.out == "" and f"\n  {listed} " in done.err
-    assert call(["--help"], tmp_path).code == 0
+
+
+def test_help_lists_every_command_by_what_people_do(tmp_path: Path) -> None:
+    """Each once, none cut short, no line wider than the terminal."""
+    for width in (60, 80, 160):
+        done = call(["--help"], tmp_path, COLUMNS=str(width))
+        lines = done.out.splitlines()
+        assert done.code == 0 and max(map(len, lines)) < width and "..." not in done.out.replace("[ARGS]...", "")
+        assert [line for line in lines if line in ("Write:", "Ask:", "Look:", "Tend:")] == [
+            "Write:",
+            "Ask:",
+            "Look:",
+            "Tend:",
+        ]
+        for name in {words[0] for words in all_commands()}:
+            assert sum(line.startswith(f"  {name} ") for line in lines) == 1, name
 
 
 def test_the_version(tmp_path: Path) -> None:

@@ -125,7 +125,9 @@ def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
         "PYTHONPATH": here,
         "COLUMNS": "100",
         "LC_ALL": "C.UTF-8",
+        "GIT_CONFIG_GLOBAL": os.devnull,
     }
+    env |= {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=60, encoding="utf-8",

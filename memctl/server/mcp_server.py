@@ -9,10 +9,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from .. import __version__
@@ -61,35 +61,18 @@ class _Method(NamedTuple):
     cached: bool = True
 
 
-class _Crew:
-    """Threads that do jobs, in the order in which these came."""
-
-    def __init__(self, size: int) -> None:
-        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
-        for _ in range(size):
-            threading.Thread(target=self._work, daemon=True).start()
-
-    def do(self, job: Callable[[], None]) -> None:
-        """Do a job as soon as a thread is free."""
-        self._jobs.put(job)
-
-    def _work(self) -> None:
-        while True:
-            self._jobs.get()()
-
-
 class _Face:
     """What a client may ask, answered by the verbs."""
 
     def __init__(self, session: Session, wire: Wire) -> None:
         self._session, self._wire = session, wire
         self._tools = offered(session.allow_write)
-        self._readers, self._writers = _Crew(_READERS), _Crew(1)
+        self._readers, self._writers = ThreadPoolExecutor(_READERS), ThreadPoolExecutor(1)
         self._writing = threading.Lock()
         self._warm = threading.Event()
         self._greeted = False
         self._modern: bool | None = None  # until the first request
-        self._waiting: dict[str, Id] = {}  # requests that are to be answered; one that is taken back goes
+        self._waiting: dict[str, Future[Result]] = {}  # what is to be answered; a request that is taken back goes
         self._methods = {
             "ping": _Method(lambda _: {}, {}, cached=False),
             "initialize": _Method(
@@ -111,36 +94,35 @@ class _Face:
         """Take one request or notification; its answer is sent when it is there."""
         method, params = message["method"], message.get("params") or {}
         if "id" not in message:
-            if method == "notifications/cancelled":
-                self._waiting.pop(str(params.get("requestId")), None)
+            if method == "notifications/cancelled" and (taken := self._waiting.pop(str(params.get("requestId")), None)):
+                taken.cancel()
             return
         id = message["id"]
         try:
             found = self._method(method, params)
+            if not found.in_thread:
+                self._wire.send(id, {"result": self._enveloped(found.run(params), found)})
+                return
         except MessageError as error:
             self._wire.send(id, {"error": error.error})
             return
-        self._waiting[str(id)] = id
-        job = partial(self._do, id, found, params)
-        if not found.in_thread:
-            job()
-        else:
-            tool = self._tools.get(params["name"]) if method == "tools/call" else None
-            (self._writers if tool and tool.writes else self._readers).do(job)
+        tool = self._tools.get(params["name"]) if method == "tools/call" else None
+        job = (self._writers if tool and tool.writes else self._readers).submit(found.run, params)
+        self._waiting[str(id)] = job
+        job.add_done_callback(partial(self._done, id, found))
 
-    def _do(self, id: Id, method: _Method, params: Params) -> None:
-        """Run a method and answer, unless the request was taken back."""
-        if str(id) not in self._waiting:
+    def _done(self, id: Id, method: _Method, job: Future[Result]) -> None:
+        """Answer what a thread has done, unless the request was taken back."""
+        if self._waiting.pop(str(id), None) is None:
             return
-        try:
-            answer: Result = {"result": self._enveloped(method.run(params), method.cached)}
-        except MessageError as error:
-            answer = {"error": error.error}
-        except Exception as error:
+        error = job.exception()
+        if error is None:
+            self._wire.send(id, {"result": self._enveloped(job.result(), method)})
+            return
+        if not isinstance(error, MessageError):
             logging.getLogger(__name__).error("a request failed", exc_info=error)
-            answer = {"error": MessageError(_INTERNAL_ERROR, "Internal server error").error}
-        if self._waiting.pop(str(id), None) is not None:
-            self._wire.send(id, answer)
+            error = MessageError(_INTERNAL_ERROR, "unexpected; please report this")
+        self._wire.send(id, {"error": error.error})
 
     def _method(self, name: str, params: Params) -> _Method:
         """The method, if this client may call it now and with these parameters. The first request decides the era."""
@@ -167,10 +149,10 @@ class _Face:
                 raise MessageError(_INVALID_PARAMS, told)
         return found
 
-    def _enveloped(self, result: Result, cached: bool) -> Result:
+    def _enveloped(self, result: Result, method: _Method) -> Result:
         if not self._modern:
             return result
-        told = {"ttlMs": 0, "cacheScope": "private"} if cached else {}
+        told = {"ttlMs": 0, "cacheScope": "private"} if method.cached else {}
         return result | told | {"resultType": "complete", "_meta": {f"{_META}serverInfo": _SERVER}}
 
     def _initialize(self, params: Params) -> Result:

@@ -1,21 +1,30 @@
 """The generated pages: `python bench/help.py [--check]`.
 
-docs/commands.md is made from the commands, docs/settings.md and the table of docs/grammar.md from those of the code.
+docs/commands.md and what shells complete are made from the commands, docs/settings.md and the table of docs/grammar.md from
+those of the code.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import typer
+
+from memctl.cli.app import load
+from memctl.language.words import languages, lines
 from memctl.markdown.attributes import ATTRIBUTES
 from memctl.notes.settings import KEYS, Settings
+from memctl.recall.query import FIELDS
 
-DOCS = Path(__file__).parents[1] / "docs"
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 HEAD = "# Commands\n\nWhat `memctl COMMAND --help` says; `make docs` writes this page.\n"
 SETTINGS = """# Settings
 
@@ -31,24 +40,61 @@ COMMANDS = (
     "timeline",
     "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
     "context", "ingest", "act", "watch", "serve", "mcp", "connect", "hook", "import", "export", "vault",
+    "completion",
 )  # fmt: skip
 
 
 def main() -> int:
     """Write the pages, or with --check say whether they are as they would be written."""
     pages = {
-        "commands.md": HEAD + "".join(map(block, COMMANDS)),
-        "settings.md": SETTINGS + "".join(settings_rows()),
-        "grammar.md": grammar_page(),
+        "docs/commands.md": HEAD + "".join(map(block, COMMANDS)),
+        "docs/settings.md": SETTINGS + "".join(settings_rows()),
+        "docs/grammar.md": grammar_page(),
+        "memctl/shell/commands.tsv": "".join("\t".join(row) + "\n" for row in completion_rows()),
     }
     if "--check" not in sys.argv:
         for name, text in pages.items():
-            (DOCS / name).write_text(text, "utf-8")
+            (ROOT / name).write_text(text, "utf-8")
         return 0
-    stale = [name for name, text in pages.items() if (DOCS / name).read_text("utf-8") != text]
+    stale = [name for name, text in pages.items() if (ROOT / name).read_text("utf-8") != text]
     for name in stale:
-        print(f"docs/{name}: not what the code says; run `make docs`")
+        print(f"{name}: not what the code says; run `make docs`")
     return bool(stale)
+
+
+def completion_rows() -> Iterator[tuple[str, str, str, str]]:
+    """What a shell completes: command, names, kind of value, help. A command itself has no names and no value.
+
+    A kind is the placeholder of a value, or the words that it may be with a `|` between; `…` says that it may come again.
+    """
+    for path, command in commands("", typer.main.get_command(load([]))):
+        yield path, "", "", re.split(r"(?<=[.:;])\s", command.help or "")[0]
+        for each in command.params:
+            names = [" ".join(each.opts), *each.secondary_opts] if each.param_type_name == "option" else [""]
+            for name in names if not each.hidden else ():
+                yield path, name, kind(each), " ".join((each.help or "").split())
+        yield path, "-h --help", "", "Show this message and exit."
+    yield "@query filters", "", "|".join(FIELDS), ""
+    for language in languages():
+        rows = [line.split() for line in lines(language, "dates")["words"]]
+        yield f"@when {language}", "", "|".join(row[2] for row in rows if row[0] == "offset"), ""
+
+
+def commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command with all below it, each with its words."""
+    yield path, command
+    for name, each in getattr(command, "commands", {}).items():
+        yield from commands(f"{path} {name}".strip(), each)
+
+
+def kind(parameter: Any) -> str:
+    """The kind of value that an option or an argument takes; empty for a flag."""
+    if getattr(parameter, "is_flag", False):
+        return ""
+    words = re.match(r"(?:[a-z-]+, )*[a-z-]+,? or [a-z-]+(?=[ .,])", parameter.help or "")
+    name = re.sub(r"\W", "", parameter.metavar or parameter.name).upper()
+    chosen = "|".join(re.split(r", or |, | or ", words[0])) if words and " and " not in words[0] else name
+    return chosen + ("…" if parameter.nargs == -1 or getattr(parameter, "multiple", False) else "")
 
 
 def grammar_page() -> str:

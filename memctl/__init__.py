@@ -6,9 +6,10 @@ with memctl.open("~/notes") as memory:
     hits = memory.recall("how does Peter like replies?", since="30d").hits
 """
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing, which a shell at TAB has no time to load
 if TYPE_CHECKING:
+    from typing import Any
+
     from .context.window import Window
     from .errors import MemctlError
     from .facts import Citation, Fact, Kind, Period
@@ -37,7 +38,7 @@ _HOMES = {
 }  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """A public name, loaded when it is first asked for: importing memctl stays cheap."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -14,6 +14,12 @@ def main() -> None:
     gc.set_threshold(200_000)
     if None in (sys.stdin, sys.stdout, sys.stderr):
         _reopen()
+    if sys.argv[1:2] == ["__complete"]:
+        from .shell.complete import main as complete
+
+        complete(sys.argv[2:])
+        sys.stdout.flush()
+        os._exit(0)
     from .cli.app import load
     from .cli.call import run
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..memory import EmbedReport, Made, SyncReport, VectorsChecked
 
 _COMMANDS = {
-    "Start": {"init": "app", "connect": "agents", "status": "app"},
+    "Start": {"init": "app", "connect": "agents", "completion": "completion", "status": "app"},
     "Write": {"retain": "facts", "ingest": "transfer", "import": "transfer"},
     "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
     "Look": {"show": "facts", "open": "moves", "timeline": "pictures", "fact": "facts", "entity": "entities", "belief": "beliefs"},

@@ -52,7 +52,7 @@ def evaluate(
     explain: bool = flag("--explain", "Show how the scores of misses came about."),
     least: float | None = option("--min", "Exit code 1 if recall at the last K is below.", "RECALL", min=0, max=1),
     as_of: str | None = option("--as-of", "Ask as of that day where a question says none.", "WHEN"),
-    only: str | None = option("--only", "Questions of that workspace [default: the folder's name].", "NAME"),
+    only: str | None = option("--only", "Questions of that workspace [default: the folder's name].", "WORKSPACE"),
     gone: str = option("--gone", "Gold that points at nothing: miss or exclude.", "HOW", default="miss"),
     no_baselines: bool = flag("--no-baselines --no-floors", "Leave out FTS5 and grep."),
     add: str | None = option("--add", "Label a question with the citations that answer it.", "QUESTION"),

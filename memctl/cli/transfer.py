@@ -51,7 +51,7 @@ def ingest(
     least: float = option("--min-importance", "Refuse what matters less.", "I", default=0.0, min=0, max=1),
     owner: str | None = option("--owner", "Who says I in it: facts about me are about NAME.", "NAME"),
     trust_marks: bool = flag("--trust-marks", "No text in this Markdown transcript imitates the mark of a turn."),
-    encoding: str | None = option("--encoding", "Of the file [default: by content].", "NAME"),
+    encoding: str | None = option("--encoding", "Of the file [default: by content].", "ENCODING"),
     llm: bool = option("--llm/--no-llm", "Ask the local model of the settings too, if there is one.", default=True),
     dry_run: bool = flag("--dry-run -n", "Write nothing, which is the default."),
 ) -> int:
@@ -200,7 +200,7 @@ def import_(
         "openclaw, obsidian, claude-code, basic-memory, mem0 or chatgpt [default: by what it looks like].",
         "KIND",
     ),
-    name: str | None = option("--name", "What to call it [default: its folder].", "NAME"),
+    name: str | None = option("--name", "What to call it [default: its folder].", "TITLE"),
     entities: str | None = option(
         "--entities", "Notes of that folder are each about one thing: entity pages.", "FOLDER"
     ),

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from .analyzer import terms
+from .entity_key import entity_key as entity_key
 
 # A dot belongs to the name only between word characters, so that "ask @Peter." names Peter.
 AT_NAME = r"@(?:\w[\w\-/&+]*(?:\.[\w\-/&+]+)*)"
@@ -19,15 +20,6 @@ _MENTION = re.compile(rf"(?<![\w@./])(?P<at>{AT_NAME})|(?P<wiki>{WIKI_NAME})")
 # Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
 _SURNAME = re.compile("[а-я]{2,}[ое]в")
 _NAME_WORD = re.compile(r"\w+(?:[-'’.+]\w+)*(?:\+\+|#)?")
-
-
-@lru_cache(maxsize=50_000)
-def entity_key(name: str) -> str:
-    """The form under which spellings of one name meet: case, ё/е, accents, `-`, `_` and spaces do not matter."""
-    composed = unicodedata.normalize("NFC", name).replace("й", "и\ue000").replace("Й", "и\ue000")
-    folded = unicodedata.normalize("NFKD", composed).casefold()
-    letters = "".join(c for c in folded if not unicodedata.combining(c)).replace("и\ue000", "й")
-    return " ".join(re.split(r"[\s_\-]+", letters)).strip() or name
 
 
 def is_han(char: str) -> bool:

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 
 _SHORT = 200  # as in question.py, which most questions need not load
 
+FIELDS = ("about", "kind", "key", "since", "until", "on", "as-of", "min-confidence")
+"""Filters that may stand in a question, as `field:value`."""
 _FILTER = re.compile(
     rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
-    rf"|(?P<field>about|kind|key|since|until|on|as-of|min-confidence):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
+    rf"|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
 

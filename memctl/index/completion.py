@@ -1,0 +1,85 @@
+"""What an index knows that can be typed: names, keys, ids, days and pages, for a shell at TAB.
+
+It reads the file as it is and loads nothing but SQLite: an answer is due in a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False  # as in typing, which is not loaded either
+if TYPE_CHECKING:
+    from sqlite3 import Error, connect
+    from typing import Any
+else:
+    try:
+        from _sqlite3 import Error, connect  # sqlite3 would load datetime first: a third of the time there is
+    except ImportError:
+        from sqlite3 import Error, connect
+
+MOST = 200
+"""Candidates at most: more than fit on a screen."""
+_NEWEST = 2  # characters of an id up to which the newest lines are better than those in order
+_END = "\U0010ffff"
+
+# `next` goes from name to name through the primary key: a name that stands on 100,000 lines is one step.
+_NAMES = """
+WITH RECURSIVE next (name) AS (
+    SELECT min(name) FROM mention WHERE name >= :low
+    UNION ALL SELECT (SELECT min(name) FROM mention WHERE name > next.name) FROM next WHERE next.name < :high LIMIT :most
+), told (key, entry) AS (
+    SELECT name, (SELECT max(entry) FROM mention WHERE mention.name = next.name) FROM next WHERE name < :high
+)
+SELECT key, name, NULL, NULL FROM (SELECT key, name FROM named WHERE key >= :low AND key < :high LIMIT :most)
+UNION ALL
+SELECT told.key, NULL, page.path, entry.line FROM told JOIN entry ON entry.id = told.entry JOIN page ON page.id = entry.page
+WHERE told.key NOT IN (SELECT key FROM named)
+"""
+_KEYS = "SELECT DISTINCT key FROM slot WHERE key >= :low AND key < :high LIMIT :most"
+_DAYS = "SELECT DISTINCT day FROM page WHERE day >= :low AND day < :high ORDER BY day DESC"
+_PAGES = "SELECT path, title FROM page WHERE path >= :low AND path < :high ORDER BY path LIMIT :most"
+_IDS = """
+SELECT entry.ref, page.path, entry.line, page.size, page.mtime_ns FROM entry INDEXED BY {index} JOIN page ON page.id = entry.page
+WHERE entry.ref >= :low AND entry.ref < :high AND entry.role = 'fact' AND entry.block IS NULL
+ORDER BY entry.day DESC, entry.id DESC LIMIT :most
+"""
+
+
+class Known:
+    """What the index below `root` knows; nothing where there is none, or it cannot be read now."""
+
+    def __init__(self, root: str) -> None:
+        self._path = os.path.join(os.path.abspath(root), ".memory", "index.sqlite")
+
+    def names(self, key: str) -> list[tuple[Any, ...]]:
+        """Key, spelling, or else path and line where it is spelled, of names whose key begins so."""
+        return self._rows(_NAMES, key)
+
+    def keys(self, begun: str) -> list[tuple[Any, ...]]:
+        """Keys of slots."""
+        return self._rows(_KEYS, begun)
+
+    def days(self, begun: str) -> list[tuple[Any, ...]]:
+        """Days of logs, newest first."""
+        return self._rows(_DAYS, begun)
+
+    def pages(self, begun: str) -> list[tuple[Any, ...]]:
+        """Path and title."""
+        return self._rows(_PAGES, begun)
+
+    def ids(self, begun: str) -> list[tuple[Any, ...]]:
+        """Ids of facts, newest first, with path and line, and how the page was when it was read."""
+        return self._rows(_IDS.format(index="entry_day" if len(begun) <= _NEWEST else "entry_ref"), begun)
+
+    def _rows(self, sql: str, begun: str) -> list[tuple[Any, ...]]:
+        # Nobody writes where there is no journal; to read past one takes a lock, and files beside the index.
+        mode = "mode=ro" if os.path.exists(f"{self._path}-wal") else "mode=ro&immutable=1"
+        spelled = self._path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        try:
+            db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
+            try:
+                return db.execute(sql, {"low": begun, "high": begun + _END, "most": MOST}).fetchall()
+            finally:
+                db.close()
+        except Error:
+            return []

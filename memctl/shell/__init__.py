@@ -1,0 +1,1 @@
+"""What a shell asks at TAB, and the scripts that ask it."""

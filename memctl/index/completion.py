@@ -17,8 +17,7 @@ else:
     except ImportError:
         from sqlite3 import Error, connect
 
-MOST = 200
-"""Candidates at most: more than fit on a screen."""
+_MOST, _FEW = 200, 20  # candidates at most: more than fit on a screen; ids, each of which is told with its line
 _NEWEST = 2  # characters of an id up to which the newest lines are better than those in order
 _END = "\U0010ffff"
 
@@ -41,7 +40,7 @@ _PAGES = "SELECT path, title FROM page WHERE path >= :low AND path < :high ORDER
 _IDS = """
 SELECT entry.ref, page.path, entry.line, page.size, page.mtime_ns FROM entry INDEXED BY {index} JOIN page ON page.id = entry.page
 WHERE entry.ref >= :low AND entry.ref < :high AND entry.role = 'fact' AND entry.block IS NULL
-ORDER BY entry.day DESC, entry.id DESC LIMIT :most
+ORDER BY entry.day DESC, entry.id DESC LIMIT :few
 """
 
 
@@ -78,7 +77,7 @@ class Known:
         try:
             db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
             try:
-                return db.execute(sql, {"low": begun, "high": begun + _END, "most": MOST}).fetchall()
+                return db.execute(sql, {"low": begun, "high": begun + _END, "most": _MOST, "few": _FEW}).fetchall()
             finally:
                 db.close()
         except Error:

@@ -27,7 +27,6 @@ FILES = ":files"
 SIGNS = ("memctl.toml", ".memory", "memory")  # of a workspace, as in notes/workspace.py, which costs too much to load
 _SPECIAL = frozenset(" \t\\'\"$`!&*?[](){}<>|;#~^")
 _TOLD = 60  # characters of a line that tell what an id stands for
-_FEW = 20  # ids that are told so: each is read from its page
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -184,8 +183,8 @@ class _Values:
 
     def _ids(self, begun: str) -> Iterator[Candidate]:
         caret = "^" if begun.startswith("^") else ""
-        for at, (ref, path, line, *fingerprint) in enumerate(self._known.ids(begun[len(caret) :])):
-            yield caret + ref, self._line(path, line, fingerprint) if at < _FEW else ""
+        for ref, path, line, *fingerprint in self._known.ids(begun[len(caret) :]):
+            yield caret + ref, self._line(path, line, fingerprint).removeprefix("- ")
 
     def _references(self, begun: str) -> Iterator[Candidate]:
         yield from self._ids(begun)

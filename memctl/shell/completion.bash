@@ -10,4 +10,4 @@ _memctl() {
         esac
     done < <(command "$1" __complete bash "${COMP_LINE:0:COMP_POINT}" "$2" 2>/dev/null)
 }
-complete -F _memctl memctl
+complete -o nosort -F _memctl memctl 2>/dev/null || complete -F _memctl memctl

@@ -8,4 +8,4 @@ function __memctl_complete
         printf '%s\n' $found
     end
 end
-complete -c memctl -f -a '(__memctl_complete)'
+complete -c memctl -k -f -a '(__memctl_complete)'

@@ -9,13 +9,13 @@ _memctl() {
         [[ $each == *$'\t'* ]] && shown="$value  -- ${each#*$'\t'}"
         case $value in
             '') ;;
-            :files) _files; return ;;
+            :files) _files && return ;;
             *:) open+=("$value"); opens+=("$shown") ;;
             *) values+=("$value"); shows+=("$shown") ;;
         esac
     done
-    (( $#open )) && compadd -U -l -S '' -d opens -a open
-    (( $#values )) && compadd -U -l -d shows -a values
+    (( $#open )) && compadd -U -l -V memctl -S '' -d opens -a open
+    (( $#values )) && compadd -U -l -V memctl -d shows -a values
 }
 if [[ $funcstack[1] == _memctl ]]; then
     _memctl "$@"

@@ -69,7 +69,12 @@ def completion_rows() -> Iterator[tuple[str, str, str, str]]:
     A kind is the placeholder of a value, or the words that it may be with a `|` between; `…` says that it may come again.
     """
     for path, command in commands("", typer.main.get_command(load([]))):
-        yield path, "", "", textwrap.shorten(re.split(r"[.;]\s", command.help or "")[0].rstrip("."), 72, placeholder=" …")
+        yield (
+            path,
+            "",
+            "",
+            textwrap.shorten(re.split(r"[.;]\s", command.help or "")[0].rstrip("."), 72, placeholder=" …"),
+        )
         for each in command.params:
             names = [" ".join(each.opts), *each.secondary_opts] if each.param_type_name == "option" else [""]
             for name in names if not each.hidden else ():

@@ -1,6 +1,6 @@
 """The generated pages: `python bench/help.py [--check]`.
 
-docs/commands.md and what shells complete are made from the commands, docs/settings.md and the table of docs/grammar.md from
+docs/commands.md, the man page and what shells complete are made from the commands, docs/settings.md and the table of docs/grammar.md from
 those of the code.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from man import man_page
 
 from memctl.cli.app import load
 from memctl.language.words import languages, lines
@@ -51,6 +52,7 @@ def main() -> int:
         "docs/commands.md": HEAD + "".join(map(block, COMMANDS)),
         "docs/settings.md": SETTINGS + "".join(settings_rows()),
         "docs/grammar.md": grammar_page(),
+        "docs/memctl.1": man_page(commands("", typer.main.get_command(load([])))),
         "memctl/shell/commands.tsv": "".join("\t".join(row) + "\n" for row in completion_rows()),
     }
     if "--check" not in sys.argv:

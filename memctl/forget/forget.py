@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
 from shutil import rmtree
@@ -156,12 +157,13 @@ def _freshen(memory: OpenMemory) -> None:
 
 
 def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None:
-    is_reflected = False
+    is_reflected = is_done = False
     try:
         with writing_alone(memory.workspace, "reflect"):
+            was_stopped = memory.run(lambda at: is_unclean(at.index))  # a run before this one, half-way
             for _ in range(_ROUNDS):
                 planned = memory.run(lambda at: _plan(at, selectors))
-                is_reflected |= planned.is_reflected
+                is_reflected |= planned.is_reflected and bool(planned.selection.chosen or was_stopped)
                 if planned.edits:
                     memory.run(lambda at: mark_unclean(at.index))
                 changed = _write(memory.workspace, planned.edits)
@@ -170,10 +172,12 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
                     break
             else:
                 raise PageChanged(changed[0])
-        if is_reflected:
-            _reflect(memory, report)
+        is_done = not is_reflected or _reflect(memory, report)
     finally:
         _expunge(memory, report)
+        if not is_done:  # the next call goes on
+            with suppress(MemctlError):
+                memory.run(lambda at: mark_unclean(at.index))
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
@@ -190,16 +194,17 @@ def _write(workspace: Workspace, edits: Sequence[Edit]) -> list[str]:
     return list(done.failed)
 
 
-def _reflect(memory: OpenMemory, report: Forgetting) -> None:
-    """Let reflect write the pages again that lost a line. Trouble there is a warning: the lines are forgotten."""
+def _reflect(memory: OpenMemory, report: Forgetting) -> bool:
+    """Let reflect write the pages again that lost a line. Trouble there is a warning, and False: the lines are forgotten."""
     from ..reflect.reflect import reflect
 
     try:
         done = reflect(memory, since=memory.today)
     except MemctlError as error:
         report.warnings.append(f"forgotten, but the pages are not written again: {error.what}; run `memctl reflect`")
-        return
+        return False
     report.scrubbed = list(dict.fromkeys([*report.scrubbed, *done.pages]))
+    return True
 
 
 def _expunge(memory: OpenMemory, report: Forgetting) -> None:
@@ -399,7 +404,7 @@ class _ForgetPlanner:
         plan.scrubbed = [edit.path for edit in plan.edits if edit.path not in redacted]
         plan.selection.left = list(dict.fromkeys(self._left))
         written = _REFLECTED.intersection(name for _, name in copies_on(self._index))
-        plan.is_reflected = bool(plan.selection.chosen and written)
+        plan.is_reflected = bool(written)
         return plan
 
 

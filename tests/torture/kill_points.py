@@ -248,7 +248,7 @@ def pages_of(root: Path) -> dict[str, bytes]:
     return {p.relative_to(root).as_posix(): re.sub(rb"\bx-[0-9a-f]{10}\b", b"x-0", p.read_bytes()) for p in pages}
 
 
-def _rewritten(scene: Scene, root: Path, told: int) -> str | None:
+def _rewritten(scene: Scene, root: Path, told: int, said: str) -> str | None:
     """What is wrong with pages after a stop, against those before and those of an undisturbed run; then it runs again."""
     before = pages_of(scene.prepare(root.parent / "before").root)
     shutil.rmtree(root.parent / "before")
@@ -257,7 +257,7 @@ def _rewritten(scene: Scene, root: Path, told: int) -> str | None:
     for path in {*before, *good, *now}:
         if now.get(path) not in (before.get(path), good.get(path)):
             return f"{path} is neither old nor new: {now.get(path, b'')[-60:]!r}"
-    if told == 0 and now != good:
+    if told == 0 and now != good and "not written again" not in said:
         return "success, but not all pages are written"
     again = scene.run(root)
     if again.returncode not in (0, 1):  # 1: nothing is left to forget
@@ -273,10 +273,10 @@ def _rewritten(scene: Scene, root: Path, told: int) -> str | None:
 
 def after_kill(scene: Scene, point: Point, root: Path) -> str | None:
     """What is wrong after a kill -9 at a point, or None. NotReached if the process never came there."""
-    workspace, code, before, stdout, _ = stop_at(scene, point, root, "signal=SIGKILL")
+    workspace, code, before, stdout, stderr = stop_at(scene, point, root, "signal=SIGKILL")
     if code == 0:
         raise NotReached
-    torn = _rewritten(scene, root, code) if scene.rewrites else _page_is_whole(root, before)
+    torn = _rewritten(scene, root, code, stderr) if scene.rewrites else _page_is_whole(root, before)
     if torn:
         return torn
     if stdout.startswith("memory/") and FACT not in (root / LOG).read_text(encoding="utf-8"):
@@ -294,7 +294,7 @@ def after_error(scene: Scene, point: Point, root: Path, error: str) -> str | Non
     workspace, code, before, stdout, stderr = stop_at(scene, point, root, f"error={error}")
     if "Traceback" in stderr or "unexpected" in stderr or code not in (0, 13):
         return f"exit {code}: {stderr.strip()[-200:]}"
-    torn = _rewritten(scene, root, code) if scene.rewrites else _page_is_whole(root, before)
+    torn = _rewritten(scene, root, code, stderr) if scene.rewrites else _page_is_whole(root, before)
     if torn:
         return torn
     if scene.words[:1] == ("retain",):

@@ -20,8 +20,8 @@ from ..errors import BadSettings, LockBusy, MemctlError, NoWorkspace, OverBudget
 from ..memory import Memory
 from ..notes.files import prepare_memory
 from ..notes.settings import SETTINGS
-from ..notes.system import append_bounded, run_with_timeout
 from ..notes.workspace import Workspace, current_folder, find_workspace
+from ..system import append_bounded, run_with_timeout
 
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
 """Our names of the events, and those of Claude Code and Codex."""

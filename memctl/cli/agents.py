@@ -1,7 +1,6 @@
 """The commands for agents and their hosts: a context, a reply with bracket commands, hooks, and connecting a host."""
 
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,10 +181,9 @@ def connect(
     dry_run: bool = DRY_RUN,
 ) -> None:
     """Connect an agent to this workspace: MCP server, hooks, instructions, in the files where its host looks for them."""
-    from subprocess import list2cmdline
-
     from ..agents.connect import connect as run
     from ..agents.hosts import HOSTS, SCOPES, Wish
+    from ..system import quoted
 
     if host not in HOSTS:
         raise Usage(f"no host {host!r} is known", f"one of {', '.join(HOSTS)}; docs/connect.md has what others need")
@@ -199,9 +197,8 @@ def connect(
         if scope == "project":
             raise Usage("the current folder is gone", "go into the project, then run it again") from None
     words = _this_program() if program is None else _named_program(program)
-    quote = list2cmdline if sys.platform == "win32" else shlex.join
     wish = Wish(
-        host, scope, call.memory.workspace.root, words, quote, os.environ, Path.home(), folder,
+        host, scope, call.memory.workspace.root, words, quoted, os.environ, Path.home(), folder,
         allow_write=allow_write, hooks=not no_hooks,
     )  # fmt: skip
     is_wanted = (write or undo) and not dry_run
@@ -210,8 +207,10 @@ def connect(
 
 def _named_program(program: str) -> tuple[str, ...]:
     """The words of --command; a path is made absolute."""
+    from ..system import words_of_command
+
     try:
-        words = shlex.split(program, posix=sys.platform != "win32")
+        words = words_of_command(program)
     except ValueError as error:
         raise Usage(f"--command is not understood: {error}", "quote it as for a shell") from None
     if not words:

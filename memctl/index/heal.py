@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from ..errors import CannotWrite, LockBusy
 from ..ids import hashed
 from ..notes.files import prepare_memory
-from ..notes.system import OPEN_SAFELY, locked
 from ..notes.workspace import Workspace
+from ..system import OPEN_SAFELY, locked
 from .index import SELECT_ROW, Index, code
 from .row import SELECT_ABOUT, SELECT_NAMES, derived_tables, page_sum
 

@@ -13,8 +13,8 @@ from datetime import timedelta
 
 from ..errors import MemctlError
 from ..notes.files import prepare_memory
-from ..notes.system import append_bounded
 from ..notes.workspace import Workspace
+from ..system import append_bounded
 from .open_memory import OpenMemory
 
 _FILE, _BEFORE = "recalled", "recalled.1"

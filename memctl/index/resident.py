@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from ..errors import MemctlError
 from ..notes.settings import SETTINGS, read_settings
 from ..notes.workspace import Workspace
+from ..system import inotify
 from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
 from .index import Index
 
@@ -29,17 +29,7 @@ class FolderWatch:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._fd = -1
-        self._add = None
-        if sys.platform == "linux":
-            with suppress(OSError, AttributeError):
-                import ctypes
-
-                system = ctypes.CDLL(None, use_errno=True)
-                self._add = system.inotify_add_watch
-                self._add.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32]
-                system.inotify_init1.argtypes = [ctypes.c_int]
-                self._fd = system.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._fd, self._add = inotify()
         self._armed = False
 
     def has_changed(self) -> bool:
@@ -70,7 +60,7 @@ class FolderWatch:
         return whole
 
     def _add_folder(self, folder: bytes) -> bool:
-        return bool(self._add and self._add(self._fd, folder, _WANTED) >= 0)
+        return self._add(self._fd, folder, _WANTED) >= 0
 
     def close(self) -> None:
         """Stop watching."""

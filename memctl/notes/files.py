@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
-from .system import OPEN_SAFELY, OPEN_TO_SYNC, locked, sync_folder
+from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, locked, sync_folder
 from .workspace import Workspace
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
@@ -122,10 +122,10 @@ def prepare_memory(workspace: Workspace) -> Path:
     folder = workspace.memory
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        mode = folder.lstat().st_mode
-        if stat.S_ISLNK(mode):
+        status = folder.lstat()
+        if stat.S_ISLNK(status.st_mode):
             raise OutsideWorkspace(str(folder), "is a symbolic link")
-        if mode & 0o077 and os.name == "posix":
+        if HAS_MODES and status.st_mode & 0o077:
             _close_to_others(folder)
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
@@ -137,12 +137,15 @@ def prepare_memory(workspace: Workspace) -> Path:
 
 
 def _close_to_others(folder: Path) -> None:
-    """Take the rights of everybody but the owner; what belongs to somebody else is theirs to close."""
+    """Take the rights of everybody but the owner; what belongs to somebody else is theirs to close.
+
+    A token that others could read stays open: closed, it would be taken for a secret.
+    """
     with suppress(OSError):
         folder.chmod(0o700)
         for inner, _, names in os.walk(folder):
             for path in (Path(inner), *(Path(inner, name) for name in names)):
-                if not path.is_symlink():
+                if not path.is_symlink() and path.name != "token":
                     path.chmod(path.stat().st_mode & 0o700)
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..ids import hashed
+from ..system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap
 from .files import MAX_PAGE, confirm, prepare_memory
 from .settings import SETTINGS
-from .system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap
 from .workspace import Workspace
 
 LOCK_SECONDS = 10.0

@@ -10,8 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import CannotWrite, PageUnreadable, Refused
+from ..system import OPEN_SAFELY, is_open_to_others, move_new, sync_folder
 from .files import prepare_memory
-from .system import OPEN_SAFELY, move_new, sync_folder
 from .workspace import Workspace
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{32,512}")
@@ -42,7 +42,7 @@ def read_private(path: Path, cure: str) -> str | None:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             raise PageUnreadable(str(path), "not a regular file", cure)
-        if os.name == "posix" and (status.st_mode & 0o077 or status.st_uid != os.geteuid()):
+        if is_open_to_others(status):
             raise Refused(f"{path} can be read by others (mode {stat.S_IMODE(status.st_mode):04o})", cure)
         return os.read(fd, 65536).decode("ascii", "replace").strip()
     finally:

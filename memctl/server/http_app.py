@@ -11,7 +11,6 @@ import json
 import logging
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator
@@ -32,6 +31,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import MemctlError, PortBusy, Usage
 from ..markdown.escape import defused
+from ..system import REUSES_PORTS
 from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
@@ -329,7 +329,7 @@ def listen(host: str, port: int) -> Listening:
     # The protocol by name: asyncio turns Nagle's wait (40 ms an answer) off only where it reads TCP here.
     made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        if sys.platform != "win32":  # there it would let another program listen on the same port
+        if REUSES_PORTS:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind((host, port))
         made.listen(_CONNECTIONS)

@@ -22,10 +22,10 @@ from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, by_ids, condition_of, fact_ids
 from ..index.sync import sync
-from ..notes.system import OPEN_SAFELY
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of
 from ..recall.recall import resolve_about
+from ..system import OPEN_SAFELY
 
 _AT_ONCE = 500  # facts that are judged and read again together
 _FACT_COLUMNS = (

@@ -24,8 +24,8 @@ from ..language.words import lines
 from ..markdown.escape import many
 from ..markdown.grammar import parse
 from ..markdown.lines import SEALED, Role, content_of, without_sealed
-from ..notes.system import locked
 from ..notes.workspace import Workspace
+from ..system import locked
 from . import models
 from .file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder

@@ -22,8 +22,8 @@ from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
 from ..markdown.escape import many
 from ..notes.files import prepare_memory
-from ..notes.system import locked
 from ..notes.workspace import Workspace
+from ..system import locked
 from . import tables
 from .matrix import Matrix, NeighbourGraph, Scan
 from .quantized import Code, CodeQuery, codes_of

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from ..index.index import code as primary_code
-from ..notes.system import OPEN_SAFELY
+from ..system import OPEN_SAFELY
 from .quantized import SCRIPTS, Code, planes_of, total_of
 
 FORMAT = 1  # another number means another layout: such a file is not read, and `index` makes it again

@@ -21,8 +21,8 @@ from processes import run_memctl
 
 from memctl.agents.hooks import EVENTS, answer_hook, log_hook
 from memctl.memory import Memory
-from memctl.notes.system import Outcome, run_with_timeout
 from memctl.notes.workspace import Workspace
+from memctl.system import Outcome, run_with_timeout
 
 ROOT = Path(__file__).parents[2]
 posix = pytest.mark.skipif(os.name != "posix", reason="processes of POSIX")

@@ -148,7 +148,7 @@ def test_exit_codes(words: list[str], code: int, root: Path) -> None:
 def test_a_locked_log_is_14(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process holds the lock for longer than retain waits."""
     from memctl.notes import files
-    from memctl.notes.system import locked
+    from memctl.system import locked
 
     call(["index"], root)
     monkeypatch.setattr(files, "LOCK_SECONDS", 0.05)

@@ -17,12 +17,13 @@ from store_helpers import DAY, LOG, make_workspace
 from strategies import examples
 from torture import power_loss
 
+from memctl import system
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.notes import files, system
+from memctl.notes import files
 from memctl.notes.files import MAX_PAGE, append, confirm, create, prepare_memory, read_page
-from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
+from memctl.system import locked
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX file kinds and modes")
 

@@ -22,14 +22,15 @@ from store_helpers import DAY, make_workspace, strays
 from strategies import examples
 from torture import kill_points, power_loss
 
+from memctl import system
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.notes import files, system
+from memctl.notes import files
 from memctl.notes import replace as module
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.replace import replace, writing_alone
-from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace
 from memctl.reflect.reflect import reflect
+from memctl.system import locked
 
 PAGE = "bank/entities/Atlas.md"
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX file kinds and modes")

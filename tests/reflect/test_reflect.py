@@ -27,10 +27,10 @@ from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import body_of
 from memctl.markdown.page import live_blocks
 from memctl.notes import edits
-from memctl.notes.system import locked
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.reflect.reflect import reflect
+from memctl.system import locked
 
 OPINIONS, PETER = "bank/opinions.md", "bank/entities/Peter.md"
 TODAY = date(2025, 11, 30)

@@ -25,12 +25,12 @@ from http_helpers import Running, read_reply, request, serve_process, serving
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
 from memctl.memory import Memory
-from memctl.notes.system import locked
 from memctl.notes.token import read_private, token_of
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.server import http_app as http
 from memctl.server.http_gate import LARGEST
 from memctl.server.http_routes import ROUTES, Served, openapi, page
+from memctl.system import locked
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
 PAGES = {

@@ -1,4 +1,5 @@
-"""What differs between operating systems: locks, durable folders, safe opening, renames in one step, jobs with a time limit."""
+"""What differs between operating systems: locks, durable folders, safe opening, renames in one step, watched folders, words of
+a command, jobs with a time limit. Nothing else in memctl asks which system it runs on."""
 
 from __future__ import annotations
 
@@ -6,13 +7,13 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..errors import CannotWrite, LockBusy
+from .errors import CannotWrite, LockBusy
 
 # A FIFO named x.md would hang a plain open() for ever; a symbolic link would lead out of the workspace.
 OPEN_SAFELY = (
@@ -21,6 +22,8 @@ OPEN_SAFELY = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+HAS_MODES = os.name == "posix"
 
 if sys.platform == "win32":
     import msvcrt
@@ -212,6 +215,48 @@ def copy_attributes(source: Path, status: os.stat_result, fd: int) -> None:
         if error.errno not in _LACKING:  # a disk without modes
             raise
 
+
+def is_open_to_others(status: os.stat_result) -> bool:
+    """True if somebody else may read the file, or owns it. Windows keeps that elsewhere, closed by default."""
+    return HAS_MODES and bool(status.st_mode & 0o077 or status.st_uid != os.geteuid())
+
+
+def inotify() -> tuple[int, Callable[[int, bytes, int], int]]:
+    """A descriptor that tells of changes in folders, and what adds a folder (path and mask) to it; -1 but on Linux."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            library = ctypes.CDLL(None, use_errno=True)
+            library.inotify_add_watch.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32]
+            library.inotify_init1.argtypes = [ctypes.c_int]
+            return library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), library.inotify_add_watch
+    return -1, lambda fd, path, mask: -1
+
+
+# -- commands and sockets ---------------------------------------------------------------------------------------------
+
+REUSES_PORTS = (
+    sys.platform != "win32"
+)  # where SO_REUSEADDR lets a port be had again, and no other program listen on it, too
+
+
+def words_of_command(command: str) -> list[str]:
+    """A command as its shell would cut it; ValueError for an open quote."""
+    import shlex
+
+    return shlex.split(command, posix=sys.platform != "win32")
+
+
+def quoted(words: Sequence[str]) -> str:
+    """The words as a command that the shell cuts into the same words."""
+    import shlex
+    import subprocess
+
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+# -- jobs -------------------------------------------------------------------------------------------------------------
 
 _MOST = 1024 * 1024  # bytes that a piece of work may answer
 

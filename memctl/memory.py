@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from .errors import ExtraMissing
 from .facts import Period
 from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
+    from .view.graph import Graph as Graph
     from .view.timeline import Timeline as Timeline
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
@@ -225,6 +227,20 @@ class Memory(OpenMemory):
 
         asked = self.query(since=since, until=until)
         return timeline(self, about, asked.days or Period(), events)
+
+    def graph(self, name: str, *, most: int = 12) -> Graph:
+        """An entity and the `most` names that stand on most lines with it."""
+        from .view.graph import graph
+
+        return graph(self, name, most)
+
+    def picture(self, drawn: Timeline | Graph) -> str:
+        """A timeline or a graph as SVG. ExtraMissing without `[view]`."""
+        try:
+            from .view.charts import picture
+        except ImportError as error:
+            raise ExtraMissing("view", f"what draws pictures (package {error.name})") from None
+        return picture(drawn)
 
     def conflicts(self, *, about: str | None = None) -> tuple[Conflict, ...]:
         """Pairs of facts that cannot both hold."""

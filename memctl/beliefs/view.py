@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 from ..entities.names_of_lines import KnownNames
 from ..errors import NothingFound, Usage
@@ -21,6 +22,15 @@ from .confidence import Belief, Ledger, Place, as_written
 from .page_read import read_entries, read_last_written
 
 
+class CurvePoint(NamedTuple):
+    """How firmly something was believed from a day on, and the line that says so."""
+
+    day: date
+    confidence: float
+    source: Citation | None
+    verdict: str
+
+
 @dataclass(frozen=True, slots=True)
 class BeliefView:
     """A belief on a day: its standing, where it is written, and its evidence with every line found again.
@@ -36,6 +46,14 @@ class BeliefView:
     evidence: tuple[Bullet, ...]
     over: date | None
     questioned: date | None = None
+
+    @property
+    def curve(self) -> tuple[CurvePoint, ...]:
+        """The confidence after each piece of evidence, oldest first."""
+        numbers = ((b, b.number if b.after is None else b.after) for b in self.evidence if not b.gone)
+        points = [CurvePoint(b.day, n, b.citation, b.verdict) for b, n in numbers if n is not None]
+        ended = [CurvePoint(self.over, 0.0, None, "over")] if self.over else []
+        return (*points, *ended)
 
 
 @dataclass(frozen=True, slots=True)

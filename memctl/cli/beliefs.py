@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import Usage
-from ..facts import Kind, is_trusted
+from ..facts import Kind, Period, is_trusted
 from ..hits import hit_json
 from ..markdown.escape import one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, group, option
 from .hits import kind_of, place_of, print_retained
 from .output import BOLD, FAINT, YELLOW
+from .pictures import Scale, sparkline
 
 if TYPE_CHECKING:
     from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected
 
+_SPARK, _HIGH = 8, 4  # numbers of a spark line, lines of a curve
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 
 
@@ -109,7 +111,8 @@ def belief_list(
         call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]})
         return 0 if found else 1
     for view in found:
-        call.out.line(_headline(view))
+        drawn = f"{_spark(view)} " if call.out.styled else ""
+        call.out.line(f"{drawn}{_headline(view)}")
     if not found:
         call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
     return 0 if found else 1
@@ -165,9 +168,28 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
     weights = f"for {standing.weight_for:g}, against {standing.weight_against:g}"
     call.out.line(_headline(view))
     call.out.line(f"  {view.place} · ±{standing.deviation:.2f} · {weights}")
+    for line in _drawn(view) if call.out.styled else ():
+        call.out.line(f"  {line}")
     for bullet in view.evidence:
         place = f" · {bullet.citation}" if bullet.citation else ""
         call.out.line(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""))
+
+
+def _spark(view: "BeliefView") -> str:
+    """The last numbers of a belief as blocks."""
+    return sparkline([point.confidence for point in view.curve[-_SPARK:]]).rjust(_SPARK)
+
+
+def _drawn(view: "BeliefView") -> list[str]:
+    """The curve of a belief over its days, some lines high, with the days below it."""
+    points = [(point.day, point.confidence) for point in view.curve]
+    if len(points) < 2:
+        return []
+    scale = Scale(Period(points[0][0], points[-1][0]), 60)
+    shares = [(share or 0.0) * _HIGH for share in scale.steps(points)]
+    rows = [sparkline([min(1.0, max(0.0, share - row)) or None for share in shares]) for row in range(_HIGH)]
+    names = ["1.00 ", *["     "] * (_HIGH - 2), "0.00 "]
+    return [*(name + row for name, row in zip(names, reversed(rows), strict=True)), "     " + scale.axis()]
 
 
 def _belief_json(view: "BeliefView") -> dict[str, Any]:

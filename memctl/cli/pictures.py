@@ -1,23 +1,24 @@
-"""The commands that draw: the timeline of an entity or of the workspace."""
+"""The commands that draw: timelines and the neighbours of an entity."""
 
 import shutil
 from collections.abc import Sequence
 from datetime import date, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from ..facts import Period
-from ..hits import Hit
-from ..markdown.escape import one_line
+from ..markdown.escape import many, one_line
 from .call import Call, argument, command, option
 from .hits import place_of
 from .output import BOLD, FAINT, GREEN, fitted
 
 if TYPE_CHECKING:
-    from ..memory import Timeline
+    from ..memory import Graph, Timeline
 
 LEVELS = " ▁▂▃▄▅▆▇█"
+SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
 _BAR, _OVER, _MARK, _MARKS = "█", "░", "·", ":"
 _NARROWEST, _WIDEST_NAME = 40, 34
 
@@ -25,6 +26,7 @@ _NARROWEST, _WIDEST_NAME = 40, 34
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     command(app, "timeline", "memctl timeline @Peter --since 2025-09")(timeline)
+    command(app, "graph", "memctl graph @Peter --svg peter.svg")(graph)
 
 
 def timeline(
@@ -33,17 +35,50 @@ def timeline(
     since: str | None = option("--since", "From then on: 30d, 2025-11.", "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),
     k: int = option("--k -k", "How many events at most.", default=40, min=1, max=1000),
+    svg: str | None = SVG,
 ) -> int:
     """Draw what held when, what happened and what was believed how firmly; below it each line with its citation."""
     found = call.memory.timeline(" ".join(name or ()) or None, since=since, until=until, events=k)
     is_empty = not (found.slots or found.events or found.beliefs)
     if call.out.json:
         call.out.raw_json(found.as_json())
+    elif svg:
+        _put_svg(call, found, svg)
     elif not is_empty:
         _print_timeline(call, found)
     if is_empty:
         call.out.note("nothing to draw in those days: no slot, no event, no belief")
     return 1 if is_empty else 0
+
+
+def graph(
+    call: Call,
+    name: list[str] = argument("@NAME", "In whose middle the picture is."),
+    k: int = option("--k -k", "How many neighbours at most.", default=12, min=1, max=60),
+    svg: str | None = SVG,
+) -> None:
+    """Draw who and what stands on the same lines as an entity: as text of Mermaid, which GitHub and Obsidian draw, or as SVG."""
+    found = call.memory.graph(" ".join(name), most=k)
+    if call.out.json:
+        call.out.raw_json(found.as_json())
+    elif svg:
+        _put_svg(call, found, svg)
+    else:
+        for line in found.as_mermaid().split("\n"):
+            call.out.line(line)
+    if found.more > 0:
+        call.out.note(f"{many(found.more, 'more neighbour')}; -k {k + found.more} draws them")
+
+
+def _put_svg(call: Call, drawn: "Timeline | Graph", where: str) -> None:
+    """Write a picture to a file, or with - to stdout."""
+    text = call.memory.picture(drawn)
+    if where == "-":
+        call.out.line(text)
+        return
+    target = call.memory.export_target(Path(where))
+    call.memory.write_export(target, [text + "\n"])
+    call.out.note(f"written to {where}")
 
 
 class Scale:
@@ -110,16 +145,11 @@ def _print_timeline(call: Call, found: "Timeline") -> None:
             name = "  " if number else f"{slot.label(found.about)}: "
             row(name + one_line(hit.content), scale.bar(hit.valid, bool(hit.superseded_by) or hit.expired))
     if found.events:
-        row("happened", scale.marks([day for hit in found.events if (day := day_of(hit))]), GREEN)
+        row("happened", scale.marks(found.event_days), GREEN)
     for view, points in found.beliefs:
         shares = scale.steps([(point.day, point.confidence) for point in points])
         row(f"{view.standing.confidence:.2f} {one_line(view.text)}", sparkline(shares))
     _print_lines(call, found)
-
-
-def day_of(hit: Hit) -> date | None:
-    """The day of an event: when it happened, else when it was told."""
-    return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
 
 
 def _print_lines(call: Call, found: "Timeline") -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..beliefs.view import BeliefView, beliefs
+from ..beliefs.view import BeliefView, CurvePoint, beliefs
 from ..errors import NothingFound, Usage
-from ..facts import Citation, Kind, Period
+from ..facts import Kind, Period
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
@@ -21,15 +21,6 @@ from ..truth.validity import versions
 
 _SLOTS = 24  # rows of a picture: those that were filled last
 _BELIEFS = 12
-
-
-class CurvePoint(NamedTuple):
-    """How firmly something was believed from a day on, and the line that says so."""
-
-    day: date
-    confidence: float
-    source: Citation | None
-    verdict: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +47,11 @@ class Timeline:
     beliefs: tuple[tuple[BeliefView, tuple[CurvePoint, ...]], ...]
     left_out: tuple[str, ...] = ()
 
+    @property
+    def event_days(self) -> list[date]:
+        """The day of each event."""
+        return [day for hit in self.events if (day := event_day(hit))]
+
     def as_json(self) -> dict[str, Any]:
         """The timeline as plain values."""
         slots = [{"entity": r.entity, "key": r.key, "versions": list(map(hit_json, r.versions))} for r in self.slots]
@@ -72,15 +68,6 @@ class Timeline:
         days = {"from": str(self.days.first), "to": str(self.days.last)}
         made = {"schema": 1, "about": self.about, "days": days, "slots": slots}
         return made | {"events": list(map(hit_json, self.events)), "beliefs": held, "left_out": list(self.left_out)}
-
-
-def curve(view: BeliefView) -> tuple[CurvePoint, ...]:
-    """The confidence of a belief after each piece of its evidence, oldest first."""
-    numbers = ((b, b.number if b.after is None else b.after) for b in view.evidence if not b.gone)
-    points = [CurvePoint(b.day, n, b.citation, b.verdict) for b, n in numbers if n is not None]
-    if view.over:
-        points.append(CurvePoint(view.over, 0.0, None, "superseded"))
-    return tuple(points)
 
 
 def timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> Timeline:
@@ -101,8 +88,8 @@ def _timeline(memory: OpenMemory, about: str | None, days: Period, most: int) ->
     rows = _slot_rows(memory, name, days)
     asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
     answer = recall_in(memory, asked, k=most + 1)
-    events = sorted((hit for hit in answer.hits if _begin(hit) and not hit.retracted), key=_by_day)
-    held = [(view, points) for view in beliefs(memory, about=name) if (points := _within(curve(view), days))]
+    events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
+    held = [(view, points) for view in beliefs(memory, about=name) if (points := _within(view.curve, days))]
     if about and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits):
         raise NothingFound(f"nothing is told of {about!r}", "`memctl entity list` has all names")
     left = (("slots", len(rows) - _SLOTS), ("beliefs", len(held) - _BELIEFS))
@@ -146,12 +133,13 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> list[SlotR
     return made if name else sorted(made, key=lambda row: _by_day(row.versions[-1]), reverse=True)
 
 
-def _begin(hit: Hit) -> date | None:
+def event_day(hit: Hit) -> date | None:
+    """The day of a line: when it happened or began, else when it was told."""
     return hit.valid.first or (date.fromisoformat(hit.day) if hit.day else None)
 
 
 def _by_day(hit: Hit) -> tuple[date, str]:
-    return _begin(hit) or date.min, str(hit.source)
+    return event_day(hit) or date.min, str(hit.source)
 
 
 def _within(points: Iterable[CurvePoint], days: Period) -> tuple[CurvePoint, ...]:
@@ -169,5 +157,5 @@ def _span(shown: Timeline, days: Period, today: date) -> Period:
     hits = [*(hit for row in shown.slots for hit in row.versions), *shown.events]
     told = [date.fromisoformat(hit.day) for hit in hits if hit.day]
     told += [point.day for _, points in shown.beliefs for point in points]
-    last = max([today, *(day for hit in hits if (day := _begin(hit)))])
+    last = max([today, *(day for hit in hits if (day := event_day(hit)))])
     return Period(days.first or min(told, default=today), days.last or last)

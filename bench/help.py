@@ -37,7 +37,7 @@ SETTINGS = """# Settings
 |---|---|---|---|
 """
 COMMANDS = (
-    "", "init", "retain", "recall", "show", "open", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
+    "", "init", "retain", "recall", "show", "open", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
     "index", "status", "check",
     "timeline", "graph",
     "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",

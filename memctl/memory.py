@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .maintenance.init import Made as Made
     from .maintenance.status import Glance as Glance
     from .maintenance.status import Status as Status
+    from .maintenance.undo import Undone as Undone
     from .markdown.evidence_line import Bullet as Bullet
     from .recall.lookup import EntityLine as EntityLine
     from .recall.lookup import EntityView as EntityView
@@ -76,7 +77,8 @@ def open_memory(
     workspace = find_workspace(None if path is None else os.fspath(path), os.environ, current_folder())
     clock = datetime.now if now is None else lambda: now
     if not resident:
-        return Memory(workspace, clock, tell=tell)
+        command = f"{(now or datetime.now()).isoformat(timespec='seconds')} {os.urandom(4).hex()}"
+        return Memory(replace(workspace, command=command), clock, tell=tell)
     from .index.resident import Resident
 
     return Memory(workspace, clock, tell=tell, resident=Resident(workspace))
@@ -315,6 +317,15 @@ class Memory(OpenMemory):
         from .review.by_model import answer_by_model
 
         return answer_by_model(self, questions, dry_run=dry_run)
+
+    def undo(self, *, dry_run: bool = False, skip: bool = False) -> Undone:
+        """Take back what the last command wrote, or with `skip` the one before, as far as it stands as it was written.
+
+        Commands are calls of a memory that is not resident. Again, it goes further back.
+        """
+        from .maintenance.undo import undo
+
+        return undo(self, dry_run=dry_run, skip=skip)
 
     def take_back(self, answered: Answered) -> None:
         """Undo an answer that was just given."""

@@ -22,7 +22,7 @@ _COMMANDS = {
     "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
     "Look": {"show": "facts", "open": "moves", "timeline": "pictures", "graph": "pictures", "fact": "facts", "entity": "entities", "belief": "beliefs"},
     "Tend": {
-        "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "forget": "forget", "check": "app",
+        "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "undo": "moves", "forget": "forget", "check": "app",
         "index": "app", "eval": "eval", "vault": "vault", "export": "transfer",
     },
     "For programs": {"mcp": "servers", "serve": "servers", "watch": "servers", "act": "agents", "hook": "agents"},

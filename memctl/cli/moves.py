@@ -5,13 +5,14 @@ from pathlib import Path
 import typer
 
 from ..errors import Usage
-from .call import Call, argument, command, flag
+from .call import DRY_RUN, Call, argument, command, flag
 from .editor import editor_command, needs_terminal, run_editor
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     command(app, "open", "memctl open memory/2025-11-27.md#L12")(open_page)
+    command(app, "undo", "memctl undo --dry-run")(undo)
 
 
 def open_page(
@@ -49,3 +50,27 @@ def open_at(call: Call, path: Path, line: int) -> None:
         if not call.out.json:
             call.out.line(f"{path}:{line}")
         raise
+
+
+def undo(
+    call: Call,
+    skip: bool = flag("--skip", "Leave the last command as it is, and take back the one before it."),
+    dry_run: bool = DRY_RUN,
+) -> None:
+    """Take back what the last command wrote, if it stands as it was written. Again, it goes further back.
+
+    Lines that others added since stay. What was edited since stays too: then nothing is undone, and the diff shows what would
+    have been. forget is never undone, nor what a server, a hook or an editor wrote.
+    """
+    done = call.memory.undo(dry_run=dry_run, skip=skip)
+    if call.out.json:
+        is_undone = not dry_run and not done.problem
+        call.out.raw_json(
+            {"schema": 1, "undone": is_undone, "written": done.at, "pages": list(done.pages), "diff": done.diff}
+        )
+    else:
+        call.out.diff(done.diff)
+    if done.problem:
+        raise done.problem
+    if not dry_run:
+        call.out.note(f"took back what was written at {done.at} in {', '.join(done.pages)}")

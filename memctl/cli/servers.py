@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
 from types import FrameType
@@ -131,7 +132,7 @@ def watch(
         return given + timedelta(seconds=time.monotonic() - start) if call.is_now_given else datetime.now()
 
     at = _time(reflect_at)
-    memory = Memory(call.memory.workspace, clock, tell=call.out.note)
+    memory = Memory(replace(call.memory.workspace, command=None), clock, tell=call.out.note)
     if once:
         for noticed in memory.look_once():
             _print_noticed(call, noticed, clock())

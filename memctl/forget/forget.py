@@ -37,6 +37,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import LineText
 from ..markdown.markers import read_tombstone, tells_nothing
 from ..notes.edits import Edit, apply, as_indexed, read_for_edit
+from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from ..reflect.fact_source import FactSource
@@ -165,6 +166,7 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
                 planned = memory.run(lambda at: _plan(at, selectors))
                 is_reflected |= planned.is_reflected and bool(planned.selection.chosen or was_stopped)
                 if planned.edits:
+                    never_undone(memory.workspace, "forget")
                     memory.run(lambda at: mark_unclean(at.index))
                 changed = _write(memory.workspace, planned.edits)
                 report.add(planned, changed)
@@ -174,6 +176,8 @@ def _apply(memory: OpenMemory, selectors: Selectors, report: Forgetting) -> None
                 raise PageChanged(changed[0])
         is_done = not is_reflected or _reflect(memory, report)
     finally:
+        if report.lines:  # the hash of a short text gives it away
+            never_undone(memory.workspace, "forget")
         _expunge(memory, report)
         if not is_done:  # the next call goes on
             with suppress(MemctlError):

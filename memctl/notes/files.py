@@ -185,6 +185,7 @@ def create(workspace: Workspace, path: str, text: str) -> bool:
         raise CannotWrite(path, reason) from error
     finally:
         os.close(fd)
+    _remember(workspace, path, None, text.encode("utf-8"))
     return True
 
 
@@ -211,6 +212,7 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
     """One try; None where an editor saved the page meanwhile, before our write or over it."""
     target = workspace.root / path
     _make_folder(target.parent, path)
+    is_new = not os.path.lexists(target)
     fd = _open(workspace, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
         status = os.fstat(fd)
@@ -231,12 +233,23 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
         if new:
             _write_once(fd, new, len(data), path)
         _make_durable(workspace, fd, path)
-        return Appended(before, added) if _stands(fd, target, len(data), new) else None
+        if not _stands(fd, target, len(data), new):
+            return None
+        _remember(workspace, path, None if is_new and not data else data, data + new)
+        return Appended(before, added)
     except OSError as error:
         raise CannotWrite(path, error.strerror or str(error)) from error
     finally:
         with suppress(OSError):
             os.close(fd)
+
+
+def _remember(workspace: Workspace, path: str, before: bytes | None, after: bytes) -> None:
+    """Tell the journal of `undo`, which a recall never needs."""
+    if workspace.command:
+        from .journal import record
+
+        record(workspace, path, before, after)
 
 
 def _make_folder(folder: Path, path: str) -> None:

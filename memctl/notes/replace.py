@@ -19,8 +19,9 @@ from pathlib import Path
 
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..ids import hashed
-from ..system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap
+from ..system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap, sync_folder
 from .files import MAX_PAGE, confirm, prepare_memory
+from .journal import record
 from .settings import SETTINGS
 from .workspace import Workspace
 
@@ -47,6 +48,26 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
         put(workspace, workspace.contain(path), expected, data)
+        if workspace.command:
+            record(workspace, path, expected, data)
+
+
+def remove(workspace: Workspace, path: str, expected: bytes) -> None:
+    """Remove a page that still is `expected`; PageChanged if it is not, CannotWrite if the disk fails."""
+    target = workspace.root / workspace.contain(path)
+    with locked(workspace.memory / "lock", LOCK_SECONDS):
+        spare = _name(target.parent, hashed(expected, 8).hex(), hashed(b"", 8).hex(), "swap")
+        try:
+            if not _is_quiet(target, _status(target, path)) or not _holds(target, expected):
+                raise PageChanged(path)
+            os.rename(target, spare)
+            if not _holds(spare, expected):
+                move_new(spare, target)
+                raise PageChanged(path)
+            spare.unlink()
+            sync_folder(target.parent)
+        except OSError as error:
+            raise CannotWrite(path, error.strerror or str(error)) from error
 
 
 def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:

@@ -43,12 +43,14 @@ class Workspace:
     """A folder of Markdown. `root` is absolute and free of symbolic links.
 
     `hides` makes it a public view: pages are read without their private lines and what cites them, by these ids. Such a
-    view may append to a page, and changes none. None is the owner's.
+    view may append to a page, and changes none. None is the owner's. `command` is the call of the command line whose
+    writes `undo` may take back.
     """
 
     root: Path
     settings: Settings = Settings()  # noqa: RUF009 - a NamedTuple cannot change
     hides: frozenset[str] | None = None
+    command: str | None = None
 
     @property
     def memory(self) -> Path:

@@ -25,6 +25,7 @@ from ..markdown.additions import clean
 from ..markdown.escape import many
 from ..markdown.lines import SEALED, sealed_text
 from ..notes.edits import Edit, apply, read_for_edit
+from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
 from ..notes.token import make_private, read_private
 from ..retain.retain import Retained, read_facts, retain
@@ -219,6 +220,7 @@ class Vault:
                 edits.append(edit._replace(after=sealed_text().sub(again, edit.after)))
         if not dry_run:
             apply(self._workspace, edits)
+            never_undone(self._workspace, "a change of keys")
         left = found.count(None)
         notes = (*made.notes, *[f"{many(left, 'line')} left as it was: no key here opens it"] * bool(left))
         diff = "".join(edit.diff() for edit in edits)

@@ -541,7 +541,7 @@ def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lin
         gone(workspace, ids=(ref,))
         assert bytes_left(workspace, *words) == []
     assert rows(workspace) == rebuilt(workspace) and contents(ask(workspace, "Other", k=1)) == ["Other"]
-    assert strays(workspace) in ([], ["reflect.lock"])
+    assert set(strays(workspace)) <= {"reflect.lock", "undo.jsonl"}
 
 
 def test_an_index_that_somebody_else_cleaned_up_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

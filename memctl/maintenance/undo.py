@@ -1,0 +1,124 @@
+"""Undo: takes back what the last command of the command line wrote, as far as it stands as it was written."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import MemctlError, NothingFound, PageChanged, Refused
+from ..index.open_memory import OpenMemory
+from ..notes import journal
+from ..notes.edits import Edit, decoded, read_for_edit
+from ..notes.replace import remove, writing_alone
+from ..notes.replace import replace as put
+from ..notes.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was taken back, or would be: when it was written, its pages, the diff. With a `problem` nothing was written."""
+
+    at: str
+    pages: tuple[str, ...]
+    diff: str
+    problem: MemctlError | None = None
+
+
+def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Undone:
+    """Take back the last command; with `skip` the one before it. Called again, it goes further back.
+
+    NothingFound where nothing is remembered, Refused after a forget. What was edited since is a problem of the answer.
+    """
+    workspace = replace(memory.workspace, command=None)
+    with writing_alone(workspace, "undo"):
+        records = journal.read(workspace)
+        commands = list(dict.fromkeys(each["command"] for each in reversed(records)))
+        if len(commands) <= skip:
+            raise NothingFound("there is nothing to undo", "what was committed is in git: `git log -p`")
+        mine = [each for each in records if each["command"] == commands[skip]]
+        if "never" in mine[-1]:
+            cure = "nor is what was written before it; write a line again, if it was wrong"
+            raise Refused(f"{commands[skip]} is never undone", cure)
+        pages: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for each in mine:
+            pages[each["path"]].append(each)
+        plans = [_plan(workspace, path, written) for path, written in pages.items()]
+        problem = next((plan.problem for plan in plans if plan.problem), None)
+        if not dry_run and not problem:
+            for plan in plans:
+                _write(workspace, plan)
+            journal.drop(workspace, commands[: skip + 1])
+    diff = "".join(plan.edit.diff() for plan in plans)
+    return Undone(commands[skip].partition(" ")[0], tuple(pages), diff, problem)
+
+
+@dataclass(slots=True)
+class _UndoPlan:
+    """What a page is to be; `is_new` where the command made it."""
+
+    edit: Edit
+    is_new: bool
+    problem: MemctlError | None = None
+
+
+def _write(workspace: Workspace, plan: _UndoPlan) -> None:
+    if not plan.edit.is_change or plan.edit.before is None:
+        return
+    if plan.is_new and not plan.edit.after:
+        remove(workspace, plan.edit.path, plan.edit.before)
+    else:
+        put(workspace, plan.edit.path, plan.edit.before, plan.edit.after.encode("utf-8", "surrogateescape"))
+
+
+def _plan(workspace: Workspace, path: str, written: Sequence[dict[str, Any]]) -> _UndoPlan:
+    """A page without what a command wrote into it, the last first; it may have been taken back half-way."""
+    edit = read_for_edit(workspace, path)
+    done = next((n for n, each in enumerate(written) if each["before"] == journal.page_hash(edit.before)), len(written))
+    plan = _UndoPlan(edit, written[0]["before"] is None)
+    data = edit.before or b""
+    for each in reversed(written[:done]):
+        if journal.page_hash(data) != each["after"]:
+            data, edited = _without_lines(data, each)
+        elif any(gone is None for _, _, gone in each["spans"]):
+            cure = f"`git diff {path}` shows it if it was committed; `memctl undo --skip` takes back what was written before"
+            plan.problem = Refused(f"{path}: the text that it replaced is not kept", cure)
+            break
+        else:
+            data, edited = _without_spans(data, each["spans"]), 0
+        if edited:
+            plan.problem = PageChanged(path)
+            plan.problem.what = f"{path}#L{edited} is not any more what was written; nothing was undone"
+            plan.problem.cure = f"`memctl open {path}#L{edited}` to change it by hand; `memctl undo --skip` leaves it"
+            break
+    plan.edit = edit._replace(after=decoded(data))
+    return plan
+
+
+def _without_spans(data: bytes, spans: Sequence[journal.Span]) -> bytes:
+    for at, length, gone in reversed(spans):
+        data = data[:at] + (gone or "").encode() + data[at + length :]
+    return data
+
+
+def _without_lines(data: bytes, written: dict[str, Any]) -> tuple[bytes, int]:
+    """A page that was changed since, without the lines that were added at its end; and which one is not there, if any.
+
+    The text then lacks the line that stands in its place. Headings stay: what others wrote may stand below them.
+    """
+    lines = data.splitlines(keepends=True)
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, line in enumerate(lines, 1):
+        places[journal.line_hash(line)].append(number)
+    expected = data[: written["spans"][0][0] + 1].count(b"\n") + 1
+    gone, edited = set[int](), 0
+    for line_hash in written.get("lines", [None]):
+        free = [number for number in places.get(line_hash, ()) if number not in gone]
+        while not free and expected < len(lines) and not journal.line_hash(lines[expected - 1]):
+            expected += 1
+        edited = edited or (0 if free else min(expected, max(1, len(lines))))
+        found = min(free, key=lambda number: abs(number - expected)) if free else expected
+        gone.add(found)
+        expected = found + 1
+    return b"".join(line for number, line in enumerate(lines, 1) if number not in gone), edited

@@ -77,7 +77,7 @@ async def _no_route(request: Request, error: Exception) -> Response:
 async def _broken(request: Request, error: Exception) -> Response:
     """A bug: said in a line, without what was asked or where it happened."""
     what = f"unexpected {type(error).__name__}"
-    return _refuse(HttpRefusal(500, what, "please report this with the output of the same command and --debug", 70))
+    return _refuse(HttpRefusal(500, what, "please report this", 70))
 
 
 # -- requests ---------------------------------------------------------------------------------------------------------
@@ -205,11 +205,11 @@ def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callabl
         except Usage as error:
             return _refuse(HttpRefusal(422, error.what, error.cure))
         if route.writes and served.read_only:
-            return _refuse(HttpRefusal(403, "this server was started with --read-only", "start it without, to write"))
+            return _refuse(HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise"))
         try:
             made = await verbs.run(route.writes, partial(served.answer, route, asked))
         except MemctlError as error:
-            return _refuse(refusal_of(error))
+            return _refuse(refusal_of(error, route.takes))
         if isinstance(made, HttpRefusal):
             return _refuse(made)
         answer = _answer(made)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, MemctlError
+from .requests import Parameters, in_callers_words
 
 LARGEST = 1024 * 1024
 """Bytes of a body."""
@@ -34,13 +35,11 @@ class HttpRefusal(NamedTuple):
 _STATUS = {1: 404, 2: 422, 10: 503, 11: 422, 12: 409, 13: 422, 14: 503, 15: 422, 16: 501}
 
 
-def refusal_of(error: MemctlError) -> HttpRefusal:
+def refusal_of(error: MemctlError, takes: type[Parameters] | None) -> HttpRefusal:
     """An error of a verb as an answer."""
     status = 500 if isinstance(error, CannotWrite) else _STATUS.get(error.exit_code, 500)
     headers = (("Retry-After", "1"),) if status == 503 else ()
-    return HttpRefusal(
-        status, " ".join(error.what.split()).removeprefix("--"), " ".join(error.cure.split()), error.exit_code, headers
-    )
+    return HttpRefusal(status, *in_callers_words(error, takes), error.exit_code, headers)
 
 
 class Gate(NamedTuple):

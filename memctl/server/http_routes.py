@@ -38,6 +38,7 @@ from .requests import (
     StoreRequest,
     answer_schema,
     list_of,
+    parameters_for_flags,
     read_request,
     schema_of,
 )  # fmt: skip
@@ -109,7 +110,9 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
         query, k=asked.get("k"), history=asked.get("history", False), vectors=asked.get("vectors", True),
         budget=asked.get("budget"), hops=asked.get("hops", 1),
     )  # fmt: skip
-    return answer_json(answer, asked.get("explain", False))
+    made = answer_json(answer, asked.get("explain", False))
+    notes = [parameters_for_flags(note, RecallRequest.model_fields) for note in made["warnings"]]
+    return made | {"warnings": notes}
 
 
 def _show(served: Served, asked: Body) -> dict[str, Any]:
@@ -258,7 +261,7 @@ ROUTES = (
 _REFUSALS = {
     "400": "The body is not JSON in UTF-8",
     "401": "The token is missing or wrong",
-    "403": "A request of another page, or a server that was started with --read-only",
+    "403": "A request of another page, or a server that only reads",
     "404": "Nothing is found there",
     "405": "The route takes another method",
     "408": "The body did not come in time",
@@ -280,7 +283,7 @@ def openapi(url: str, read_only: bool = False) -> dict[str, Any]:
     for route in ROUTES:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
     about = "Memory in a folder of Markdown, over HTTP on this machine. Private lines are never answered."
-    about += " This server was started with --read-only: writing is refused." if read_only else ""
+    about += " This server only reads: writing is refused." if read_only else ""
     return {
         "openapi": "3.1.0",
         "info": {"title": "memctl", "version": "1", "description": about},
@@ -330,7 +333,7 @@ PAGE_POLICY = (
 
 def page(url: str, read_only: bool = False) -> str:
     """The page as HTML."""
-    shut = " It was started with <code>--read-only</code>: what writes is refused." if read_only else ""
+    shut = " It only reads: what writes is refused." if read_only else ""
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>memctl</title><style>{_STYLE}</style></head><body>\n'
         "<h1>memctl</h1>\n"

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..errors import MemctlError, NoWorkspace
-from ..markdown.escape import defused, one_line
+from ..markdown.escape import defused
 from . import mcp_tools
 from .mcp_tools import INSTRUCTIONS, Session, Tool, ToolAnswer, offered
 from .mcp_wire import INVALID_REQUEST, Ended, Id, Message, MessageError, Wire
+from .requests import in_callers_words
 
 _READERS = 4  # verbs that read at a time
 _GRACE = 0.6  # seconds that a write may go on after the client has gone
@@ -206,10 +207,10 @@ class _Face:
         try:
             answer = self._run_tool(tool, params.get("arguments") or {})
         except MemctlError as error:
-            return _failed(error)
+            return _failed(error, tool)
         except _UNEXPECTED as error:
             logging.getLogger(__name__).error("%s failed", tool.name, exc_info=error)
-            return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"))
+            return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"), tool)
         told = _content(answer.text, False)
         return told | ({"structuredContent": defused(answer.structured)} if self._session.structured else {})
 
@@ -260,7 +261,7 @@ class _Face:
             self._ready()
             return job()
         except MemctlError as error:
-            raise MessageError(_INVALID_PARAMS, f"{one_line(error.what)}; {one_line(error.cure)}") from None
+            raise MessageError(_INVALID_PARAMS, "; ".join(in_callers_words(error))) from None
 
 
 def _check_envelope(name: str, params: Params) -> None:
@@ -302,6 +303,7 @@ def _content(text: str, is_error: bool) -> Result:
     return {"content": [{"type": "text", "text": defused(text)}], "isError": is_error}
 
 
-def _failed(error: MemctlError) -> Result:
+def _failed(error: MemctlError, tool: Tool) -> Result:
     """An error as two lines. No structured content: some clients would hold it to the schema of an answer."""
-    return _content(f"{one_line(error.what)[:1000]}\n{one_line(error.cure)[:300]}", True)
+    what, cure = in_callers_words(error, tool.takes)
+    return _content(f"{what[:1000]}\n{cure[:300]}", True)

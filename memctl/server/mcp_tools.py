@@ -40,6 +40,7 @@ from .requests import (
     ShowTool,
     answer_schema,
     list_of,
+    parameters_for_flags,
     read_request,
     schema_of,
 )  # fmt: skip
@@ -94,7 +95,8 @@ def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 150
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)
     made = {"schema": 1} | answer_json(answer)
-    notes = _few(made["warnings"], budget - estimate(block), least=not answer.hits)
+    told = [parameters_for_flags(note, RecallTool.model_fields) for note in made["warnings"]]
+    notes = _few(told, budget - estimate(block), least=not answer.hits)
     text = "\n".join([*([block] if block else []), *(f"note: {tamed(note)}" for note in notes)])
     return ToolAnswer(made | {"query": answer.query[:1000], "warnings": notes}, text)
 

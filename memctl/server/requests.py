@@ -5,12 +5,13 @@ A request that the two take with different bounds has a model each, over one tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from ..errors import Usage
+from ..errors import MemctlError, Usage
 from ..hits import HIT
 from ..markdown.attributes import ATTRIBUTES, ORIGIN, Attribute
 from ..markdown.escape import one_line, printable
@@ -231,6 +232,37 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
         where = printable(one_line(".".join(map(str, wrong["loc"]))))[:100]
         what = {"extra_forbidden": "unknown parameter", "missing": "missing"}.get(wrong["type"], wrong["msg"])
         raise Usage(f"{where}: {what}" if where else what, cure) from None
+
+
+_FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+
+
+def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) -> tuple[str, str]:
+    """What happened and what to do, as somebody reads it who has parameters and no command line: flags by the names of these, or not at all."""
+    names = takes.model_fields if takes else {}
+    kept = [part for part in error.cure.split("; ") if "`memctl " not in part and not _strange(part, names)]
+    cure = "; ".join(parameters_for_flags(part, names) for part in kept).removeprefix("or ")
+    instead = (
+        f"it takes {', '.join(names)}"
+        if names and isinstance(error, Usage)
+        else "ask the owner, who has commands for it"
+    )
+    return one_line(parameters_for_flags(error.what, names)), one_line(cure) or instead
+
+
+def parameters_for_flags(text: str, names: Collection[str]) -> str:
+    """A text with parameters where it names flags: as_of for --as-of, ids for --id."""
+    return _FLAG.sub(lambda match: _parameter_of(match[1], names) or match[1].replace("-", "_"), text)
+
+
+def _strange(text: str, names: Collection[str]) -> bool:
+    """True for a text that names a flag without a parameter."""
+    return any(_parameter_of(flag, names) is None for flag in _FLAG.findall(text))
+
+
+def _parameter_of(flag: str, names: Collection[str]) -> str | None:
+    name = flag.replace("-", "_")
+    return next((each for each in (name, f"{name}s") if each in names), None)
 
 
 _LENGTHS = ("maxLength", "minLength", "maxItems")  # bounds that are not worth a model's tokens

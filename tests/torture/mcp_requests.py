@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,7 +170,7 @@ def _refusals(wire: Wire, cases: Iterator[Case]) -> tuple[int, list[str]]:
         answer = wire.ask(f"case {count}", case.method, case.params)
         if not is_refused(answer):
             wrong.append(case.told)
-        elif "Traceback" in str(answer) or len(str(answer)) > 3000:
+        elif "Traceback" in str(answer) or re.search(r"--[a-z]", str(answer)) or len(str(answer)) > 3000:
             wrong.append(f"{case.told}: {str(answer)[:200]}")
     return count, wrong
 

@@ -28,8 +28,8 @@ def update_corpus(request: pytest.FixtureRequest) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests marked slow run only where -m asks for them: `pytest -m slow`."""
-    if not config.option.markexpr:
+    """Tests marked slow run in `make torture`, and where -m asks for them: `pytest -m slow`."""
+    if not config.option.markexpr and not os.environ.get("MEMCTL_TORTURE"):
         slow = [item for item in items if "slow" in item.keywords]
         items[:] = [item for item in items if "slow" not in item.keywords]
         config.hook.pytest_deselected(items=slow)

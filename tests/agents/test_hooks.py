@@ -196,7 +196,7 @@ def test_no_stdin_at_all(tmp_path: Path, event: str) -> None:
 @pytest.mark.parametrize("streams", [">&-", ">/dev/full", "| true", "2>&-", ">&- 2>&- <&-"])
 def test_nobody_listens(tmp_path: Path, streams: str) -> None:
     """Closed streams, a full disk behind them, a host that is gone; nothing of it ends up in a file of ours."""
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path / "notes", {"memory/2025-11-27.md": "- W @Nightjar: Nightjar listens at night\n"}).root
     env = os.environ | {"PYTHONPATH": str(ROOT), "MEMCTL_VECTORS": "none"}
     command = f"{sys.executable} -m memctl hook session-start -w {root} {streams}"
     done = subprocess.run(["sh", "-c", command], capture_output=True, timeout=60, env=env, stdin=subprocess.DEVNULL)
@@ -255,7 +255,7 @@ def test_what_cannot_be_written_is_no_trouble_of_the_host(tmp_path: Path, troubl
     """Not a byte can be written, or another process writes to the index for as long as it likes."""
     import resource
 
-    root = fixture_copy(tmp_path)
+    root = write_pages(tmp_path / "notes", {"memory/2025-11-27.md": "- W @Nightjar: The gateway is an old one\n"}).root
     call(["index"], root)
     given = claude(
         "Which gateway does Nightjar use?",

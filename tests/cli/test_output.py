@@ -62,20 +62,25 @@ def clean(done: Done, where: object) -> None:
     assert not found, (where, hex(ord(found[0])), done.both[max(0, found.start() - 40) : found.end() + 20])
 
 
+def log_of(number: int) -> str:
+    """The page that holds a payload, ten of them a page."""
+    return f"memory/2025-01-{1 + number // 10:02}.md"
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace whose every corner holds a payload."""
     root = tmp_path_factory.mktemp("hostile")
     for folder in ("memory", "bank/entities", "notes"):
         (root / folder).mkdir(parents=True)
-    for number, payload in enumerate(PAYLOADS):
-        p = payload
-        text = f"# Head{number}{p}line\n\nmarker note {number} {p} text\n\n## Retain\n\n- W(key=k{number}) @Ent{number}: marker fact {number} {p} text [[N{p}X]]\n- W(c=9): broken {p}\n"
-        (root / f"memory/2025-{1 + number // 28:02}-{1 + number % 28:02}.md").write_text(
-            text, "utf-8", "surrogatepass", newline=""
-        )
-        page = f"---\naliases: [\"Al{number}{p}ias\", 'B{p}']\ntype: person{p}\n---\n# Ent{number} {p}\n"
-        (root / f"bank/entities/Ent{number}.md").write_text(page, "utf-8", newline="")
+    for number, p in enumerate(PAYLOADS):
+        text = f"# Head{number}{p}line\n\nmarker note {number} {p} text\n\n## Retain\n\n- W(key=k{number}) @Ent{number // 8 * 8}: marker fact {number} {p} text [[N{p}X]]\n- W(c=9): broken {p}\n\n"
+        with (root / log_of(number)).open("a", encoding="utf-8", errors="surrogatepass", newline="") as log:
+            log.write(text)
+        if number % 8 == 0:
+            names = "".join(f", \"Al{number}{q}ias\", 'B{q}'" for q in PAYLOADS[number : number + 8])
+            page = f"---\naliases: [{names[2:]}]\ntype: person{p}\n---\n# Ent{number} {p}\n"
+            (root / f"bank/entities/Ent{number}.md").write_text(page, "utf-8", newline="")
         try:
             (root / f"notes/n{number}{p}.md".replace("http://", "")).write_text(
                 f"marker file {number}\n", "utf-8", newline=""
@@ -116,7 +121,7 @@ def test_payloads_as_arguments(hostile: Path) -> None:
     """As a question, a reference, a name, a slot, a filter, a flag or a fact: answered or refused, and written out."""
     for number, payload in enumerate([*PAYLOADS[:: 1 if os.environ.get("MEMCTL_TORTURE") else 4], "\ud800", "\udcff"]):
         commands: Sequence[list[str]] = (
-            ["recall", f"zzz{payload}zzz"], ["show", f"x{payload}"], ["entity", "show", f"Ent{number} {payload}"], ["fact", "get", f"k{number}{payload}"],
+            ["recall", f"zzz{payload}zzz"], ["show", f"x{payload}"], ["entity", "show", f"Ent{number // 8 * 8} {payload}"], ["fact", "get", f"k{number}{payload}"],
             ["recall", "marker", "--since", payload], ["show", f"memory/{payload}.md#L1"], ["retain", "--dry-run", f"marker {payload}"],
             [f"cmd{payload}"], ["recall", "marker", "--about", f"Ent{number}"], ["recall", "x", "-w", f"/no{payload}"],
         )  # fmt: skip
@@ -128,15 +133,15 @@ def test_payloads_as_arguments(hostile: Path) -> None:
 
 def test_pages_shown_whole(hostile: Path) -> None:
     """`show` prints raw lines, and must write them out too."""
-    for number in range(0, len(PAYLOADS), 4):
-        for reference in (f"memory/2025-{1 + number // 28:02}-{1 + number % 28:02}.md", f"Ent{number}"):
+    for number in range(0, len(PAYLOADS), 8):
+        for reference in (log_of(number), f"Ent{number}"):
             clean(call(["show", reference], hostile), reference)
     for number in range(len(RAW)):
         clean(call(["show", f"notes/raw{number}.md"], hostile), number)
 
 
 @pytest.mark.parametrize(
-    "words", [*WHOLE, ["show", "Ent3"], ["entity", "show", "Ent3"], ["fact", "history", "k3"]], ids=" ".join
+    "words", [*WHOLE, ["show", "Ent8"], ["entity", "show", "Ent8"], ["fact", "history", "k3"]], ids=" ".join
 )
 def test_json_is_ascii(hostile: Path, words: list[str]) -> None:
     """JSON needs no terminal guard: it is pure printable ASCII on one line a document."""
@@ -148,10 +153,10 @@ def test_json_is_ascii(hostile: Path, words: list[str]) -> None:
         json.loads(line)
 
 
-@pytest.mark.parametrize("payload", PAYLOADS, ids=lambda p: "-".join(f"{ord(c):x}" for c in p[:6]))
-def test_written_out_means_visible(payload: str) -> None:
+def test_written_out_means_visible() -> None:
     """The guard changes nothing else, and what it writes out can be read."""
-    assert not FORBIDDEN.search(printable(f"a{payload}b")) and printable(f"a{payload}b").isprintable()
+    for payload in PAYLOADS:
+        assert not FORBIDDEN.search(printable(f"a{payload}b")) and printable(f"a{payload}b").isprintable(), payload
     assert printable("Ирина 饺子 é ← ✓ 👍🏽\tü") == "Ирина 饺子 é ← ✓ 👍🏽\tü"
 
 
@@ -195,7 +200,7 @@ def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
 
 @pytest.mark.parametrize(
     "words",
-    [["recall", "marker", "-k", "500", "--explain", "--history"], ["entity", "list"], ["check"], ["show", "Ent3"], ["entity", "show", "Ent5"],
+    [["recall", "marker", "-k", "500", "--explain", "--history"], ["entity", "list"], ["check"], ["show", "Ent8"],
      ["index", "--rebuild"], ["recall", "x\x1b[31m\u202e"], ["show", "\x1b]52;c;ZXZpbA==\x07"]],
     ids=lambda words: printable(" ".join(words)),
 )  # fmt: skip

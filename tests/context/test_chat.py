@@ -195,14 +195,14 @@ def test_the_beginning_stays_the_same_for_many_turns(workspace: Workspace) -> No
     chat: list[Message] = [{"role": "system", "content": "Be brief."}]
     before: list[Message] = []
     breaks = 0
-    for number in range(120):
+    for number in range(50):
         chat.append(exchange(number)[0])
         made = sent(workspace, chat, 4000).messages
         shared = next((at for at, (a, b) in enumerate(zip(before, made, strict=False)) if a != b), len(before))
         breaks += shared < len(before) - 1  # the newest message alone may differ: its recalled block goes
         before = made
         chat.append(exchange(number)[1])
-    assert 1 <= breaks <= 30
+    assert 1 <= breaks <= 13
 
 
 def test_what_was_sent_may_be_sent_again_with_more(workspace: Workspace) -> None:

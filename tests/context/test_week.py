@@ -81,6 +81,7 @@ def test_the_command_makes_the_prompt_that_the_library_makes(lived: week_life.Li
     assert lived.alike
 
 
+@pytest.mark.slow
 def test_nothing_changes_when_the_index_is_deleted_on_day_4(
     lived: week_life.Lived, counts: dict[str, week_life.Count], tmp_path: Path
 ) -> None:

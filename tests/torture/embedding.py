@@ -22,8 +22,8 @@ EMBED = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parent.parent)!r})
 from hash_embedder import HashEmbedder
-from memctl.store import embedders
-embedders.choose = lambda workspace: HashEmbedder()
+from memctl.vectors import models
+models.choose = lambda workspace: HashEmbedder()
 from memctl.cli.call import run
 from memctl.cli.app import load
 words = ["index", "-w", sys.argv[1]]

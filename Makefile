@@ -105,8 +105,8 @@ fuzz:  ## coverage-guided fuzzing of what reads strangers' words, SECONDS=60 for
 		.venv-fuzz/bin/python tests/torture/fuzz.py $$target -max_total_time=$(or $(SECONDS),60) || exit 1; done
 
 sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/sbom.json
-	$(PYTHON) -m venv .venv-sbom
-	.venv-sbom/bin/python -m pip install --quiet --disable-pip-version-check 'cyclonedx-bom>=7,<8'
+	$(PYTHON) -m venv --without-pip .venv-sbom
+	$(USER_VENV)/bin/python -m pip --python .venv-sbom/bin/python install --quiet --disable-pip-version-check --no-compile 'cyclonedx-bom>=7,<8'
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
 

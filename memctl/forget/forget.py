@@ -360,8 +360,14 @@ class _ForgetPlanner:
                 self._left += [f"{path}: the block `{name}` {why}" for name in edited]
 
     def look_around(self) -> None:
-        """Name what still points at what is gone, and lines of the same words."""
+        """Name what still points at what is gone, lines of the same words, and transcripts that would tell it anew."""
         chosen = self.plan.selection.chosen
+        origins = (one.fact.source for one in chosen if one.fact and one.fact.source)
+        told_in = {source.partition(":")[2].rpartition("#L")[0] for source in origins}
+        self._left += [
+            f"{name} was ingested: as long as it is there, it can be ingested again"
+            for name in sorted(filter(None, told_in))
+        ]
         mine = {one.entry.id for one in chosen}
         for ref, relation, entry in linked_to(self._index, self._gone.refs):
             if relation in _ATTRIBUTES and entry.id not in mine:

@@ -162,6 +162,8 @@ def test_sources(workspace: Workspace) -> None:
     assert codes(done) == ["boot", "thought"]
     assert not look(workspace, path).candidates
     assert {hit.content for hit in ask(workspace, "thing").hits if not is_trusted(hit.origin)} == {"a fourth thing"}
+    left = Memory(workspace, lambda: NOW).forget(source="agent").left
+    assert left == ["chats/a, (b).md was ingested: as long as it is there, it can be ingested again"]
 
 
 @GREEDY

@@ -79,6 +79,7 @@ WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
 _A_WORD_OR_TWO = 2
 _TELLING = frozenset(("fact", "text", "item", "row", "code"))
+_LOOKED_FOR_REASONS = 5  # times as many lines as are asked for are read where the best may be a reason further down
 _REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
 _WORD = re.compile(r"[^\W_]+")
 
@@ -201,7 +202,9 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
     index.limit_time(time.monotonic() + _SECONDS)
     try:
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
-        return _newest(request, width) if found is None else _with_slots(request, found)
+        if found is None:
+            return _newest(request, width)
+        return found if asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
     except TimeUp:
         request.warnings.append("the search took too long and was cut off; use rarer words or a filter")
         return {}
@@ -381,6 +384,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     hits: list[Hit] = []
     framing: list[Hit] = []
     held: Counter[str] = Counter()
+    enough = request.k * (_LOOKED_FOR_REASONS if asks_why(query.words) else 1)
     for start in range(0, len(groups), request.k):
         piece = groups[start : start + request.k]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
@@ -397,7 +401,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                     continue
                 hit = as_passage(memory, entry, hit, judged.found)
             hits.append(hit)
-        if len(hits) >= request.k:
+        if len(hits) >= enough:
             break
     is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
     hits = hits or ([] if is_question else framing)
@@ -425,10 +429,13 @@ def _counted(
 
 
 def _reasons_first(words: str, hits: Sequence[Hit]) -> list[Hit]:
-    """A question for reasons lifts lines that give one, replaced or not."""
+    """A question for reasons lifts lines that give one; that they were replaced since counts nothing there."""
     if not asks_why(words):
         return list(hits)
-    lifted = [replace(hit, score=hit.score * _REASON) if gives_reason(hit.content) else hit for hit in hits]
+    lifted = [
+        replace(hit, score=hit.score * _REASON / hit.parts["factors"]["standing"]) if gives_reason(hit.content) else hit
+        for hit in hits
+    ]
     return sorted(lifted, key=lambda hit: -hit.score)
 
 

@@ -493,3 +493,19 @@ def test_an_empty_workspace_answers(tmp_path: Path) -> None:
     """Nothing there yet is no error."""
     answer = ask(of(tmp_path), "anything")
     assert not answer.hits and answer.empty[0] == "nothing found in 0 entries of 0 pages"
+
+
+@pytest.mark.parametrize(
+    ("question", "reason", "value", "other"),
+    [
+        ("why did Atlas move to PostgreSQL?", "Moves to PostgreSQL because joins took 47 s", "Runs on PostgreSQL 17", "The move to PostgreSQL, part"),
+        ("почему Atlas перешёл на PostgreSQL?", "Переходит на PostgreSQL, потому что соединения шли 47 с", "Работает на PostgreSQL 17", "Переход на PostgreSQL, часть"),
+        ("Atlas 为什么换成 PostgreSQL？", "换成 PostgreSQL，因为联接要 47 秒", "在 PostgreSQL 17 上运行", "换成 PostgreSQL，部分"),
+    ],
+)  # fmt: skip
+def test_why_is_answered_by_a_reason(tmp_path: Path, question: str, reason: str, value: str, other: str) -> None:
+    """Also where the line was replaced since, and twelve others hold as many words of the question."""
+    noise = [f"- W @Atlas: {other} {number}" for number in range(12)]
+    told = {"memory/2025-10-01.md": [f"- W(key=db) @Atlas: {reason}", *noise], LOG: [f"- W(key=db) @Atlas: {value}"]}
+    workspace = write_pages(tmp_path, {page: "\n".join(["## Retain", *lines, ""]) for page, lines in told.items()})
+    assert contents(ask(workspace, question, k=3))[0] == reason

@@ -39,7 +39,7 @@ SETTINGS = """# Settings
 COMMANDS = (
     "", "init", "retain", "recall", "show", "open", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
     "index", "status", "check",
-    "timeline", "graph",
+    "timeline", "graph", "view",
     "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
     "context", "ingest", "act", "watch", "serve", "mcp", "connect", "hook", "import", "export", "vault",
     "completion",

@@ -9,7 +9,6 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .errors import ExtraMissing
 from .facts import Period
 from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
@@ -59,6 +58,8 @@ if TYPE_CHECKING:
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
     from .view.graph import Graph as Graph
+    from .view.pictures import Pictures as Pictures
+    from .view.pictures import ViewWritten as ViewWritten
     from .view.timeline import Timeline as Timeline
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
@@ -236,13 +237,11 @@ class Memory(OpenMemory):
 
         return graph(self, name, most)
 
-    def picture(self, drawn: Timeline | Graph) -> str:
-        """A timeline or a graph as SVG. ExtraMissing without `[view]`."""
-        try:
-            from .view.charts import picture
-        except ImportError as error:
-            raise ExtraMissing("view", f"what draws pictures (package {error.name})") from None
-        return picture(drawn)
+    def pictures(self) -> Pictures:
+        """Drawings as SVG, and pages to look at, of what others than the owner may see (extra `[view]`)."""
+        from .view.pictures import Pictures
+
+        return Pictures(self)
 
     def conflicts(self, *, about: str | None = None) -> tuple[Conflict, ...]:
         """Pairs of facts that cannot both hold."""

@@ -26,6 +26,7 @@ _NARROWEST, _WIDEST_NAME = 40, 34
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     command(app, "timeline", "memctl timeline @Peter --since 2025-09")(timeline)
+    command(app, "view", "memctl view --out pages")(view)
     command(app, "graph", "memctl graph @Peter --svg peter.svg")(graph)
 
 
@@ -39,16 +40,15 @@ def timeline(
 ) -> int:
     """Draw what held when, what happened and what was believed how firmly; below it each line with its citation."""
     found = call.memory.timeline(" ".join(name or ()) or None, since=since, until=until, events=k)
-    is_empty = not (found.slots or found.events or found.beliefs)
     if call.out.json:
         call.out.raw_json(found.as_json())
     elif svg:
         _put_svg(call, found, svg)
-    elif not is_empty:
+    elif found.is_drawn:
         _print_timeline(call, found)
-    if is_empty:
+    if not found.is_drawn:
         call.out.note("nothing to draw in those days: no slot, no event, no belief")
-    return 1 if is_empty else 0
+    return 0 if found.is_drawn else 1
 
 
 def graph(
@@ -70,9 +70,35 @@ def graph(
         call.out.note(f"{many(found.more, 'more neighbour')}; -k {k + found.more} draws them")
 
 
+def view(
+    call: Call,
+    out: Path | None = option("--out", "Write the pages into this folder.", "DIR"),
+    port: int = option("--port -p", "Where `memctl serve` listens.", default=7733, min=1, max=65535),
+) -> None:
+    """Look at the memory as pages that only read: as files with --out, or at `memctl serve`, of which this prints the link.
+
+    Private and sealed lines are in neither. Needs memctl-workspace[view].
+    """
+    if out is None:
+        link = f"http://127.0.0.1:{port}/view/login?key={call.memory.pictures().key()}"
+        call.out.raw_json({"url": link}) if call.out.json else call.out.line(link)
+        call.out.note(
+            "opens while `memctl serve` runs; the link reads and cannot write. `memctl view --out DIR` writes files"
+        )
+        return
+    with call.progress("drawing") as memory:
+        done = memory.pictures().write(out)
+    if call.out.json:
+        call.out.raw_json({"pages": done.pages, "bytes": done.size, "left_out": list(done.left_out)})
+    else:
+        call.out.line(str(out / "index.html"))
+    for what in done.left_out:
+        call.out.note(f"left out: {what}")
+
+
 def _put_svg(call: Call, drawn: "Timeline | Graph", where: str) -> None:
     """Write a picture to a file, or with - to stdout."""
-    text = call.memory.picture(drawn)
+    text = call.memory.pictures().svg(drawn)
     if where == "-":
         call.out.line(text)
         return

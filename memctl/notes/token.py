@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import os
 import re
 import secrets
@@ -28,6 +29,11 @@ def token_of(workspace: Workspace) -> tuple[Path, str]:
     if not _TOKEN.fullmatch(found or ""):
         raise PageUnreadable(str(path), "not a token", _CURE)
     return path, found or ""
+
+
+def view_key(token: str) -> str:
+    """A key to read pages with, derived from the token: whoever has it has not the token."""
+    return hmac.new(token.encode("ascii"), b"memctl view", "sha256").hexdigest()
 
 
 def read_private(path: Path, cure: str) -> str | None:

@@ -89,7 +89,7 @@ def curve_chart(text: str, points: Sequence[CurvePoint], today: date, link: Link
     first, last = points[0].day.toordinal(), max(today, points[-1].day).toordinal() + 1
     series: list[list[Any]] = [[], [], [], [], []]
     _draw_curve(series, points, (first, last), lambda confidence: confidence, link)
-    chart = _chart(series, _OF_PAGE if in_page else _PLAIN, 240, (first, last), (0, 1))
+    chart = _chart(series, _OF_PAGE if in_page else _PLAIN, 190, (first, last), (0, 1))
     chart.y_labels = [0, 0.25, 0.5, 0.75, 1]
     return _render(chart, f"Confidence: {text}", in_page)
 
@@ -114,7 +114,7 @@ def graph_chart(found: Graph, link: Mapping[str, str], in_page: bool = True) -> 
 def chart_style() -> str:
     """The stylesheet of charts inside of a page: pygal's own, with the colours of the page."""
     chart = _chart([[(0, 0), (1, 1)], [], [], [], []], _OF_PAGE, 100, (0, 1), (0, 1))
-    return next(node.text or "" for node in chart.render_tree().iter() if node.tag.endswith("style"))
+    return next(node.text or "" for node in chart.render_tree().iter() if str(node.tag).endswith("style"))
 
 
 def _within(row: int, share: float) -> float:
@@ -177,15 +177,28 @@ def _short(name: str) -> str:
 
 
 def _render(chart: Any, title: str, in_page: bool) -> str:
-    """The chart as text, without scripts; in a page without its style too."""
+    """The chart as text, without scripts; in a page without styles too, each link with a name for those who hear it."""
     root = chart.render_tree()
     for parent in list(root.iter()):
         for child in list(parent):
-            is_note = not isinstance(child.tag, str) or child.tag.endswith(("script", "metadata"))
-            if is_note or (in_page and child.tag.endswith("style")):
+            if _is_extra(child, in_page):
                 parent.remove(child)
     for node in root.iter():
-        if str(node.tag).endswith("title") and node in list(root):
-            node.text = printable(title)
+        if str(node.tag).endswith("a") and (told := node.find("../desc")) is not None:
+            node.set("aria-label", told.text or "")
     root.attrib.pop("id", None)
+    root.set("role", "group")
+    root.set("aria-label", printable(title))
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _is_extra(node: Any, in_page: bool) -> bool:
+    """What is no picture: comments, scripts, what scripts would show; in a page its style."""
+    if not isinstance(node.tag, str):
+        return True
+    tag = node.tag.rpartition("}")[2]
+    return (
+        tag in ("script", "title")
+        or "tooltip-overlay" in node.get("class", "")
+        or (in_page and tag in ("style", "defs"))
+    )

@@ -48,6 +48,11 @@ class Timeline:
     left_out: tuple[str, ...] = ()
 
     @property
+    def is_drawn(self) -> bool:
+        """False where there is nothing to draw."""
+        return bool(self.slots or self.events or self.beliefs)
+
+    @property
     def event_days(self) -> list[date]:
         """The day of each event."""
         return [day for hit in self.events if (day := event_day(hit))]
@@ -78,19 +83,27 @@ def timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> 
 
     def job(bound: OpenMemory) -> Timeline:
         bound.sync_for_read()
-        return _timeline(bound, about, days, most)
+        return timeline_in(bound, about, days, most)
 
     return memory.run(job)
 
 
-def _timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> Timeline:
+def timeline_in(
+    memory: OpenMemory, about: str | None, days: Period, most: int, known: Iterable[BeliefView] | None = None
+) -> Timeline:
+    """The same from the open index as it is; `known` are the beliefs, where they were read before."""
     name = whom(memory, about) if about else None
     rows = _slot_rows(memory, name, days)
     asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
     answer = recall_in(memory, asked, k=most + 1)
     events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
-    held = [(view, points) for view in beliefs(memory, about=name) if (points := _within(view.curve, days))]
-    if about and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits):
+    views = beliefs(memory, about=name) if known is None else known
+    held = [(view, points) for view in views if (points := _within(view.curve, days))]
+    if (
+        known is None
+        and about
+        and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits)
+    ):
         raise NothingFound(f"nothing is told of {about!r}", "`memctl entity list` has all names")
     left = (("slots", len(rows) - _SLOTS), ("beliefs", len(held) - _BELIEFS))
     told = [f"{count} more {what}" for what, count in left if count > 0]

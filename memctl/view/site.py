@@ -1,0 +1,327 @@
+"""The workspace as pages to look at, which only read: as files (`memctl view --out`), or page by page (`memctl serve`).
+
+Every page is made by a template that escapes whatever a line, a name or a file says. No page has a script, a style of its
+own or anything from elsewhere; private and sealed lines are in none, because all is read through the public view.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..beliefs.view import BeliefView, beliefs
+from ..conflicts.listing import conflicts
+from ..errors import MemctlError
+from ..facts import Citation, Period
+from ..hits import Hit
+from ..ids import hashed
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import Query, days_of_pages, entry_count
+from ..index.reread import page_lines
+from ..language.names import entity_key
+from ..markdown.escape import printable
+from ..recall.lookup import EntityLine, list_entities
+from ..recall.recall import recall_in
+from ..review.collect import open_questions, questions
+from ..review.shown import shown
+from .charts import chart_style, curve_chart, graph_chart, timeline_chart
+from .graph import graph_in
+from .pictures import ViewWritten
+from .timeline import timeline_in
+
+POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'"
+"""The Content-Security-Policy of every page: its stylesheets, which are files, and nothing else."""
+
+_FOLDER = Path(__file__).with_name("templates")
+_NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
+_MOST_ENTITIES, _MOST_BYTES = 60, 15_000_000  # as files: entities with a page of their own; of lines
+_MANY = 5_000  # entries from which conflicts are not looked for again: that takes minutes
+_PAGE = re.compile(
+    r"(?P<what>[a-z]+)(?:-(?P<number>[1-9]\d{0,5}))?\.html|(?P<kind>lines|entity)/(?P<name>[0-9a-f-]{6,16})\.html"
+)
+
+
+@dataclass
+class Site:
+    """The pages of an open public view. `most` are the entities that have one, None for all; `lines` the groups of lines."""
+
+    memory: OpenMemory
+    most: int | None = None
+    kept: set[str] | None = None
+    left_out: list[str] = field(default_factory=list)
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def groups(self) -> dict[str, list[str]]:
+        """The pages of the workspace by the page of lines that shows them: logs by month, newest first, others alone."""
+        found: dict[str, list[str]] = {}
+        for path, day in sorted(
+            days_of_pages(self.memory.index).items(), key=lambda each: (each[1] or "", each[0]), reverse=True
+        ):
+            found.setdefault(day[:7] if day else _hash(path), []).append(path)
+        return found
+
+    @cached_property
+    def group_of(self) -> dict[str, str]:
+        """The page of lines on which a page of the workspace stands."""
+        return {path: group for group, paths in self.groups.items() for path in paths}
+
+    @cached_property
+    def entities(self) -> tuple[EntityLine, ...]:
+        """Every name, most mentioned first."""
+        return list_entities(self.memory)
+
+    @cached_property
+    def names(self) -> dict[str, str]:
+        """Names that have a page here, by the name of its file."""
+        return {_hash(entity_key(each.name)): each.name for each in self.entities[: self.most]}
+
+    @cached_property
+    def beliefs(self) -> tuple[BeliefView, ...]:
+        """Every belief, the firmest first."""
+        return beliefs(self.memory)
+
+    # -- links --------------------------------------------------------------------------------------------------------
+
+    def link(self, citation: Citation, up: str = "") -> str | None:
+        """Where a cited line stands; None for one that was left out."""
+        group = self.group_of.get(citation.path)
+        if group is None or (self.kept is not None and group not in self.kept):
+            return None
+        return f"{up}lines/{group}.html#{_hash(citation.path)}-L{citation.line}"
+
+    def entity_link(self, name: str, up: str = "") -> str | None:
+        """Where the page of a name is; None where it has none."""
+        key = _hash(entity_key(name))
+        return f"{up}entity/{key}.html" if key in self.names else None
+
+    # -- pages --------------------------------------------------------------------------------------------------------
+
+    def page(self, path: str, query: str | None = None) -> str | None:
+        """A page by its path; None if there is none. `query` is what is searched for, on a server."""
+        match = _PAGE.fullmatch(path)
+        if not match:
+            return None
+        if match["kind"] == "lines":
+            return self._lines(match["name"]) if match["name"] in self.groups else None
+        if match["kind"]:
+            return self._entity(self.names[match["name"]]) if match["name"] in self.names else None
+        number = int(match["number"] or 1)
+        make = getattr(self, f"_page_{match['what']}", None)
+        return make(number, query) if make else None
+
+    def paths(self) -> Iterator[str]:
+        """The pages of a whole site but those of lines, in the order in which a reader meets them."""
+        yield from ("index.html", "days.html", "review.html", "digest.html")
+        for what, count, each in (("entities", len(self.entities), _NAMES), ("beliefs", len(self.beliefs), _BELIEFS)):
+            yield from (_numbered(what, number) for number in range(1, max(1, -(-count // each)) + 1))
+        yield from (f"entity/{name}.html" for name in self.names)
+
+    def _show(self, template: str, title: str, up: str = "", **values: Any) -> str:
+        at = {"title": title, "up": up, "policy": POLICY, "is_served": self.most is None, "left_out": self.left_out}
+        link = lambda citation: self.link(citation, up)  # noqa: E731
+        whose = lambda name: self.entity_link(name, up)  # noqa: E731
+        return _templates().get_template(template).render(at | {"link": link, "whose": whose} | values)
+
+    def _page_index(self, number: int, query: str | None) -> str:
+        newest = recall_in(self.memory, Query(), k=_NEWEST).hits
+        counts = {"lines": entry_count(self.memory.index), "names": len(self.entities), "beliefs": len(self.beliefs)}
+        return self._show("index.html", "Memory", newest=newest, counts=counts, top=self.entities[:24])
+
+    def _page_search(self, number: int, query: str | None) -> str:
+        hits = recall_in(self.memory, Query(words=query), k=50).hits if query else ()
+        return self._show("search.html", "Search", query=query or "", hits=hits)
+
+    def _page_entities(self, number: int, query: str | None) -> str | None:
+        pages = _Pages("entities", number, len(self.entities), _NAMES)
+        return self._show("entities.html", "Names", pages=pages, listed=self.entities[pages.part]) if pages else None
+
+    def _page_beliefs(self, number: int, query: str | None) -> str | None:
+        pages = _Pages("beliefs", number, len(self.beliefs), _BELIEFS)
+        return (
+            self._show("beliefs.html", "Beliefs", pages=pages, held=self._drawn(self.beliefs[pages.part], ""))
+            if pages
+            else None
+        )
+
+    def _drawn(self, views: Iterable[BeliefView], up: str) -> list[tuple[BeliefView, Markup]]:
+        today = self.memory.today
+        return [
+            (
+                view,
+                Markup(
+                    curve_chart(view.text, view.curve, today, lambda at: self.link(at, up))
+                    if len(view.curve) > 1
+                    else ""
+                ),
+            )
+            for view in views
+        ]
+
+    def _page_days(self, number: int, query: str | None) -> str:
+        return self._show("days.html", "Days and pages", groups=self.groups, kept=self.kept)
+
+    def _page_digest(self, number: int, query: str | None) -> str:
+        weeks = sorted((path for path in self.group_of if path.startswith("bank/digest/")), reverse=True)[:_WEEKS]
+        told = [(path, [line for line in self._text(path) if line[:2] in ("# ", "- ")]) for path in weeks]
+        cited = [(path, [(_cited(line)) for line in lines]) for path, lines in told]
+        return self._show("digest.html", "Digest of the weeks", weeks=cited)
+
+    def _page_review(self, number: int, query: str | None) -> str:
+        is_large = entry_count(self.memory.index) > _MANY
+        doubts = (one.doubt for one in shown(self.memory.workspace).values()) if is_large else ()
+        asked = open_questions(self.memory, doubts) if is_large else questions(self.memory)
+        pairs = () if is_large else conflicts(self.memory)
+        open_ones = [each for each in asked if not each.is_for_owner]
+        return self._show(
+            "review.html", "Conflicts and questions", is_large=is_large, asked=open_ones[:_PAIRS], pairs=pairs[:_PAIRS],
+            more=max(0, len(open_ones) - _PAIRS) + max(0, len(pairs) - _PAIRS),
+        )  # fmt: skip
+
+    def _entity(self, name: str) -> str:
+        up = "../"
+        held = [view for view in self.beliefs if entity_key(name) in map(entity_key, view.entities)]
+        found = timeline_in(self.memory, name, Period(), _NEWEST, held)
+        try:
+            near = graph_in(self.memory, name, 10)
+        except MemctlError:
+            near = None
+        drawn = {
+            "chart": Markup(timeline_chart(found, lambda at: self.link(at, up))) if found.is_drawn else "",
+            "graph": Markup(graph_chart(near, {n: self.entity_link(n, up) or "" for n in near.neighbours})) if near and near.edges else "",
+        }  # fmt: skip
+        line = next((each for each in self.entities if each.name == name), None)
+        newest: tuple[Hit, ...] = recall_in(self.memory, Query(about=(name,)), k=_NEWEST).hits
+        return self._show(
+            "entity.html", name, up, line=line, found=found, near=near, newest=newest,
+            held=self._drawn(held[:_BELIEFS], up), **drawn,
+        )  # fmt: skip
+
+    def _lines(self, group: str) -> str:
+        paths = self.groups[group]
+        title = paths[0] if len(paths) == 1 else group
+        pages = [(path, _hash(path), self._text(path)) for path in paths]
+        return self._show("lines.html", title, "../", pages=pages)
+
+    def _text(self, path: str) -> list[str]:
+        try:
+            return [printable(line) for line in page_lines(self.memory.workspace, path)]
+        except MemctlError as error:
+            return [error.what]
+
+
+class _Pages(NamedTuple):
+    """Which part of a list stands on a page, and how many pages there are; false where there is no such page."""
+
+    what: str
+    number: int
+    total: int
+    each: int
+
+    @property
+    def last(self) -> int:
+        """The number of the last page."""
+        return max(1, -(-self.total // self.each))
+
+    @property
+    def part(self) -> slice:
+        """The places of the list that stand on this page."""
+        return slice((self.number - 1) * self.each, self.number * self.each)
+
+    def __bool__(self) -> bool:
+        return self.number <= self.last
+
+    def path(self, number: int) -> str:
+        """The page with a number."""
+        return _numbered(self.what, number)
+
+
+def _numbered(what: str, number: int) -> str:
+    return f"{what}.html" if number == 1 else f"{what}-{number}.html"
+
+
+def _hash(text: str) -> str:
+    return hashed(text.encode("utf-8", "replace"), 6).hex()
+
+
+def _cited(line: str) -> tuple[str, Citation | None]:
+    """A line of a digest without its links, and the line that it cites."""
+    cited = re.search(r"\[([^\]]+#L[\d-L]+)\]\(", line)
+    text = re.sub(r"\s*·?\s*\[[^\]]*\]\([^)]*\)", "", line[2:])
+    return text, Citation.parse(cited[1]) if cited else None
+
+
+_made: dict[str, Environment] = {}
+
+
+def _templates() -> Environment:
+    if not _made:
+        loader = FileSystemLoader(_FOLDER)
+        _made[""] = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+    return _made[""]
+
+
+def stylesheets() -> dict[str, str]:
+    """The files beside the pages, by name: the look of the pages, and that of charts."""
+    return {"view.css": (_FOLDER / "view.css").read_text("utf-8"), "charts.css": chart_style()}
+
+
+def view_page(memory: OpenMemory, path: str, query: str | None) -> str | None:
+    """A page or a stylesheet of a public view, as a server answers it; None where there is none."""
+    if path.endswith(".css"):
+        return stylesheets().get(path)
+
+    def job(bound: OpenMemory) -> str | None:
+        bound.sync_for_read()
+        return Site(bound).page(path or "index.html", query)
+
+    return memory.run(job)
+
+
+def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
+    """Write the whole site of a public view into a folder, in place of what another one left there."""
+
+    def job(bound: OpenMemory) -> ViewWritten:
+        bound.sync_for_read()
+        return _write(Site(bound, _MOST_ENTITIES, set()), folder)
+
+    return memory.run(job)
+
+
+def _write(site: Site, folder: Path) -> ViewWritten:
+    """The pages of lines first, newest first, as many as there is room for; then those that lead to them."""
+    count = size = 0
+
+    def put(path: str, text: str) -> None:
+        nonlocal count, size
+        data = text.encode("utf-8", "replace")
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+        count, size = count + path.endswith(".html"), size + len(data)
+
+    assert site.kept is not None
+    groups = sorted(site.groups, key=lambda group: len(group) == 7)  # other pages, then months, newest first
+    for done, group in enumerate(groups):
+        if size < _MOST_BYTES:
+            put(f"lines/{group}.html", site.page(f"lines/{group}.html") or "")
+            site.kept.add(group)
+        site.memory.progress(done, len(groups))
+    if left := len(site.groups) - len(site.kept):
+        site.left_out.append(f"the lines of {left} older months and pages")
+    if (more := len(site.entities) - _MOST_ENTITIES) > 0:
+        site.left_out.append(f"pages of the {more} names with the fewest lines")
+    for name, text in stylesheets().items():
+        put(name, text)
+    for path in site.paths():
+        put(path, site.page(path) or "")
+    return ViewWritten(count, size, tuple(site.left_out))

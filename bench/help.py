@@ -27,11 +27,19 @@ from memctl.recall.query import FIELDS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-HEAD = "# Commands\n\nWhat `memctl COMMAND --help` says; `make docs` writes this page.\n"
+HEAD = """# Commands
+
+What `memctl COMMAND --help` says; `make docs` writes this page.
+
+Exit codes: 0 done or found · 1 nothing found, or `check` found something · 2 usage · 10 no workspace · 11 a path outside of it · 12 a page changed meanwhile ·
+13 a page cannot be read or written · 14 a lock or port is taken · 15 refused · 16 an optional part is missing · 70 a bug · 130 interrupted.
+An error is two lines on stderr, what happened and what to do; with `--json` one line there: `{"schema": 1, "error": {"kind", "exit_code", "what", "do"}}`.
+"""
 SETTINGS = """# Settings
 
 `memctl.toml` at the root of a workspace; every key is optional, and an unknown one is an error. `make docs` writes this page.
 `MEMCTL_VECTORS` stands for `model` under `[vectors]`, `MEMCTL_WORKSPACE` names the workspace, `MEMCTL_NOW` the present.
+An answer that is longer than the terminal goes through `MEMCTL_PAGER`, else `PAGER`, else `less -FRX`; an empty one is none. `NO_COLOR` takes colours and links away.
 
 | key | what for | its value | default |
 |---|---|---|---|

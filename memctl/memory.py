@@ -147,6 +147,12 @@ class Memory(OpenMemory):
         self._record(hit.ref for hit in answer.hits)
         return answer
 
+    def matches(self, question: str, text: str) -> list[tuple[int, int]]:
+        """Where words of `text` stand that a question asks for, whatever their endings: start and end of each."""
+        from .language.matches import matches
+
+        return matches(question, text)
+
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
         from .language.dates import first_day

@@ -129,6 +129,44 @@ def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = Fal
     return Done(code, out.getvalue(), "" if merged else err.getvalue())
 
 
+def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
+    """What a terminal would receive from the real command."""
+    import pty
+    import subprocess
+    import sys
+
+    parent, child = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMCTL_", "NO_COLOR"))}
+    settings = {
+        "MEMCTL_NOW": NOW,
+        "MEMCTL_VECTORS": "none",
+        "TERM": "xterm-256color",
+        "COLUMNS": "120",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(Path(__file__).parents[1]),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "memctl", *words],
+        cwd=cwd,
+        stdin=child,
+        stdout=child,
+        stderr=child,
+        env=kept | settings | env,
+        close_fds=True,
+    )
+    os.close(child)
+    received = b""
+    try:
+        while piece := os.read(parent, 65536):
+            received += piece
+    except OSError:
+        pass  # Linux: the other side has closed
+    finally:
+        os.close(parent)
+        process.wait(60)
+    return received.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
+
+
 def all_commands() -> Iterator[list[str]]:
     """The words of every command: those of the program and of its groups."""
     app = load([])

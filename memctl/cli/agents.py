@@ -22,7 +22,7 @@ _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    command(app, "context", 'memctl context "why did we leave MongoDB?" --budget 4000')(context)
+    command(app, "context", 'memctl context "why did we leave MongoDB?" --budget 4000', paged=True)(context)
     command(app, "act", "memctl act reply.txt")(act)
     command(app, "connect", "memctl connect claude-code --write")(connect)
     command(app, "hook", "memctl hook prompt < event.json")(hook)

@@ -112,7 +112,7 @@ def register(app: typer.Typer) -> None:
     command(app, "init", "memctl init ~/notes --git")(init)
     command(app, "index", "memctl index --verify")(index)
     command(app, "status", "memctl status")(status)
-    command(app, "check", "memctl check")(check)
+    command(app, "check", "memctl check", paged=True)(check)
 
 
 def init(

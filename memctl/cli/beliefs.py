@@ -24,10 +24,10 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     belief = group(app, "belief", "What is believed, how firmly, and why.")
     command(app, "reflect", "memctl reflect --since 7d")(reflect)
-    command(belief, "list", "memctl belief list --about Peter")(belief_list)
-    command(belief, "show", "memctl belief show o-7k3dq2ma --as-of 2025-11")(belief_show)
-    command(app, "why", "memctl why f-1a2b3c4d")(why)
-    command(app, "conflicts", "memctl conflicts --about Curlew")(conflicts)
+    command(belief, "list", "memctl belief list --about Peter", paged=True)(belief_list)
+    command(belief, "show", "memctl belief show o-7k3dq2ma --as-of 2025-11", paged=True)(belief_show)
+    command(app, "why", "memctl why f-1a2b3c4d", paged=True)(why)
+    command(app, "conflicts", "memctl conflicts --about Curlew", paged=True)(conflicts)
     command(app, "resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')(resolve)
 
 

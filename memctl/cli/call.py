@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
@@ -112,12 +112,18 @@ def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def command(
-    app: typer.Typer, name: str, example: str, more: Sequence[inspect.Parameter] = (), after: str = ""
+    app: typer.Typer,
+    name: str,
+    example: str,
+    more: Sequence[inspect.Parameter] = (),
+    after: str = "",
+    paged: bool = False,
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     """Register a function `(call, …)` as a command with the options that all commands share.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters
-    stand behind the one that is called `after`; the function takes them as keywords.
+    stand behind the one that is called `after`; the function takes them as keywords. `paged` answers go through a pager on
+    a terminal where they are longer than it.
     """
 
     def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -135,7 +141,9 @@ def command(
             is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
             call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), is_given)
             try:
-                raise typer.Exit(function(call, **values) or 0)
+                with call.out.paged() if paged and not values.get("unseal") else nullcontext():
+                    code = function(call, **values) or 0
+                raise typer.Exit(code)
             finally:
                 if call._memory is not None:
                     call._memory.progress(1, 1)  # a bar that was interrupted goes
@@ -166,7 +174,7 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
     """Run the command line and return its exit code. Errors are two lines on stderr; a traceback only with --debug."""
     # A fact pasted with its bullet is not an option: no option begins with a dash and a space.
     words = [word[2:] if word.startswith("- ") else word for word in arguments]
-    out = Output()
+    out = Output(json="--json" in words[: words.index("--") if "--" in words else None])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a stream that is not UTF-8 cannot show is written out
             stream.reconfigure(errors="backslashreplace")

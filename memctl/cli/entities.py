@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     entity = group(app, "entity", "Who and what the workspace knows.")
-    command(entity, "list", "memctl entity list")(entity_list)
-    command(entity, "show", 'memctl entity show "Alex Chen"')(entity_show)
+    command(entity, "list", "memctl entity list", paged=True)(entity_list)
+    command(entity, "show", 'memctl entity show "Alex Chen"', paged=True)(entity_show)
     command(entity, "alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')(alias)
     command(entity, "merge", 'memctl entity merge bosun "Alex Petrov"')(merge)
 

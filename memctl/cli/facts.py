@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import typer
@@ -42,11 +43,11 @@ def register(app: typer.Typer) -> None:
         for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
     ]
     command(app, "retain", example, attributes, after="about")(retain)
-    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas')(recall)
-    command(app, "show", "memctl show memory/2025-11-27.md#L12")(show)
-    command(fact, "list", "memctl fact list --about Atlas")(fact_list)
+    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True)(recall)
+    command(app, "show", "memctl show memory/2025-11-27.md#L12", paged=True)(show)
+    command(fact, "list", "memctl fact list --about Atlas", paged=True)(fact_list)
     command(fact, "get", "memctl fact get city --about Peter")(fact_get)
-    command(fact, "history", "memctl fact history city --about Peter")(fact_history)
+    command(fact, "history", "memctl fact history city --about Peter", paged=True)(fact_history)
     command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')(fact_set)
 
 
@@ -112,6 +113,7 @@ def recall(
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)
     format = format or ("json" if call.out.json else "text")
+    call.out.matches = partial(memory.matches, query_read.words)
     if not unseal:
         return print_answer(call, answer, format, explain)
     from .vault import unsealed

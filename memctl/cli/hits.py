@@ -1,6 +1,7 @@
 """How hits, passages and retained facts look: text for people, JSON for programs, Markdown and paths for pipes."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import TYPE_CHECKING
 
 from ..facts import Kind, Period, is_trusted
@@ -77,19 +78,26 @@ def _markdown_link(hit: Hit) -> str:
 def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
     """Print one hit as text: its citation, what is known of it, its lines."""
     out = call.out
+    is_read = out.at_terminal
+    if is_read and number > 1:
+        out.emit("")
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
-    facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities), slot, "" if hit.fact else _under(hit), beside]
+    under = "" if hit.fact else _under(hit)
+    day = day_of(call, hit)
+    facts = [day, kind_of(hit, is_read), ", ".join(hit.entities), slot, "" if is_read else under, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
     out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
+    if is_read and under:
+        out.emit(f"   {out.matched(under, FAINT)}")
     for mark, style, text in [
         (">", (), line.content) if line.best else (" ", (FAINT,), line.content) for line in hit.passage
     ]:
         for line in text.split("\n"):
-            out.emit(f" {mark} {out.style(line, *style)}")
+            out.emit(f" {mark} {out.matched(line, *style)}")
     for line in () if hit.passage else hit.content.split("\n"):
-        out.line(f"   {line}")
+        out.emit(f"   {out.matched(line)}")
     below = [_way(hit)] if hit.via else []
     below += [f"{_span(each.valid)}  {one_line(each.content)} · {each.source}" for each in hit.history]
     below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []
@@ -105,14 +113,29 @@ def _under(hit: Hit) -> str:
 
 
 def place_of(call: Call, cited: "Hit | Passage") -> str:
-    """The citation, on a terminal as a link to the file."""
+    """The citation; on a terminal `path:line`, as a link that opens the page there."""
     citation = cited.source if isinstance(cited, Hit) else cited.citation
-    return call.out.link(str(citation), call.memory.workspace.root / citation.path)
+    workspace = call.memory.workspace
+    told = f"{citation.path}:{citation.line}" if call.out.at_terminal else str(citation)
+    return call.out.link(told, workspace.root / citation.path, workspace.settings.link, citation.line)
 
 
-def kind_of(hit: Hit) -> str:
-    """`opinion 0.9`; empty for a note."""
+def day_of(call: Call, hit: Hit) -> str:
+    """The day of a hit; on a terminal with its distance from today."""
+    if not hit.day or not call.out.at_terminal:
+        return hit.day or "undated"
+    from .terminal import ago
+
+    return f"{hit.day} ({ago(date.fromisoformat(hit.day), call.today)})"
+
+
+def kind_of(hit: Hit, with_bar: bool = False) -> str:
+    """`opinion 0.9`, or with a bar `opinion ▮▮▮▮▯ 0.9`; empty for a note."""
     confidence = f" {hit.confidence:g}" if hit.confidence is not None else ""
+    if with_bar and hit.confidence is not None:
+        from .terminal import bar
+
+        confidence = f" {bar(hit.confidence)}{confidence}"
     return "" if hit.kind is Kind.NOTE else hit.kind.value + confidence
 
 
@@ -195,4 +218,5 @@ def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
         out.emit(place_of(call, passage) + (f" {out.style('^' + passage.ref, FAINT)}" if passage.ref else ""))
         for number, line in enumerate(passage.lines, passage.first):
             is_meant = passage.citation.line <= number <= passage.citation.end_line
-            out.emit(f"{'>' if is_meant else ' '} {number:4} {out.style(line, *(() if is_meant else (FAINT,)))}")
+            shown = out.style(line, *(() if is_meant else (FAINT,)))
+            out.emit(f"{'>' if is_meant else ' '} {number:4} {shown}", indent=7)

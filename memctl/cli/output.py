@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ..errors import MemctlError
 from ..markdown.escape import one_line, printable
 
-BOLD, FAINT, RED, GREEN, YELLOW = 1, 2, 31, 32, 33
+BOLD, FAINT, RED, GREEN, YELLOW, CYAN = 1, 2, 31, 32, 33, 36
 
 
 def fitted(text: str, width: int) -> str:
@@ -34,6 +35,15 @@ class Output:
     quiet: bool = False
     stale: str = ""
     """Why the answer may lack something that stands in the files."""
+
+    matches: Callable[[str], list[tuple[int, int]]] | None = None
+    """Where the words that were asked for stand in a text."""
+    _pages: bool = False
+
+    @property
+    def at_terminal(self) -> bool:
+        """True where a person reads: lines are wrapped there, and days told as spans."""
+        return not self.json and sys.stdout.isatty()
 
     @property
     def styled(self) -> bool:
@@ -66,7 +76,7 @@ class Output:
         """A unified diff, coloured on a terminal."""
         for line in text.split("\n")[:-1]:
             colour = (GREEN,) if line.startswith("+") else (RED,) if line.startswith("-") else ()
-            self.emit(self.style(line, *colour))
+            print(self.style(line, *colour))
 
     def flush(self) -> None:
         """Let a reader of the answer have what there is of it."""
@@ -82,17 +92,41 @@ class Output:
         """A note of the library. That the answer is stale is said in JSON too, and however quiet the call is."""
         if text.startswith("stale"):
             self.stale = text.partition(": ")[2]
-            print(printable(text), file=sys.stderr)
+            print(printable(text), file=self._beside)
         else:
             self.note(text)
 
     def note(self, text: str) -> None:
         """Something beside the answer: to stderr, and not at all when quiet."""
         if not self.quiet:
-            print(printable(text), file=sys.stderr)
+            print(printable(text), file=self._beside)
+
+    @property
+    def _beside(self) -> TextIO:
+        """Where notes go: on a terminal that pages they keep their place in the answer."""
+        return sys.stdout if self._pages and sys.stderr.isatty() else sys.stderr
+
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """On a terminal, what is printed meanwhile and longer than a screen goes through the reader's pager."""
+        if not self.at_terminal:
+            yield
+            return
+        from .terminal import paged
+
+        with paged():
+            self._pages = True
+            try:
+                yield
+            finally:
+                self._pages = False
 
     def error(self, error: MemctlError) -> None:
-        """What happened and what to do, a line each."""
+        """What happened and what to do, a line each, or as JSON on one."""
+        if self.json:
+            told = {"kind": type(error).__name__, "exit_code": error.exit_code, "what": error.what, "do": error.cure}
+            print(json.dumps({"schema": 1, "error": told}), file=sys.stderr)
+            return
         print(f"memctl: {printable(one_line(error.what))}", file=sys.stderr)
         print(f"  {printable(one_line(error.cure))}", file=sys.stderr)
 
@@ -134,14 +168,37 @@ class Output:
         safe = printable(text)
         return f"\x1b[{';'.join(map(str, codes))}m{safe}\x1b[0m" if self.styled and codes else safe
 
-    def link(self, text: str, path: Path) -> str:
-        """`text`, made printable, as a hyperlink to a file on a terminal."""
-        safe = printable(text)
-        return f"\x1b]8;;{path.as_uri()}\x1b\\{safe}\x1b]8;;\x1b\\" if self.styled else safe
+    def matched(self, text: str, *codes: int) -> str:
+        """The same with the words that were asked for marked, on a terminal."""
+        if self.matches is None or not self.styled:
+            return self.style(text, *codes)
+        safe, made, at = printable(text), "", 0
+        for start, end in self.matches(safe):
+            made += self.style(safe[at:start], *codes) + self.style(safe[start:end], BOLD, CYAN)
+            at = end
+        return made + self.style(safe[at:], *codes)
 
-    def emit(self, styled: str) -> None:
-        """A line put together from `style` and `link`, which guard their parts."""
-        print(styled)
+    def link(self, text: str, path: Path, template: str = "", line: int = 1) -> str:
+        """`text`, made printable, as a hyperlink to a file on a terminal; `template` makes one that opens at the line."""
+        safe = printable(text)
+        if not self.styled:
+            return safe
+        url = path.as_uri()
+        if template:
+            place = url.removeprefix("file://")
+            url = template.replace("//{path}", f"//{place}").replace("/{path}", f"/{place.lstrip('/')}")
+            url = url.replace("{path}", place).replace("{line}", str(line))
+        return f"\x1b]8;;{url}\x1b\\{safe}\x1b]8;;\x1b\\"
+
+    def emit(self, styled: str, indent: int | None = None) -> None:
+        """A line put together from `style` and `link`, which guard their parts; wrapped on a terminal."""
+        if not self.at_terminal:
+            print(styled)
+            return
+        from .terminal import wrapped
+
+        for line in wrapped(styled, shutil.get_terminal_size().columns, indent):
+            print(line)
 
 
 class _Bar:

@@ -25,7 +25,7 @@ _NARROWEST, _WIDEST_NAME = 40, 34
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    command(app, "timeline", "memctl timeline @Peter --since 2025-09")(timeline)
+    command(app, "timeline", "memctl timeline @Peter --since 2025-09", paged=True)(timeline)
     command(app, "view", "memctl view --out pages")(view)
     command(app, "graph", "memctl graph @Peter --svg peter.svg")(graph)
 

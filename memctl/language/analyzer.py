@@ -62,7 +62,7 @@ def terms(text: str) -> list[str]:
         known = _CACHE.get(chunk)
         found += _remember(chunk) if known is None else known
         if rival:
-            found += _own_stems(chunk, rival).values()
+            found += own_stems(chunk, rival).values()
     return found
 
 
@@ -84,7 +84,7 @@ def _asked(chunk: str, rival: str) -> list[str]:
     """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two; own stems alone."""
     found = terms(chunk)
     if rival:
-        own = _own_stems(chunk, rival)
+        own = own_stems(chunk, rival)
         found = [own.get(token, token) for token in found]
     named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
     return [token for token in found if token not in named]
@@ -130,7 +130,7 @@ def _analyse(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
         return tuple(_spaced(chunk)) or _operator(chunk)
     found: list[str] = []
-    for place, run in enumerate(_unspaced().split(fold(chunk))):
+    for place, run in enumerate(unspaced().split(fold(chunk))):
         found += (
             (list(run) + [run[i : i + 2] for i in range(len(run) - 1)])
             if place % 2
@@ -181,7 +181,7 @@ _FOLDS = _Folds()
 
 
 @cache
-def _unspaced() -> re.Pattern[str]:
+def unspaced() -> re.Pattern[str]:
     """Runs of scripts without spaces: Thai, Lao, Myanmar, Khmer, Kana, Han; and Hangul, which glues particles on.
 
     Compiled when first needed: it takes 1.5 ms.
@@ -261,7 +261,7 @@ def simplified() -> dict[str, str]:
 
 
 @lru_cache(maxsize=20_000)
-def _own_stems(chunk: str, language: str) -> dict[str, str]:
+def own_stems(chunk: str, language: str) -> dict[str, str]:
     """Default token -> stem in `language`, for the words of a chunk where the two differ.
 
     The stemmer sees the accents, on which endings depend; they are folded afterwards, as everywhere.

@@ -24,7 +24,7 @@ class Settings(NamedTuple):
     `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
     kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
     `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long. `identity` is
-    where the keys of sealed lines lie.
+    where the keys of sealed lines lie. `link` is what a citation on a terminal leads to; empty is the file.
     """
 
     ignore: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class Settings(NamedTuple):
     ttl: tuple[tuple[str, str], ...] = ()
     may_speak_as_user: bool = False
     identity: str | None = None
+    link: str = ""
 
 
 def read_settings(path: Path) -> Settings:
@@ -101,6 +102,22 @@ def _is_span(value: Any) -> bool:
     return isinstance(value, str) and bool(re.fullmatch(r"\d{1,5}(h|d|w|mo|y)", value))
 
 
+LINKS = {
+    "file": "",
+    "obsidian": "obsidian://open?path={path}",
+    **{name: f"{name}://file/{{path}}:{{line}}" for name in ("vscode", "vscodium", "cursor", "windsurf", "zed")},
+    **{name: f"{name}://open?file={{path}}&line={{line}}" for name in ("idea", "pycharm")},
+    **{name: f"{name}://open?url=file://{{path}}&line={{line}}" for name in ("subl", "txmt", "mvim", "emacs")},
+}
+"""Links that open a page in an editor, by the editor's name."""
+_LINK = r"(?!https?:|data:|javascript:)[a-z][a-z0-9+.-]*:(?=.*\{path\})[!-~]+"
+
+
+def _is_link(value: Any) -> bool:
+    """A known name, or a template. No address on the network: settings travel with a folder, and a click must tell nobody."""
+    return isinstance(value, str) and (value in LINKS or bool(re.fullmatch(_LINK, value)))
+
+
 _TO_1000 = "is a whole number from 1 to 1000"
 KEYS: dict[str, dict[str, Key]] = {
     "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
@@ -133,6 +150,9 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "server": {
         "may_speak_as_user": Key("may_speak_as_user", lambda value: isinstance(value, bool), "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
+    },
+    "editor": {
+        "link": Key("link", _is_link, f"is {', '.join(LINKS)} or a link such as vscode://file/{{path}}:{{line}}", "what a citation on a terminal leads to", lambda value: LINKS.get(value, value)),
     },
     "vault": {
         "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, Done, call, fixture_copy
+from face_helpers import NOW, Done, call, fixture_copy, on_terminal
 
 from memctl.cli.output import Output
 from memctl.markdown.escape import printable
@@ -161,41 +161,6 @@ def test_written_out_means_visible() -> None:
 
 
 # -- with a terminal --------------------------------------------------------------------------------------------------
-
-
-def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
-    """What a terminal would receive from the real command."""
-    pty = pytest.importorskip("pty")
-    parent, child = pty.openpty()
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMCTL_", "NO_COLOR"))}
-    settings = {
-        "MEMCTL_NOW": NOW,
-        "MEMCTL_VECTORS": "none",
-        "TERM": "xterm-256color",
-        "COLUMNS": "120",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": str(Path(__file__).parents[2]),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memctl", *words],
-        cwd=cwd,
-        stdin=child,
-        stdout=child,
-        stderr=child,
-        env=kept | settings | env,
-        close_fds=True,
-    )
-    os.close(child)
-    received = b""
-    try:
-        while piece := os.read(parent, 65536):
-            received += piece
-    except OSError:
-        pass  # Linux: the other side has closed
-    finally:
-        os.close(parent)
-        process.wait(60)
-    return received.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
-    made, paths, _ = init(tmp_path / "new/notes")
+    made, paths, *_ = init(tmp_path / "new/notes")
     assert {"memory/", "memory.md", "memctl.toml", "bank/opinions.md"} <= set(paths)
     assert all((made / path).exists() for path in paths)
     found = find_workspace(None, {}, made / "bank/entities")

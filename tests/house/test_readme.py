@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 import tomllib
 from configparser import RawConfigParser
 from pathlib import Path
@@ -42,6 +45,32 @@ def test_the_python_block_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     exec(block, names)  # what the page says, word by word
     (hit,) = names["hits"]  # type: ignore[misc]
     assert hit.content == "Prefers concise replies" and hit.confidence == 0.9
+
+
+def test_the_first_block_leads_to_a_cited_answer(tmp_path: Path) -> None:
+    """Word by word, in an empty home, but for the line that installs: it names what pyproject.toml builds."""
+    first, *lines = blocks("sh")[0].splitlines()
+    assert first.split("#")[0].split() == ["pipx", "install", "."]
+    assert "uv tool install ." in first and "pip install ." in first
+    (tmp_path / "home").mkdir()
+    (tmp_path / "memctl").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memctl "$@"\n')
+    (tmp_path / "memctl").chmod(0o755)
+    env = {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    env |= {"HOME": str(tmp_path / "home"), "PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    for line in lines:
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=tmp_path / "home", env=env, capture_output=True, text=True, check=True
+        )
+    assert "1. memory/" in done.stdout and "Uses PostgreSQL 16, because joins took 47 s" in done.stdout
+    assert (tmp_path / "home" / "notes" / ".git").is_dir()
+
+
+def test_every_extra_is_named() -> None:
+    """What a user may add, by the names of pyproject.toml; the page is one page."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    named = set(re.findall(r"\*\*([\w-]+)\*\*", README.partition("as an extra")[2].partition("\n\n")[0]))
+    assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
+    assert len(README.splitlines()) <= 160
 
 
 def prepared(tmp_path: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time
 from pathlib import Path
@@ -113,13 +114,18 @@ class Memory(OpenMemory):
         facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
         from .language.dates import day_of
-        from .retain.retain import as_said, read_facts, retain
+        from .retain.retain import as_said, read_facts, retain, slips
 
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
         facts = read_facts(given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes)
         facts = as_said(self, facts, said_by) if said_by else facts
         on = day_of("--date", day, self.today) or self.today
-        return retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
+        done = retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
+        if said_by or dry_run:  # who is no owner hears of no other names; a dry run makes no index
+            return done
+        with suppress(Exception):  # of any kind: the facts are on disk
+            done = replace(done, warnings=(*done.warnings, *self.run(lambda at: tuple(slips(at, facts)))))
+        return done
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence.

@@ -157,7 +157,8 @@ def with_attributes(fact: Fact, values: Mapping[str, Sequence[str]]) -> Fact | P
             for value in given:
                 _set(fields, [], name, value)
     except BadValue as bad:
-        return Problem(1, f"--{name}: {bad}", "see `memctl retain --help`")
+        flag = next((each.flag for each in ATTRIBUTES if each.name == name), f"--{name}")
+        return Problem(1, f"{flag}: {bad}", "see `memctl retain --help`")
     return replace(fact, **fields)
 
 

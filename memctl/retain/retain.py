@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -11,11 +11,15 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import own_and_entry
+from ..index.queries.entries import by_refs, own_and_entry
+from ..index.queries.names import all_entities, mentioned, resolve
+from ..index.queries.review import mention_counts
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.analyzer import is_identifier, query_terms, terms
+from ..language.names import entity_key
+from ..language.phonetic import transliterate
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
@@ -45,13 +49,14 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What retain did, or with `dry_run` would do (`diff`); `warnings` are about the index, never about the facts."""
+    """What retain did, or with `dry_run` would do (`diff`); `warnings` are about the index, and about what may be a slip."""
 
     kept: tuple[Kept, ...]
     diff: str
     warnings: tuple[str, ...] = ()
 
 
+_NEAR = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
 _LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS](?:\s*[(\uff08]|\s+@?\[\[|\s+@\w)")
 
 
@@ -246,3 +251,34 @@ def _update_index(memory: OpenMemory) -> tuple[str, ...]:
     except Exception as error:  # of any kind: the fact is on disk
         stale = str(error)
     return (f"kept, but not indexed yet: {stale}",) if stale else ()
+
+
+# -- slips ------------------------------------------------------------------------------------------------------------
+
+
+def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
+    """What may be a slip of the pen in facts that were kept: names and ids; a line for each."""
+    for name in dict.fromkeys(name for fact in facts for name in fact.entities):
+        found, key = resolve(memory.index, name), entity_key(name)
+        if len(found) > 1:
+            yield f"{name!r} may be {' or '.join(each.name for each in found)}: `memctl undo`, then give the whole name"
+        elif not found and mention_counts(memory.index, [key]).get(key, 0) <= sum(name in f.entities for f in facts):
+            near = _near_name(memory, key)
+            yield from [f"{name!r} is a new name; did you mean {near}? Then `memctl undo`"] if near else []
+    given = {
+        ref for fact in facts for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by)
+    }
+    there = {row.ref for row in by_refs(memory.index, filter(None, given))}
+    yield from (f"no line has the id ^{ref}; `memctl recall` prints ids" for ref in sorted(filter(None, given - there)))
+
+
+def _near_name(memory: OpenMemory, key: str) -> str | None:
+    """The known name that is spelled or sounds nearly alike, with the same numbers in it."""
+    from difflib import get_close_matches
+
+    known = {name: name for name, _ in mentioned(memory.index) if name != key}
+    known |= {entity_key(name): name for each in all_entities(memory.index) for name in each.names}
+    sounds = {transliterate(name): name for name in known}
+    near = get_close_matches(key, known, 1, _NEAR)
+    near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _NEAR)]
+    return known[near[0]] if near and re.findall(r"\d+", near[0]) == re.findall(r"\d+", key) else None

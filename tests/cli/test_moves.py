@@ -48,3 +48,33 @@ def test_no_editor_is_two_lines_and_the_place(editor: str, tmp_path: Path) -> No
     done = call(["open", "Alice"], root, EDITOR=editor, VISUAL="", PATH="")
     assert (done.code, done.out) == (2, f"{root}/bank/entities/Alice.md:1\n")
     assert len(done.err.splitlines()) == 2 and "export EDITOR" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["x", "--about", "Alise"], "'Alise' is a new name; did you mean Alice?"),
+        (["x", "--about", "ALICE"], ""),
+        (["x", "--about", "Элис"], ""),
+        (["x", "--about", "爱丽丝"], ""),
+        (["x", "--about", "Irina Volkowa"], "did you mean Irina Volkova?"),
+        (["x", "--about", "Zebulon"], ""),
+        (["W @Alex: x"], "'Alex' may be Alex Chen or Alex Petrov"),
+        (["x", "--for", "o-nonono12"], "no line has the id ^o-nonono12"),
+    ],
+)
+def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -> None:
+    """The fact is on disk whatever is said beside it; once it is written, a name is known."""
+    root = fixture_copy(tmp_path)
+    call(["index"], root)
+    done = call(["retain", *words], root)
+    assert done.code == 0 and "^f-" in done.out
+    assert told in done.err and bool(told) == ("warning" in done.err)
+    again = call(["retain", "another", *words[1:]], root).err if "--about" in words else ""
+    assert "warning" not in again
+
+
+@pytest.mark.parametrize("flag", ["--confidence", "--importance", "--when"])
+def test_an_error_names_the_flag_that_was_typed(flag: str, tmp_path: Path) -> None:
+    """Not its name in the grammar."""
+    assert call(["retain", "x", flag, "much"], fixture_copy(tmp_path)).err.startswith(f"memctl: {flag}: 'much'")

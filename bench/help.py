@@ -45,7 +45,7 @@ An answer that is longer than the terminal goes through `MEMCTL_PAGER`, else `PA
 |---|---|---|---|
 """
 COMMANDS = (
-    "", "init", "retain", "recall", "show", "open", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
+    "", "init", "retain", "recall", "show", "open", "log", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
     "index", "status", "check",
     "timeline", "graph", "view",
     "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",

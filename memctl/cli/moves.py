@@ -1,17 +1,21 @@
-"""Everyday moves: open the page behind an answer in the owner's editor."""
+"""Everyday moves: open a page in the owner's editor, what was written lately, take the last command back."""
 
 from pathlib import Path
 
 import typer
 
 from ..errors import Usage
-from .call import DRY_RUN, Call, argument, command, flag
+from ..facts import Period
+from ..hits import answer_json
+from .call import DRY_RUN, Call, argument, command, flag, option
 from .editor import editor_command, needs_terminal, run_editor
+from .hits import print_hit
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     command(app, "open", "memctl open memory/2025-11-27.md#L12")(open_page)
+    command(app, "log", "memctl log --since 7d")(log)
     command(app, "undo", "memctl undo --dry-run")(undo)
 
 
@@ -50,6 +54,41 @@ def open_at(call: Call, path: Path, line: int) -> None:
         if not call.out.json:
             call.out.line(f"{path}:{line}")
         raise
+
+
+def log(
+    call: Call,
+    since: str | None = option("--since", "From then on: 7d, 2025-11, yesterday.", "WHEN"),
+    on: str = option("--on", "Within that day, month or phrase [default: today].", "WHEN", default="today"),
+) -> int:
+    """What was written down on a day, oldest first: facts with what they replaced, and how beliefs moved."""
+    kinds = ("world", "experience", "opinion", "observation")
+    query = call.memory.query(kinds=kinds, since=since, on=None if since else on)
+    first, last = query.days or Period()
+    answer = call.memory.recall(query, k=1000, history=True)
+    told = [hit for hit in answer.hits if hit.day and str(first) <= str(hit.day) <= str(last or call.today)]
+    told.sort(key=lambda hit: (str(hit.day), hit.source.path, hit.source.line))
+    moves = [
+        (before.confidence if before else None, point, view)
+        for view in call.memory.beliefs()
+        for before, point in zip((None, *view.curve), view.curve, strict=False)
+        if str(first) <= str(point.day) <= str(last or call.today)
+    ]
+    moves.sort(key=lambda move: (move[1].day, move[2].ref))
+    if call.out.json:
+        moved = [
+            {"id": v.ref, "day": str(p.day), "from": b, "to": p.confidence, "content": v.text} for b, p, v in moves
+        ]
+        call.out.raw_json(answer_json(answer._replace(hits=tuple(told))) | {"beliefs": moved})
+        return 0 if told or moves else 1
+    for number, hit in enumerate(told, 1):
+        print_hit(call, hit, number)
+    for before, point, view in moves:
+        change = f"{'' if before is None else f'{before:.2f} '}→ {point.confidence:.2f}"
+        call.out.line(f"{point.day} belief {change} {', '.join(view.entities)}: {view.text} ^{view.ref}")
+    if not told and not moves:
+        call.out.note("nothing was written down then")
+    return 0 if told or moves else 1
 
 
 def undo(

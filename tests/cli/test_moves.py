@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,3 +79,15 @@ def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -
 def test_an_error_names_the_flag_that_was_typed(flag: str, tmp_path: Path) -> None:
     """Not its name in the grammar."""
     assert call(["retain", "x", flag, "much"], fixture_copy(tmp_path)).err.startswith(f"memctl: {flag}: 'much'")
+
+
+def test_the_log_has_what_was_told_not_what_happened(tmp_path: Path) -> None:
+    """By the day of the line, in the order of the page, with the moves of beliefs; --json has both."""
+    root = fixture_copy(tmp_path)
+    call(["retain", "Saw a walrus", "--when", "2025-07-03", "--date", "2025-11-29"], root)
+    call(["retain", "Likes fog", "--about", "Alice", "--confidence", "0.8", "--date", "2025-11-29"], root)
+    call(["reflect"], root)
+    made = json.loads(call(["log", "--on", "2025-11-29", "--json"], root).out)
+    assert [hit["content"] for hit in made["hits"]] == ["Saw a walrus", "Likes fog"]
+    assert [(each["from"], each["to"], each["content"]) for each in made["beliefs"]] == [(None, 0.8, "Likes fog")]
+    assert "walrus" not in call(["log", "--on", "2025-07-03"], root).out

@@ -224,7 +224,7 @@ OFFLINE = [
     ["reflect"], ["reflect", "--propose-core"], ["belief", "list"], ["belief", "show", "o-5qjx2mtd"], ["why", "nj04-nine"], ["conflicts"], ["review"],
     ["resolve", "nets-11", "--over", "nets-12"], ["forget", "--id", "nets-12"], ["--help"],
     ["eval", "--add", "Which tag?", "^tag-light"], ["eval"], ["connect", "cursor"], ["hook", "prompt"],
-    ["open", "--print", "Alice"], ["undo"], ["ingest", str(ROOT / "tests" / "data" / "transcripts" / "small.md")], ["act", "memory.md"], ["watch", "--once"],
+    ["open", "--print", "Alice"], ["undo"], ["log"], ["ingest", str(ROOT / "tests" / "data" / "transcripts" / "small.md")], ["act", "memory.md"], ["watch", "--once"],
     ["init", "--vault"], ["vault"], ["context", "gateway"], ["export"], ["export", "beliefs"], ["import", str(ROOT / "tests" / "data" / "mem0.json")],
 ]  # fmt: skip
 

@@ -445,12 +445,12 @@ class Memory(OpenMemory):
 
         return told(self, answer)
 
-    def memories(self, message: str, *, k: int | None = None, budget: int = 2000) -> Memories:
-        """A fenced block of the best `k` public lines for a message, within `budget` tokens."""
+    def memories(self, message: str, *, k: int | None = None, hops: int = 1, budget: int = 2000) -> Memories:
+        """A fenced block of the best `k` public lines for a message, within `budget` tokens; `hops` as in recall."""
         from .context.context import memories
 
         most = k or self.workspace.settings.k
-        return memories(self.public(), message, k=most, budget=budget)
+        return memories(self.public(), message, k=most, hops=hops, budget=budget)
 
     def ingest(
         self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,

@@ -128,18 +128,22 @@ class Memories(NamedTuple):
     lines: int
 
 
-def memories(memory: OpenMemory, message: str, *, k: int = 10, budget: int = 2000) -> Memories:
+def memories(memory: OpenMemory, message: str, *, k: int = 10, hops: int = 1, budget: int = 2000) -> Memories:
     """The best `k` lines for a message that fit into `budget` tokens, the untrusted ones marked, without private ones.
+
+    With 2 or 3 `hops` also lines that these lead to, each with the way.
 
     Lines far weaker than the best belong to another question. What looks like a filter in a message is only words.
     """
     query = query_of(message, Query(), memory.today)
     if not query_terms(query.words) and not query.days:
         return Memories("", 0)
-    answer = recall(memory, query, k=k)
+    answer = recall(memory, query, k=k, hops=hops)
     least = WEAK * max((hit.score for hit in answer.hits), default=0.0)
     kept = [hit for hit in answer.hits if hit.score >= least and not hit.retracted]
-    items = fitting(_as_items(memory, answer._replace(hits=tuple(kept))), budget, estimate)
+    items = _as_items(memory, answer._replace(hits=tuple(kept)))
+    items += [item_of(hit, "recalled", "related") for hit in answer.related or () if not hit.retracted]
+    items = fitting(items, budget, estimate)
     return Memories(recalled_block(items, rest=_rest(answer, items)), len(items))
 
 

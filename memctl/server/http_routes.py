@@ -90,7 +90,7 @@ class Route(NamedTuple):
 
 
 def _memories(served: Served, asked: Body) -> dict[str, Any]:
-    found = served.view.memories(asked["text"])
+    found = served.view.memories(asked["text"], k=asked.get("k"), hops=asked.get("hops", 1))
     return {"memories": found.text, "count": found.lines}
 
 

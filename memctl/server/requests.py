@@ -121,6 +121,8 @@ class MessageRequest(Parameters):
     """The body of /recall."""
 
     text: Message = Field(description="A message, as it was said.")
+    k: Whole = _optional("How many lines at most [default: as in memctl.toml].", ge=1, le=1000)
+    hops: Whole = _optional("2 or 3: also what these lead to by the names they share.", ge=1, le=3)
 
 
 class ExchangeRequest(Parameters):

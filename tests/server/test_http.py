@@ -100,6 +100,22 @@ def test_recall(server: Running) -> None:
         assert server.post("/recall", {"text": text}).json == {"memories": "", "count": 0}
 
 
+def test_recall_follows_names(tmp_path: Path) -> None:
+    """With hops also what the lines lead to, and how; k bounds both lists; more than three are refused."""
+    told = {
+        "2025-11-01": "- W @Desk @Index: The desk lists orders",
+        "2025-11-20": "- W @Index: Rebuilt every Sunday at five",
+    }
+    with serving(
+        write_pages(tmp_path, {f"memory/{day}.md": f"## Retain\n{line}\n" for day, line in told.items()})
+    ) as server:
+        said = {"text": "what lists orders?"}
+        assert "Sunday" not in server.post("/recall", said).json["memories"]
+        assert "Rebuilt every Sunday at five\n    by " in server.post("/recall", said | {"hops": 3}).json["memories"]
+        assert server.post("/recall", said | {"k": 1}).json["count"] == 1
+        assert {server.post("/recall", said | {"hops": n}).status for n in (0, 4, "2")} == {422}
+
+
 def test_what_looks_like_a_filter_is_only_words(server: Running) -> None:
     """A message is no query: nothing in it narrows the search, nothing in it is an error."""
     assert server.post("/recall", {"text": "database since:2099 kind:opinion key:x"}).json["count"] > 0

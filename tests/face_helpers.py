@@ -44,6 +44,14 @@ def fixture_copy(folder: Path) -> Path:
     return Path(shutil.copytree(FIXTURES / "workspace", folder / "workspace", ignore=shutil.ignore_patterns(".memory")))
 
 
+def recent_copy(folder: Path) -> Path:
+    """The same with its newest logs alone: for what holds in any workspace, at a third of the work."""
+    root = fixture_copy(folder)
+    for log in sorted((root / "memory").glob("*.md"))[:-12]:
+        log.unlink()
+    return root
+
+
 def reflected_copy(folder: Path) -> Path:
     """The same after `memctl reflect --since 150d`; tests/cli/test_expected.py proves that it is what reflect writes."""
     pages = shutil.ignore_patterns("proposals.md")  # which only --propose-core writes

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, Done, call, fixture_copy, on_terminal
+from face_helpers import NOW, Done, call, fixture_copy, on_terminal, recent_copy
 
 from memctl.cli.output import Output
 from memctl.markdown.escape import printable
@@ -178,7 +178,7 @@ def test_a_terminal_gets_colours_and_links_and_nothing_else(hostile: Path, words
 
 def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
     """Styled on a terminal; plain with NO_COLOR, with TERM=dumb, and in a pipe."""
-    root = fixture_copy(tmp_path)
+    root = recent_copy(tmp_path)
     styled = on_terminal(["recall", "gateway", "-k", "2"], root)
     assert "\x1b[1m1.\x1b[0m" in styled and "\x1b]8;;file://" in styled
     for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
@@ -190,7 +190,7 @@ def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
 
 def test_an_empty_no_color_counts_as_not_set(tmp_path: Path) -> None:
     """no-color.org: the variable counts when it is present and not empty."""
-    assert "\x1b[1m" in on_terminal(["recall", "gateway", "-k", "2"], fixture_copy(tmp_path), NO_COLOR="")
+    assert "\x1b[1m" in on_terminal(["recall", "gateway", "-k", "2"], recent_copy(tmp_path), NO_COLOR="")
 
 
 # -- pipes and encodings ----------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(hostile: Path) -> None:
 
 def test_quiet_keeps_the_answer_and_nothing_else(tmp_path: Path) -> None:
     """-q silences stderr notes; errors still speak."""
-    root = fixture_copy(tmp_path)
+    root = recent_copy(tmp_path)
     assert call(["recall", "xyzzy", "-q"], root) == Done(1, "", "")
     assert call(["recall", "@Alex", "-q"], root).err == ""
     assert call(["show", "nothing-of-this-name", "-q"], root).err
@@ -238,4 +238,4 @@ def test_progress_is_silent_without_a_terminal(tmp_path: Path) -> None:
     for out in (Output(), Output(json=True), Output(quiet=True)):
         with out.progress("indexing") as update:
             update(1, 2)
-    assert call(["index", "--rebuild"], fixture_copy(tmp_path)).err == ""
+    assert call(["index", "--rebuild"], recent_copy(tmp_path)).err == ""

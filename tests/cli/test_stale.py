@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from face_helpers import call, fixture_copy
+from face_helpers import call, recent_copy
 
 READS = [  # context before review: it says how many of the questions that were shown wait
     ["context", "why PostgreSQL?"], ["recall", "which database does Curlew use?"], ["show", "Curlew"], ["fact", "list"], ["fact", "get", "db", "--about", "Curlew"],
@@ -28,7 +28,7 @@ OWN = ("took_ms", "index_bytes", "markdown_bytes", "fresh", "workspace")
 @pytest.fixture(scope="module")
 def behind(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A workspace whose index does not know its newest page yet, and where a recall may take no time to read it."""
-    root = fixture_copy(tmp_path_factory.mktemp("behind"))
+    root = recent_copy(tmp_path_factory.mktemp("behind"))
     call(["index"], root)
     (root / "memory" / "2025-11-29-late.md").write_text(LATE, "utf-8")
     with (root / "memctl.toml").open("a") as settings:

@@ -797,7 +797,7 @@ def test_a_kill_between_two_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole = Workspace(fixture_copy(tmp_path / "whole").resolve())
     forget(memory_on(whole), asked, apply=True)
     expected = state(whole)
-    for steps in range(4):
+    for steps in (0, 1, 3):
         workspace = Workspace(fixture_copy(tmp_path / str(steps)).resolve())
 
         def killed(place: Workspace, planned: list[edits.Edit], steps: int = steps, **more: bool) -> edits.Applied:

@@ -59,7 +59,7 @@ def serve(
     url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{listening.port}"
     with call.stay() as memory:
         memory.warm()
-        gate = Gate(listening.port, token.encode("ascii"))
+        gate = Gate(listening.port, token.encode("ascii"), memory.pictures().key().encode("ascii"))
         app, threads = application(Served(memory, read_only), gate, call.out.note if verbose else None, url)
         if call.out.json:
             call.out.raw_json({"url": url, "token_file": str(path), "read_only": read_only})

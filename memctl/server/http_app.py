@@ -34,6 +34,7 @@ from ..markdown.escape import defused
 from ..system import REUSES_PORTS
 from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
+from .http_view import VIEW, answer_view, check_view, is_view
 
 _READERS = 4  # verbs that read at a time
 _WAITING = 64  # requests that may wait for them
@@ -109,7 +110,10 @@ class _Guarded:
             status = message.get("status", status)
             await send(message)
 
-        refusal = self._gate.check_head(headers, scope["path"] in _OPEN and scope["method"] in ("GET", "HEAD"))
+        path, viewed = scope["path"], is_view(scope["path"])
+        refusal = self._gate.check_head(headers, viewed or (path in _OPEN and scope["method"] in ("GET", "HEAD")))
+        if viewed and refusal is None:
+            refusal = check_view(self._gate.view_key, path, scope["query_string"], headers)
         scope["memctl.known"] = refusal is None and scope["path"] not in _OPEN
         try:
             await (_refuse(refusal) if refusal else self._app)(scope, counted, watched)
@@ -117,7 +121,7 @@ class _Guarded:
             status = 499
         finally:
             if self._log:
-                path = scope["path"] if scope["path"] in _KNOWN else "(no route)"
+                path = VIEW if viewed else path if path in _KNOWN else "(no route)"
                 method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "(other)"
                 self._log(f"{method} {path} {status} {(time.perf_counter() - start) * 1000:.1f} ms")
 
@@ -233,7 +237,15 @@ def application(
     async def document(request: Request) -> Response:
         return fixed[request.scope["path"]]
 
+    async def viewed(request: Request) -> Response:
+        made = await answer_view(request, served, gate.view_key, partial(verbs.run, False))
+        if isinstance(made, HttpRefusal):
+            return _refuse(made)
+        made.headers.update({name: value for name, value in _ALWAYS.items() if name not in made.headers})
+        return made
+
     routes = [Path(path, document, methods=["GET"]) for path in fixed]
+    routes += [Path(path, viewed, methods=["GET"]) for path in (VIEW, VIEW + "/{path:path}")]
     routes += [Path(r.path, _endpoint(r, served, verbs, gate), methods=[r.method]) for r in ROUTES]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route, Exception: _broken})
     app.router.redirect_slashes = False

@@ -43,10 +43,11 @@ def refusal_of(error: MemctlError, takes: type[Parameters] | None) -> HttpRefusa
 
 
 class Gate(NamedTuple):
-    """What one server lets through: the names that it goes by, with the port, and its token."""
+    """What one server lets through: the names that it goes by, with the port, its token, and the key of the pages to look at."""
 
     port: int
     token: bytes
+    view_key: bytes = b""
 
     @property
     def hosts(self) -> frozenset[str]:

@@ -62,11 +62,19 @@ class Served:
         return self.memory.public()
 
     def answer(self, route: Route, asked: Body) -> dict[str, Any]:
-        """What a route answers. NoWorkspace where the folder is gone: that is not an empty memory."""
+        """What a route answers."""
+        return route.run(replace(self, memory=self._present()), asked)
+
+    def page(self, path: str, query: str) -> str | None:
+        """A page to look at; None where there is none."""
+        return self._present().pictures().page(path, query)
+
+    def _present(self) -> Memory:
+        """The memory of this moment. NoWorkspace where the folder is gone: that is not an empty memory."""
         root = self.memory.workspace.root
         if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)
-        return route.run(replace(self, memory=self.memory.paused()), asked)
+        return self.memory.paused()
 
 
 class Route(NamedTuple):

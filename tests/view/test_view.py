@@ -1,0 +1,164 @@
+"""Timelines, graphs and pages: what is drawn, what is escaped, what is left out, and who may look at it over HTTP."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from face_helpers import call, memory_on, reflected_copy, write_pages
+from http_helpers import request, serve_process
+
+from memctl.memory import Memory
+from memctl.view import site as view_site
+
+HOSTILE = {
+    "memory/2025-11-01.md": "# <script>alert(1)</script>\n\n## Retain\n\n- W(key=city) @Eve: Lives in </script><img src=x onerror=alert(1)>.\n"
+    "- B @Eve: Met [[<svg/onload=alert(2)>]] and [a](javascript:alert(3)).\n- W(private) @Eve: Secret word xyzzy.\n",
+    "bank/entities/Eve.md": '---\naliases: ["\\"><script>alert(4)</script>", "{{ 7 * 7 }}"]\ntype: <b>\n---\n# Eve\n',
+    "bank/javascript:alert(5).md": "# </title><script>alert(6)</script>\n\nEve was here.\n",
+    "bank/opinions.md": "# Opinions\n\n- O(c=0.60) @Eve: Likes <b>bold</b> claims. ^o-aaaaaaaa\n"
+    "  - 2025-11-01 · stated 0.80 · [memory/2025-11-01.md#L5](../memory/2025-11-01.md#L5) ^f-1\n  - 2025-11-02 · set 0.60 · by hand\n",
+}
+
+
+class Tags(HTMLParser):
+    """The tags of a page with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def written(memory: Memory, folder: Path) -> dict[str, str]:
+    """The pages of a whole site, by path."""
+    memory.pictures().write(folder)
+    return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in folder.rglob("*.*")}
+
+
+def test_nothing_in_a_page_is_more_than_text(tmp_path: Path) -> None:
+    """Whatever a line, a name, a title or a path says, no page has a script, a handler, a style of its own or a foreign address."""
+    pages = written(memory_on(write_pages(tmp_path / "w", HOSTILE)), tmp_path / "out")
+    assert sum("alert(1)" in text for text in pages.values()) > 1, "the hostile lines are shown"
+    for path, text in pages.items():
+        for tag, attributes in Tags(text).found if path.endswith(".html") else ():
+            assert tag not in ("script", "style", "img", "iframe", "object", "base", "svg/onload=alert(2)"), path
+            assert not any(name.startswith("on") or name == "style" for name in attributes), (path, tag, attributes)
+            for name in ("href", "src", "action", "xlink:href"):
+                assert re.match(r"(?:\.\./)?[\w/-]*(?:\.html|\.css)?(?:#|$)", attributes.get(name) or ""), attributes
+        assert "49" not in re.findall(r"Also .*", text)[:1], "a name is no template"
+        assert "//" not in re.sub(r"http://www\.w3\.org/[\w/]+", "", text) or path.startswith("lines/"), path
+
+
+def test_private_lines_are_in_no_page(tmp_path: Path) -> None:
+    """The pages are those of the public view."""
+    pages = written(memory_on(write_pages(tmp_path / "w", HOSTILE)), tmp_path / "out")
+    assert not [path for path, text in pages.items() if "xyzzy" in text]
+
+
+def test_every_link_leads_to_a_line(tmp_path: Path) -> None:
+    """A link of any page leads to a page that was written, and to an id in it."""
+    root = reflected_copy(tmp_path)
+    pages = written(memory_on(write_pages(root, {})), tmp_path / "out")
+    ids = {path: {attributes.get("id") for _, attributes in Tags(text).found} for path, text in pages.items()}
+    count = 0
+    for path, text in pages.items():
+        for _, attributes in Tags(text).found if path.endswith(".html") else ():
+            target, _, anchor = (attributes.get("href") or attributes.get("xlink:href") or "").partition("#")
+            if target or anchor:
+                there = (
+                    (Path(path).parent / target).as_posix().replace("entity/../", "").replace("lines/../", "")
+                    if target
+                    else path
+                )
+                assert there in pages, (path, target)
+                assert not anchor or anchor in ids[there], (path, target, anchor)
+                count += 1
+    assert count > 300
+
+
+def test_a_large_memory_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over the bounds the newest lines and the most mentioned names have pages, and each page says what is left out."""
+    days = {
+        f"memory/2025-{m:02}-0{d}.md": f"- W @Name{m}x{d}: Said {'much ' * 40}\n"
+        for m in range(1, 10)
+        for d in range(1, 9)
+    }
+    monkeypatch.setattr(view_site, "_MOST_BYTES", 30_000)
+    monkeypatch.setattr(view_site, "_MOST_ENTITIES", 5)
+    monkeypatch.setattr(view_site, "_NAMES", 10)
+    pages = written(memory_on(write_pages(tmp_path / "w", days)), tmp_path / "out")
+    assert "lines/2025-09.html" in pages and "lines/2025-01.html" not in pages
+    assert len([path for path in pages if path.startswith("entity/")]) == 5
+    assert "2025-01 (left out)" in pages["days.html"] and "older months" in pages["index.html"]
+    assert 'href="entities-2.html"' in pages["entities.html"] and "entities-8.html" in pages
+
+
+def test_pictures_are_svg_and_without_scripts(tmp_path: Path) -> None:
+    """A picture of its own is one XML document, with labels escaped and nothing that runs."""
+    memory = memory_on(write_pages(tmp_path / "w", HOSTILE))
+    for drawn in (memory.timeline("Eve"), memory.graph("Eve"), memory.timeline()):
+        root = ElementTree.fromstring(memory.pictures().svg(drawn))
+        assert not [node for node in root.iter() if str(node.tag).endswith("script")]
+        assert not [value for node in root.iter() for value in node.attrib.values() if value.startswith("javascript")]
+
+
+def test_a_graph_in_mermaid_escapes_names(tmp_path: Path) -> None:
+    """No name ends its label or opens a tag."""
+    text = memory_on(write_pages(tmp_path / "w", HOSTILE)).graph("Eve").as_mermaid()
+    assert not set(re.sub(r"^ *(?:n\d+\[\"|n\d+ ---).*?$|^graph LR$", "", text, flags=re.M).strip())
+    assert "<" not in text and "&" not in text
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 16 and the command; text needs nothing."""
+    root = write_pages(tmp_path / "w", HOSTILE).root
+    for module in [
+        name for name in sys.modules if name.startswith(("pygal", "memctl.view.charts", "memctl.view.site"))
+    ]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "pygal", None)
+    for words in (["view", "--out", "o"], ["timeline", "@Eve", "--svg", "-"], ["graph", "@Eve", "--svg", "-"]):
+        done = call(words, root)
+        assert done.code == 16 and "pip install 'memctl-workspace[view]'" in done.err, done.both
+    assert call(["timeline", "@Eve"], root).code == call(["graph", "@Eve"], root).code == 0
+
+
+def test_pages_over_http_need_the_link(tmp_path: Path) -> None:
+    """The link gives a cookie that no script reads; the cookie opens pages and no verb; nothing opens pages without it."""
+    root = write_pages(tmp_path / "w", HOSTILE).root
+    link = call(["view", "-q"], root).out.strip().partition("7733")[2]
+    with serve_process(root) as (_, server):
+        host = {"Host": f"127.0.0.1:{server.port}"}
+
+        def get(path: str, **more: str) -> tuple[int, bytes, str]:
+            reply = server.send(request("GET", path, host | more))
+            return reply.status, reply.body, reply.headers.get("set-cookie", "")
+
+        status, _, cookie = get(link)
+        assert status == 200 and "HttpOnly" in cookie and "SameSite=Strict" in cookie and "Path=/view" in cookie
+        known = {"Cookie": cookie.partition(";")[0]}
+        assert server.token not in cookie
+        for path in (
+            "/view/index.html",
+            "/view/search.html?q=lives",
+            "/view/view.css",
+            "/view/beliefs.html",
+            "/view/review.html",
+        ):
+            assert get(path, **known)[0] == 200 and get(path)[0] == 401, path
+            assert b"xyzzy" not in get(path, **known)[1]
+        assert b"Lives in" in get("/view/search.html?q=lives", **known)[1]
+        assert get("/view/login?key=" + "0" * 64)[0] == 401
+        assert get("/view/index.html", Cookie="memctl_view=" + "0" * 64)[0] == 401
+        assert get("/stats", **known)[0] == 401
+        assert get("/view/index.html", **known, Origin="http://evil.example")[0] == 403
+        assert get("/view/lines/../../token", **known)[0] == get("/view/nothing.html", **known)[0] == 404
+        assert server.send(request("POST", "/view/index.html", host | known)).status == 405

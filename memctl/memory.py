@@ -128,7 +128,7 @@ class Memory(OpenMemory):
         return done
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
-        """The query of words and filters: since, until, on, as_of, about, kinds, key and min_confidence.
+        """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, tags and links_to.
 
         Of a document, `per_page` lines are hits at most, and these are passages; 0 is all, as plain lines.
         """

@@ -83,7 +83,7 @@ def retain(
 
 def recall(
     call: Call,
-    query: list[str] | None = argument("[QUERY]…", "Words; also @Name, kind:opinion, since:30d, key:db.", default=None),
+    query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
     k: int | None = option("--k -k", "How many hits at most [default: 10].", min=1, max=1000),
     since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),
@@ -93,6 +93,8 @@ def recall(
     kind: list[str] | None = option("--kind", "world, experience, opinion, observation or note.", "KIND"),
     key: str | None = option("--key", "Only facts that fill this slot.", "KEY"),
     min_confidence: float | None = option("--min-confidence", "Leave out opinions held less surely.", min=0, max=1),
+    tag: list[str] | None = option("--tag", "Lines and pages with that #tag, or one below it.", "TAG"),
+    links_to: list[str] | None = option("--links-to", "Lines that link to that page.", "PAGE"),
     no_vectors: bool = flag("--no-vectors", "By words only."),
     hops: int = option(
         "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
@@ -108,7 +110,7 @@ def recall(
     memory = call.memory
     query_read = memory.query(
         " ".join(query or ()), about=about or (), kinds=kind or (), key=key, since=since, until=until, on=on, as_of=as_of,
-        min_confidence=min_confidence, per_page=per_page,
+        min_confidence=min_confidence, tags=tag or (), links_to=links_to or (), per_page=per_page,
     )  # fmt: skip
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)

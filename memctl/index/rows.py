@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import PurePosixPath
+from urllib.parse import unquote
 
 from ..facts import Fact, Kind, Period, is_trusted
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import query_terms, terms
 from ..language.dates import valid_from_text
-from ..language.names import entity_key, mentions, slug
+from ..language.names import TAG, entity_key, mentions, slug, tag_key
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_correction, is_plan
 from ..markdown.evidence_line import OPINIONS, parse_bullet
@@ -33,6 +34,10 @@ _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
+_TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
+_INLINE_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
+_FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
+
 
 def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
     """The rows of a page. Equal path and text give equal rows.
@@ -49,6 +54,8 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
     rows = tuple(_rows(path, page, day, held or {}))
+    if rows and (tags := [*_tags_of_page(front or {})]):
+        rows = (rows[0]._replace(links="\n".join(filter(None, (rows[0].links, *tags)))), *rows[1:])
     if told := _told_days(front or {}):
         rows = tuple(row if row.day else row._replace(day=told[-1], first=row.first or told[0]) for row in rows)
     source = (front or {}).get("src")
@@ -165,7 +172,7 @@ def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> 
         content_key=twin,
         length=0,
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
-        links="\n".join(evidence),
+        links="\n".join(evidence) if evidence or entry.role is Role.CODE else "\n".join(_links_in(entry.content)),
         task=None,
         kept=_text(ttl_end(day, fact.ttl)) if fact and fact.ttl and day else None,
         path=path,
@@ -182,7 +189,7 @@ def _with_fact(row: Row, fact: Fact, slot: Relation | None, names: Sequence[str]
         confidence=_confidence(fact),
         importance=fact.importance,
         origin=fact.source or "owner",
-        links="\n".join(_links(fact)),
+        links="\n".join(filter(None, (*_links(fact), row.links))),
         task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
     )
 
@@ -315,3 +322,27 @@ def _later(day: date, ttl: str, sign: int) -> date:
 def _months_later(day: date, months: int) -> date:
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
+
+
+# -- tags, and links to files -------------------------------------------------------------------------------------------
+
+
+def _links_in(text: str) -> Iterator[str]:
+    """The links of a line as its row keeps them: `tag #key`, or `tags #key` where it holds nothing else and so speaks of its
+    page; `leads [key` for a Markdown link to a page. Code is left out."""
+    if "#" not in text and "](" not in text:
+        return
+    prose = _INLINE_CODE.sub(" ", text) if "`" in text else text
+    relation = "tag" if _TAG.sub("", prose).strip(" ,;，、") else "tags"
+    yield from (f"{relation} #{tag_key(match[0])}" for match in _TAG.finditer(prose))
+    for match in _FILE.finditer(prose):
+        yield f"leads [{entity_key(PurePosixPath(unquote(match[1])).stem)}"
+
+
+def _tags_of_page(front: Mapping[str, str | list[str]]) -> Iterator[str]:
+    """The tags that front matter gives a page, a list or a text, as its first row keeps them."""
+    for name in ("tags", "tag"):
+        value = front.get(name, [])
+        for tag in value if isinstance(value, list) else re.split(r"[\s,，]+", value):
+            if key := tag_key(tag):
+                yield f"tags #{'-'.join(key.split())}"

@@ -15,6 +15,8 @@ from .entity_key import entity_key as entity_key
 # A dot belongs to the name only between word characters, so that "ask @Peter." names Peter.
 AT_NAME = r"@(?:\w[\w\-/&+]*(?:\.[\w\-/&+]+)*)"
 WIKI_NAME = r"\[\[[^\[\]\n]+\]\]"
+TAG = r"#(?=[\d/\-]*[^\W\d])[\w\-/]+"
+"""A tag: a letter somewhere behind `#`, then letters and digits of any script, `_`, `-` and `/`."""
 _CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _MENTION = re.compile(rf"(?<![\w@./])(?P<at>{AT_NAME})|(?P<wiki>{WIKI_NAME})")
 # Snowball takes «Петров» for many of «Пётр»; its other forms («Петрова», «Петровым») keep the ending.
@@ -71,6 +73,11 @@ def mentions(text: str) -> tuple[str, ...]:
     prose = _CODE.sub(" ", text) if "`" in text else text
     found = (read_name(match[0]) for match in _MENTION.finditer(prose))
     return tuple(dict.fromkeys(name for name in found if name))
+
+
+def tag_key(tag: str) -> str:
+    """The form in which spellings of one tag meet: without `#`, in one case."""
+    return unicodedata.normalize("NFC", tag.strip().lstrip("#")).strip("/").casefold()
 
 
 def slug(name: str) -> str:

@@ -112,7 +112,7 @@ def _missing_words(index: Index, query: Query) -> list[str]:
 
 def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, else all of them together."""
-    each = ("about", "kinds", "key", "days", "as_of", "min_confidence")
+    each = ("about", "kinds", "key", "days", "as_of", "min_confidence", "tags", "links_to")
     alone = (Query(**{name: getattr(query, name)}) for name in each)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]

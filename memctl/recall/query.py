@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
-from ..index.queries.entries import Query
+from ..index.queries.entries import Query, has_tag
 from ..language.dates import parse_when
-from ..language.names import AT_NAME, WIKI_NAME, read_name
+from ..language.names import AT_NAME, TAG, WIKI_NAME, link_target, read_name
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from .asked import asked_times
@@ -20,13 +20,15 @@ from .asked import asked_times
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from ..index.index import Index
+
 _SHORT = 200  # as in question.py, which most questions need not load
 
-FIELDS = ("about", "kind", "key", "since", "until", "on", "as-of", "min-confidence")
+FIELDS = ("about", "kind", "key", "since", "until", "on", "as-of", "min-confidence", "tag", "links-to")
 """Filters that may stand in a question, as `field:value`."""
 _FILTER = re.compile(
     rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
-    rf"|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
+    rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
 
@@ -41,6 +43,8 @@ class QueryFlags(TypedDict, total=False):
     on: str | None
     as_of: str | None
     min_confidence: float | None
+    tags: Sequence[str]
+    links_to: Sequence[str]
 
 
 def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
@@ -51,6 +55,9 @@ def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
     """
     given = [("about", name) for name in flags.get("about", ())]
     given += [("kind", word) for word in flags.get("kinds", ())]
+    given += [("tag", tag) for tag in flags.get("tags", ())] + [
+        ("links-to", page) for page in flags.get("links_to", ())
+    ]
     single = {name: flags.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
     given += [(name.replace("_", "-"), str(value)) for name, value in single.items() if value is not None]
     filters = _Filters(today)
@@ -78,6 +85,8 @@ _TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
 _CURES = dict.fromkeys(("since", "until", "on", "as-of"), _TIME) | {
     "kind": "kinds are world, experience, opinion, observation, note",
     "min-confidence": "a number from 0 to 1",
+    "tag": "write project or project/alpha",
+    "links-to": "name a page",
 }
 
 
@@ -92,6 +101,8 @@ class _Filters:
         self._days = Period()
         self._as_of: date | None = None
         self._min_confidence: float | None = None
+        self._tags: dict[str, None] = {}
+        self._links_to: dict[str, None] = {}
 
     def set(self, name: str, value: str) -> None:
         """Set one filter; ValueError if its value means nothing."""
@@ -103,6 +114,15 @@ class _Filters:
             if not 0 <= share <= 1:  # nor nan
                 raise ValueError(value)
             self._min_confidence = share
+        elif name == "tag":
+            if not re.fullmatch(TAG, f"#{value.removeprefix('#')}"):
+                raise ValueError(value)
+            self._tags |= {value: None}
+        elif name == "links-to":
+            value = link_target(value.removeprefix("[[").removesuffix("]]")).removesuffix(".md").rpartition("/")[2]
+            if not value:
+                raise ValueError(name)
+            self._links_to |= {value: None}
         elif name in ("about", "key"):
             value = value.removeprefix("@").removeprefix("[[").removesuffix("]]") if name == "about" else value
             if not value:
@@ -129,7 +149,7 @@ class _Filters:
         """Set one filter found in the words; what stays in the words is returned."""
         if match["literal"]:
             return match[0][1:-1]
-        name, value = match["field"], match["value"]
+        name, value = ("tag", match["tag"]) if match["tag"] else (match["field"], match["value"])
         if match["name"]:
             named = match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]
             name, value = "about", read_name(named)
@@ -146,9 +166,18 @@ class _Filters:
             raise Usage(f"since {since} is after until {until}", "swap them")
         query = Query(
             words, tuple(self._about), tuple(self._kinds), self._key, self._days if since or until else None, self._as_of,
-            self._min_confidence, pasted=pasted,
+            self._min_confidence, tuple(self._tags), tuple(self._links_to), pasted=pasted,
         )  # fmt: skip
         return with_times(query, self._as_of or self._today)
+
+
+def with_tags(index: Index, query: Query) -> Query:
+    """The query in which a `#word` of the question is a filter where it is a tag, else a word as any: `#include`."""
+    words = [tag for tag in query.tags if tag.startswith("#") and not has_tag(index, tag)]
+    if not words:
+        return query
+    tags = tuple(tag for tag in query.tags if tag not in words)
+    return replace(query, words=" ".join([query.words, *words]).strip(), tags=tags)
 
 
 def with_times(query: Query, today: date) -> Query:

@@ -64,7 +64,7 @@ from .asked import (
 )
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .passages import as_passage, is_match, is_of_document, says_nothing
-from .query import with_aliases
+from .query import with_aliases, with_tags
 from .rank import Candidate, Found, Ranked, newer_first, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
@@ -166,7 +166,7 @@ class _Request(NamedTuple):
 
 
 def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _Request:
-    query = with_aliases(memory.workspace, query)
+    query = with_tags(memory.index, with_aliases(memory.workspace, query))
     about, warnings = resolve_about(memory.index, query)
     warnings += query.warnings
     if query.pasted:

@@ -38,6 +38,7 @@ from .requests import (
     StoreRequest,
     answer_schema,
     list_of,
+    listed_filters,
     parameters_for_flags,
     read_request,
     schema_of,
@@ -106,6 +107,7 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
     filters: dict[str, Any] = {
         name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")
     }
+    filters |= listed_filters(asked)
     view = served.view
     query = view.query(
         asked.get("query", ""),

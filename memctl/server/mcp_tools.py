@@ -40,6 +40,7 @@ from .requests import (
     ShowTool,
     answer_schema,
     list_of,
+    listed_filters,
     parameters_for_flags,
     read_request,
     schema_of,
@@ -91,7 +92,8 @@ def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 150
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.view
-    read = view.query(query, per_page=0, kinds=asked.pop("kind", ()), **asked)
+    single: dict[str, Any] = {name: asked.pop(name) for name in ("tag", "links_to") if name in asked}
+    read = view.query(query, per_page=0, kinds=asked.pop("kind", ()), **listed_filters(single), **asked)
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)
     made = {"schema": 1} | answer_json(answer)

@@ -65,6 +65,8 @@ class _Recall(Parameters):
     kind: Annotated[list[AnyKind], Field(max_length=5)] = _optional()
     key: Text = _optional("Slot, such as db")
     min_confidence: Share = _optional()
+    tag: Text = _optional()
+    links_to: Text = _optional()
     history: bool = _optional("Older versions too")
     hops: Whole = _optional("2-3: also lines related by names", ge=1, le=3)
 
@@ -79,7 +81,7 @@ class RecallTool(_Recall):
 class RecallRequest(_Recall):
     """The body of /v1/recall."""
 
-    query: Message = _optional("Words; also @Name, kind:opinion, since:30d, key:db. Without: the newest.")
+    query: Message = _optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
     k: Whole = _optional("How many hits at most [default: as in memctl.toml].", ge=1, le=1000)
     budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
     per_page: Whole = _optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
@@ -234,6 +236,12 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
         where = printable(one_line(".".join(map(str, wrong["loc"]))))[:100]
         what = {"extra_forbidden": "unknown parameter", "missing": "missing"}.get(wrong["type"], wrong["msg"])
         raise Usage(f"{where}: {what}" if where else what, cure) from None
+
+
+def listed_filters(asked: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The filters of which a request has one and a query many."""
+    named = (("tag", "tags"), ("links_to", "links_to"))
+    return {many: [asked[one]] for one, many in named if asked.get(one)}
 
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")

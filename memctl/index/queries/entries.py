@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
 from ...language.analyzer import terms
-from ...language.names import entity_key
+from ...language.names import entity_key, tag_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
@@ -43,6 +43,8 @@ class Query:
     days: Period | None = None
     as_of: date | None = None
     min_confidence: float | None = None
+    tags: tuple[str, ...] = ()
+    links_to: tuple[str, ...] = ()
     times: tuple[Period, ...] = ()
     aliases: tuple[tuple[str, ...], ...] = field(default=(), compare=False)
     pasted: str = field(default="", compare=False)
@@ -54,6 +56,7 @@ class Query:
     def filters(self) -> list[str]:
         """The filters in force, as a person would write them."""
         named = [("about", a) for a in self.about] + [("kind", k.value) for k in self.kinds]
+        named += [("tag", tag) for tag in self.tags] + [("links-to", page) for page in self.links_to]
         named += [(name, str(value)) for name, value in self._single() if value is not None]
         return [f"{name}:{value}" for name, value in named]
 
@@ -182,6 +185,10 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         yield f"NOT ({over})", values
     if query.key is not None:
         yield "entry.id IN (SELECT entry FROM slot WHERE slot.key = ?)", [query.key]
+    for tag in query.tags:
+        yield _TAGGED, [*_tag_range(tag), *_tag_range(tag)]
+    for page in query.links_to:
+        yield _LEADS, [entity_key(page)] * 2
     if query.min_confidence is not None:
         yield f"(entry.confidence IS NULL OR coalesce({_CURRENT}, entry.confidence) >= ?)", [query.min_confidence]
     if query.as_of is not None:
@@ -190,6 +197,29 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         first = query.days.first.isoformat() if query.days.first else "0000"
         last = query.days.last.isoformat() if query.days.last else "9999-99"
         yield _WITHIN, [first, last, last, first, first]
+
+
+_OF_TAG = "(target = ? OR (target >= ? AND target < ?))"
+_TAGGED = (
+    f"(entry.id IN (SELECT entry FROM link WHERE {_OF_TAG} AND relation = 'tag') OR "
+    f"entry.page IN (SELECT entry >> {ORDINAL_BITS} FROM link WHERE {_OF_TAG} AND relation = 'tags'))"
+)
+# Lines that name a page as [[Page]] or @Page, by any of its names, or link to its file.
+_LEADS = (
+    "entry.id IN (WITH own (key) AS (SELECT ? UNION SELECT key FROM named WHERE page IN (SELECT page FROM named WHERE key = ?)) "
+    "SELECT entry FROM mention WHERE name IN own UNION SELECT entry FROM link WHERE relation = 'leads' AND target IN (SELECT '[' || key FROM own))"
+)
+
+
+def _tag_range(tag: str) -> list[str]:
+    """A tag and those below it: `#a` and from `#a/` to the sign behind the slash."""
+    key = f"#{tag_key(tag)}"
+    return [key, f"{key}/", f"{key}0"]
+
+
+def has_tag(index: Index, tag: str) -> bool:
+    """True if some line or page has the tag or one below it."""
+    return bool(index.rows(f"SELECT 1 FROM link WHERE {_OF_TAG} LIMIT 1", _tag_range(tag)))
 
 
 # How firmly the belief that a line stated is held now: the number in the head above its `stated` in bank/opinions.md.

@@ -1,0 +1,88 @@
+"""Tags and links of a vault as filters of recall, and the days that front matter tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from face_helpers import call, write_pages
+
+import memctl
+
+PAGES = {
+    "memory/2025-11-20.md": (
+        "# 2025-11-20\n\n"
+        "Chose PostgreSQL for #project/alpha over [[MongoDB]].\n\n"
+        "Решили взять Redis #Проект/бета.\n\n"
+        "花园里有五棵树 #花园\n\n"
+        "`#code` is no tag, issue #12 neither; see [the map](../bank/World%20Map.md#Seas).\n\n"
+        "```c\n#include <stdio.h>\n```\n\n"
+        "## Retain\n\n- W @Atlas: The cache is Redis 7 #project\n- W(private) @Atlas: The code is hidden #project #secret\n"
+    ),
+    "bank/deploy.md": '---\ntags: [alpha, "#beta/x"]\ncreated: 2024-03-01\n---\n\n# Deploy\n\nUses Helm charts.\n',
+    "bank/listed.md": "---\ntags: gamma, delta\nupdated: 2024-05-02\ncreated: 2024-05-01\n---\n\n# Listed\n\nBlue paint.\n",
+    "bank/line.md": "#epsilon #zeta\n\n# Line\n\nGreen paint.\n",
+    "bank/entities/Mongo.md": "---\naliases: [MongoDB]\ntype: tool\n---\n\n# Mongo\n\nA database.\n",
+}  # fmt: skip
+TAGGED = [
+    ("project", {"PostgreSQL", "Redis 7"}), ("project/alpha", {"PostgreSQL"}), ("PROJECT", {"PostgreSQL", "Redis 7"}), ("proj", set()),
+    ("проект", {"взять Redis"}), ("花园", {"五棵树"}), ("alpha", {"Helm"}), ("beta", {"Helm"}), ("gamma", {"Blue"}), ("delta", {"Blue"}),
+    ("epsilon", {"Green"}), ("code", set()), ("include", set()), ("Seas", set()),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small vault."""
+    return write_pages(tmp_path_factory.mktemp("tags") / "ws", PAGES).root
+
+
+def _found(root: Path, *words: str) -> str:
+    done = call(["recall", *words, "--per-page", "0", "--json"], root)
+    return "\n".join(hit["content"] for hit in json.loads(done.out)["hits"])
+
+
+@pytest.mark.parametrize(("tag", "wanted"), TAGGED)
+def test_a_tag_is_a_filter(root: Path, tag: str, wanted: set[str]) -> None:
+    """Of lines and of pages; nested ones with the one above; in any script; never code, numbers or anchors."""
+    words = ("PostgreSQL", "Redis 7", "взять Redis", "五棵树", "Helm", "Blue", "Green", "stdio", "the map")
+    for form in (["--tag", tag], [f"tag:{tag}"]):
+        found = _found(root, *form)
+        assert {word for word in words if word in found} == wanted, form
+
+
+def test_a_hashtag_in_a_question(root: Path) -> None:
+    """A filter where it is a tag, a word where it is none, a word in quotes."""
+    assert "Redis 7" in _found(root, "#project", "cache") and "взять" not in _found(root, "#project", "redis")
+    assert "stdio" in _found(root, "#include") and "no tag" in _found(root, "issue #12")
+    assert "alpha" in _found(root, '"#project/alpha"')
+    assert call(["recall", "--tag", "12"], root).code == 2
+    assert "no entry passes the filter tag:nothing" in call(["recall", "--tag", "nothing"], root).both
+
+
+@pytest.mark.parametrize("page", ["MongoDB", "Mongo", "[[mongodb]]", "bank/entities/Mongo.md"])
+def test_links_to_a_page(root: Path, page: str) -> None:
+    """By any of its names; a Markdown link counts too, a mention in plain words does not."""
+    assert _found(root, "--links-to", page) == "Chose PostgreSQL for #project/alpha over [[MongoDB]]."
+    assert (
+        "the map" in _found(root, "--links-to", "World Map")
+        and "links-to:Nobody" in call(["recall", "links-to:Nobody"], root).both
+    )
+
+
+def test_the_library_takes_the_same_filters_and_others_see_no_private_tag(root: Path) -> None:
+    """As lists; a tag on a private line alone is none for others."""
+    with memctl.open(root) as memory:
+        assert [hit.content for hit in memory.recall(tags=["project"], links_to=["Mongo"], per_page=0).hits]
+        assert memory.recall(tags=["secret"], per_page=0).hits
+        assert not memory.public().recall(tags=["secret"], per_page=0).hits
+
+
+def test_days_of_front_matter_are_the_days_of_a_page(root: Path) -> None:
+    """`created` and `date` begin it, `updated` dates it; a line's own day is worth more."""
+    hits = {hit["path"]: hit for hit in json.loads(call(["recall", "paint", "Helm", "--json"], root).out)["hits"]}
+    assert hits["bank/deploy.md"]["timestamp"] == "2024-03-01"
+    listed = hits["bank/listed.md"]
+    assert (listed["timestamp"], listed["valid"]["from"]) == ("2024-05-02", "2024-05-01")
+    assert "Blue" in _found(root, "on:2024-05-02") and "Helm" not in _found(root, "since:2024-04", "until:2024-06")

@@ -21,9 +21,10 @@ endif
 	touch $@
 
 $(USER_VENV)/ready: pyproject.toml
-	$(PYTHON) -m venv $(USER_VENV)
-	$(USER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check .
-	touch $@
+	@echo "installing what a user installs, into $(USER_VENV)"
+	@$(PYTHON) -m venv $(USER_VENV)
+	@$(USER_VENV)/bin/python -m pip install --quiet --disable-pip-version-check .
+	@touch $@
 
 demo: $(USER_VENV)/ready  ## the main job on a copy of fixtures/workspace, installed as a user installs it
 	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh

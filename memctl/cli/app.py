@@ -98,10 +98,10 @@ def _print_overview(out: Output) -> None:
         out.table(("", ""), memory.glance().lines())
         next_steps += [("status", "more about this workspace")]
     except NoWorkspace as error:
-        out.line(f"memctl {__version__}, offline memory in a folder of Markdown; {error.what}")
+        out.say(f"memctl {__version__}, offline memory in a folder of Markdown; {error.what}", 0)
         next_steps = [("init ~/notes --git", "make one"), ("recall QUESTION -w DIR", "or ask any folder of Markdown")]
     except MemctlError as error:
-        out.line(f"{error.what}; {error.cure}")
+        out.say(f"{error.what}; {error.cure}", 0)
     out.line("Next:")
     for words, purpose in [*next_steps, ("--help", "every command")]:
         out.line(f"  memctl {words:24}{purpose}")
@@ -286,6 +286,6 @@ def check(call: Call) -> int:
         call.out.raw_json({"schema": 1, "findings": [finding.as_json() for finding in findings]})
     else:
         for each in findings:
-            call.out.line(f"{each.path}:{each.line}:{each.column}: {each.rule}: {each.message}; {each.cure}")
+            call.out.say(f"{each.path}:{each.line}:{each.column}: {each.rule}: {each.message}; {each.cure}", 3)
         call.out.note(f"{len(findings)} found" if findings else "nothing to complain about")
     return 1 if findings else 0

@@ -1,5 +1,6 @@
 """The commands about what is held: reflect, beliefs, why, and what disagrees."""
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -83,7 +84,7 @@ def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
     for path in done.pages:
         out.line(path)
     for told in done.digest if done.pages else ():
-        out.line(f"{told.lead}: {told.text} [{told.citation}]")
+        out.say(f"{told.lead}: {told.text} [{told.citation}]", 3)
     if done.conflicts and done.pages:
         out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
 
@@ -112,7 +113,7 @@ def belief_list(
         return 0 if found else 1
     for view in found:
         drawn = f"{_spark(view)} " if call.out.styled else ""
-        call.out.line(f"{drawn}{_headline(view)}")
+        call.out.say(f"{drawn}{_headline(view)}", len(drawn) + 7)
     if not found:
         call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
     return 0 if found else 1
@@ -142,7 +143,8 @@ def why(
     for title, hits in (("", reasons.hits), ("replaced by ", reasons.replaced_by), ("replaces ", reasons.replaces)):
         for hit in hits:
             kind = hit.kind.value if hit.kind is not Kind.NOTE else "note"
-            call.out.line(f"{title}{hit.source} · {hit.day or 'undated'} · {kind} · {one_line(hit.content)} ^{hit.ref}")
+            told = f"{title}{hit.source} · {hit.day or 'undated'} · {kind} · {one_line(hit.content)} ^{hit.ref}"
+            call.out.say(told, 3)
     for view in reasons.beliefs:
         _print_belief(call, view)
 
@@ -166,13 +168,13 @@ def _headline(view: "BeliefView") -> str:
 def _print_belief(call: Call, view: "BeliefView") -> None:
     standing = view.standing
     weights = f"for {standing.weight_for:g}, against {standing.weight_against:g}"
-    call.out.line(_headline(view))
-    call.out.line(f"  {view.place} · ±{standing.deviation:.2f} · {weights}")
+    call.out.say(_headline(view), 7)
+    call.out.say(f"  {view.place} · ±{standing.deviation:.2f} · {weights}")
     for line in _drawn(view) if call.out.styled else ():
         call.out.line(f"  {line}")
     for bullet in view.evidence:
         place = f" · {bullet.citation}" if bullet.citation else ""
-        call.out.line(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""))
+        call.out.say(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
 
 
 def _spark(view: "BeliefView") -> str:
@@ -185,7 +187,8 @@ def _drawn(view: "BeliefView") -> list[str]:
     points = [(point.day, point.confidence) for point in view.curve]
     if len(points) < 2:
         return []
-    scale = Scale(Period(points[0][0], points[-1][0]), 60)
+    room = max(20, shutil.get_terminal_size().columns - 8)
+    scale = Scale(Period(points[0][0], points[-1][0]), min(60, room))
     shares = [(share or 0.0) * _HIGH for share in scale.steps(points)]
     rows = [sparkline([min(1.0, max(0.0, share - row)) or None for share in shares]) for row in range(_HIGH)]
     names = ["1.00 ", *["     "] * (_HIGH - 2), "0.00 "]
@@ -259,7 +262,7 @@ def _print_conflict(call: Call, number: int, conflict: "Conflict") -> None:
         about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
         mark = "" if is_trusted(hit.origin) else " " + out.style(f"[untrusted: {hit.origin}]", YELLOW)
         out.emit(f"   {place_of(call, hit)} · {about}{mark} {out.style('^' + hit.ref, FAINT)}")
-        out.line(f"      {one_line(hit.content)}")
+        out.say(f"      {one_line(hit.content)}")
 
 
 def resolve(

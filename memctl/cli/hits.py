@@ -176,7 +176,7 @@ def print_versions(call: Call, hits: Sequence[Hit]) -> None:
     for hit in hits:
         name = out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
         text = f"{name}{out.style(one_line(hit.content))}{_marks(call, hit)}"
-        out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {out.style(str(hit.source), FAINT)}")
+        out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {place_of(call, hit)}", indent=3)
 
 
 def print_facts(call: Call, hits: Sequence[Hit]) -> None:
@@ -187,7 +187,7 @@ def print_facts(call: Call, hits: Sequence[Hit]) -> None:
     for hit in hits:
         whose = f"{call.out.style(hit.entities[0])} " if hit.entities else ""
         said = f"{call.out.style(f'{hit.key}:', BOLD)} {call.out.style(one_line(hit.content))}{_marks(call, hit)}"
-        call.out.emit(f"{whose}{said} {call.out.style(str(hit.source), FAINT)}")
+        call.out.emit(f"{whose}{said} {place_of(call, hit)}", indent=3)
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:

@@ -190,6 +190,10 @@ class Output:
             url = url.replace("{path}", place).replace("{line}", str(line))
         return f"\x1b]8;;{url}\x1b\\{safe}\x1b]8;;\x1b\\"
 
+    def say(self, text: str, indent: int | None = None) -> None:
+        """A line of the answer that is read and not copied: wrapped on a terminal."""
+        self.emit(printable(text), indent)
+
     def emit(self, styled: str, indent: int | None = None) -> None:
         """A line put together from `style` and `link`, which guard their parts; wrapped on a terminal."""
         if not self.at_terminal:

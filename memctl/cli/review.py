@@ -65,7 +65,7 @@ def _print_all(call: Call, found: "Sequence[Question]", k: int) -> None:
     for question in found[:k]:
         call.out.emit(f"{call.out.style(question.id, BOLD)} {call.out.style(question.text, BOLD)}")
         _print_sides(call, question)
-        call.out.line("   " + " · ".join(f"{one.key} {one.text}" for one in question.options))
+        call.out.say("   " + " · ".join(f"{one.key} {one.text}" for one in question.options))
     more = f", {len(found) - k} more" if len(found) > k else ""
     how = f"{many(min(len(found), k), 'question')}{more}; memctl review ID OPTION answers one"
     call.out.note(how if found else "no question waits")
@@ -80,7 +80,7 @@ def _print_sides(call: Call, question: "Question") -> None:
             f"   {out.style(f'{role:7}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {_said(call, side)}  {place}"
         )
     if question.kind == "same":
-        out.line(f"   {' and '.join(question.names)}")
+        out.say(f"   {' and '.join(question.names)}")
     if question.why:
         out.emit(out.style(f"   {one_line(question.why)}", FAINT))
 
@@ -176,7 +176,7 @@ class _ReviewScreen:
         out.line()
         _print_sides(self._call, question)
         out.line()
-        out.line("   " + "   ".join(f"[{one.key}] {one.text}" for one in question.options))
+        out.say("   " + "   ".join(f"[{one.key}] {one.text}" for one in question.options))
         edit = "[e] edit   " if _can_be_reworded(question) else ""
         undo = "[u] undo   " if self._done else ""
         out.emit(out.style(f"   {edit}[l] later   {undo}[q] quit", FAINT))

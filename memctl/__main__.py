@@ -20,10 +20,13 @@ def main() -> None:
         complete(sys.argv[2:])
         sys.stdout.flush()
         os._exit(0)
-    from .cli.app import load
-    from .cli.call import run
+    try:
+        from .cli.app import load
+        from .cli.call import run
 
-    code = run(load(sys.argv[1:]), sys.argv[1:])
+        code = run(load(sys.argv[1:]), sys.argv[1:])
+    except KeyboardInterrupt:  # before `run` could hear of it
+        code = 130
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -369,3 +369,18 @@ def _in_thread(job: Callable[[], bytes], seconds: float) -> Outcome:
     thread.join(seconds)
     threading.excepthook = before
     return Outcome(done[0]) if done else Outcome(None, trouble[0] if trouble else "late")
+
+
+@contextmanager
+def interrupts_blocked() -> Iterator[None]:
+    """Hold back Ctrl-C meanwhile; processes that are started here never hear of it. On Windows they do."""
+    import signal
+
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -165,7 +165,8 @@ def index(
     no_vectors: bool = flag("--no-vectors", "Words only: embed nothing."),
 ) -> int:
     """Bring the index up to date, then embed what is new. All of it is derived: delete it at any moment."""
-    with call.progress("indexing") as memory:
+    stopped = "stopped: what was indexed so far is kept; run `memctl index` again to go on"
+    with call.progress("indexing", stopped) as memory:
         report = memory.sync(rebuild=rebuild)
     return _verify(call, report) if verify else _embed(call, report, rebuild, not no_vectors)
 
@@ -220,10 +221,6 @@ def _embedded(call: Call) -> "tuple[EmbedReport | None, MemctlError | None]":
             return memory.embed(), None
     except MemctlError as error:
         return None, error
-    except KeyboardInterrupt as stop:
-        for line in stop.args:
-            call.out.note(line)
-        raise
 
 
 def _print_embedded(call: Call, done: "EmbedReport", is_rebuilt: bool) -> None:

@@ -49,7 +49,8 @@ def reflect(
     if accept is not None or refuse is not None:
         _decide(call, accept, refuse, dry_run)
         return
-    with call.progress("reflecting") as memory:
+    stopped = "stopped: pages written so far stand whole; run `memctl reflect` again for the rest"
+    with call.progress("reflecting", stopped) as memory:
         done = memory.reflect(since=since, dry_run=dry_run, propose=propose_core)
     _print_reflected(call, done, dry_run)
 

@@ -18,6 +18,7 @@ from .output import Output
 
 if TYPE_CHECKING:
     from ..memory import Memory
+    from .progress import Bar
 
 
 @dataclass(slots=True)
@@ -29,7 +30,10 @@ class Call:
     now: datetime = field(default_factory=datetime.now)
     is_now_given: bool = False
     """True where `--now` or MEMCTL_NOW says what the present is, and not the clock."""
+    stopped: str = "stopped: no page is half written"
+    """What is said when the call is interrupted."""
     _memory: "Memory | None" = None
+    _bar: "Bar | None" = None
 
     @property
     def today(self) -> date:
@@ -43,8 +47,14 @@ class Call:
             from ..memory import open_memory
 
             self._memory = open_memory(self.named, now=self.now, tell=self.out.beside, resident=False)
-            self._memory.progress = self.out.bar("indexing")  # a first question may have to read the whole folder
+            self._follow("indexing")  # a first question may have to read the whole folder
         return self._memory
+
+    def _follow(self, what: str) -> None:
+        self.close_bar()
+        self._bar = self.out.bar(what)
+        if self._bar and self._memory:
+            self._memory.progress = self._bar.update
 
     def stay(self) -> "Memory":
         """The same for a process that stays: the index is kept open, and the clock goes on unless `--now` was given."""
@@ -53,10 +63,21 @@ class Call:
         return open_memory(self.named, now=self.now if self.is_now_given else None)
 
     @contextmanager
-    def progress(self, what: str) -> Iterator["Memory"]:
-        """The memory, with a progress bar on a terminal while it works."""
-        with self.out.progress(what) as self.memory.progress:
-            yield self.memory
+    def progress(self, what: str, stopped: str = "") -> Iterator["Memory"]:
+        """The memory, with a bar on a terminal while it works; `stopped` is said when that is interrupted."""
+        memory, self.stopped = self.memory, stopped or self.stopped
+        self._follow(what)
+        if self._bar:
+            self._bar.update(0, 0)
+        try:
+            yield memory
+        finally:
+            self.close_bar()
+
+    def close_bar(self) -> None:
+        """Take the bar away, if one is shown."""
+        if self._bar:
+            self._bar.close()
 
 
 # -- how commands are declared ----------------------------------------------------------------------------------------
@@ -144,9 +165,12 @@ def command(
                 with call.out.paged() if paged and not values.get("unseal") else nullcontext():
                     code = function(call, **values) or 0
                 raise typer.Exit(code)
+            except KeyboardInterrupt as stop:
+                call.close_bar()
+                call.out.note(stop.args[0] if stop.args else call.stopped)
+                raise
             finally:
-                if call._memory is not None:
-                    call._memory.progress(1, 1)  # a bar that was interrupted goes
+                call.close_bar()
 
         called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}

@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import MemctlError
 from ..markdown.escape import one_line, printable
+
+if TYPE_CHECKING:
+    from .progress import Bar
 
 BOLD, FAINT, RED, GREEN, YELLOW, CYAN = 1, 2, 31, 32, 33, 36
 
@@ -147,21 +150,13 @@ class Output:
             table.add_row(*(Text(printable(str(cell))) for cell in row))
         Console().print(table)
 
-    @contextmanager
-    def progress(self, what: str) -> Iterator[Any]:
-        """`bar`, which is gone afterwards however the work ended."""
-        update = self.bar(what)
-        try:
-            yield update
-        finally:
-            update(1, 1)
+    def bar(self, what: str) -> Bar | None:
+        """What shows how far long work is; None where nobody looks: quiet, JSON, or no terminal."""
+        if self.quiet or self.json or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+            return None
+        from .progress import Bar
 
-    def bar(self, what: str) -> Callable[[int, int], None]:
-        """A callback (done, total) that draws a bar on a terminal once the work takes half a second; silent elsewhere.
-
-        The bar goes when all is done.
-        """
-        return (lambda done, total: None) if self.quiet or self.json or not sys.stderr.isatty() else _Bar(what).update
+        return Bar(what)
 
     def style(self, text: str, *codes: int) -> str:
         """`text`, made printable, in bold (1), faint (2) or a colour (31-36) on a terminal."""
@@ -203,34 +198,3 @@ class Output:
 
         for line in wrapped(styled, shutil.get_terminal_size().columns, indent):
             print(line)
-
-
-class _Bar:
-    """A rich progress bar that is not imported before it is needed."""
-
-    def __init__(self, what: str) -> None:
-        import time
-
-        self._what, self._clock, self._start = what, time.monotonic, time.monotonic()
-        self._bar: Any = None
-
-    def update(self, done: int, total: int) -> None:
-        if done >= total:
-            self._stop()
-        if done >= total or (self._bar is None and self._clock() - self._start < 0.5):
-            return
-        if self._bar is None:
-            from rich.console import Console
-            from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
-            columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._bar.add_task(self._what, total=total, rate="")
-            self._bar.start()
-        rate = f"{done / max(self._clock() - self._start, 0.001):,.0f}/s"
-        self._bar.update(self._task, completed=done, total=total, rate=rate)
-
-    def _stop(self) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-        self._bar = None

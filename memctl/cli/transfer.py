@@ -59,7 +59,8 @@ def ingest(
     if apply and review and not dry_run:
         raise Usage("--review shows and --apply writes", "look first, then run it again with --apply in its place")
     writing = apply and not dry_run
-    with call.progress("reading") as memory:
+    stopped = "what was kept so far stands in the logs; run it again, and nothing is kept twice"
+    with call.progress("reading", f"stopped: {stopped if writing else 'nothing was written'}") as memory:
         done = memory.ingest(
             _stdin() if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,
             owner=owner, trust_marks=trust_marks, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
@@ -210,9 +211,17 @@ def import_(
     dry_run: bool = DRY_RUN,
 ) -> int:
     """Take in another memory. Nothing is overwritten; what was not understood is named. Run again, it goes on."""
-    done = call.memory.import_(
-        source, kind=kind, name=name, entities=entities, trusted=trusted, dry_run=dry_run, allow_secrets=allow_secrets
-    )
+    stopped = "nothing was written" if dry_run else "what came in so far stays; run it again, and it goes on"
+    with call.progress("importing", f"stopped: {stopped}") as memory:
+        done = memory.import_(
+            source,
+            kind=kind,
+            name=name,
+            entities=entities,
+            trusted=trusted,
+            dry_run=dry_run,
+            allow_secrets=allow_secrets,
+        )
     _print_imported(call, done, dry_run, everything)
     return 0 if done.pages or done.same or done.kept or done.known else 1
 
@@ -256,13 +265,13 @@ def export(
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
     _check_export(what, form, output, bool(kinds or since or until or len(about or ()) > 1))
-    memory, names = (
-        call.memory.public() if public else call.memory,
-        ("facts", "beliefs") if form == "sqlite" else (what,),
-    )
-    target = None if output is None else memory.export_target(output)
+    names = ("facts", "beliefs") if form == "sqlite" else (what,)
     filters = {"about": about or (), "kinds": kinds or (), "since": since, "until": until, "as_of": as_of}
-    tables = {name: memory.export(name, **filters) for name in names}
+    stopped = "stopped" if output is None else f"stopped: {output} is as it was before"
+    with call.progress("exporting", stopped) as whole:
+        memory = whole.public() if public else whole
+        target = None if output is None else memory.export_target(output)
+        tables = {name: memory.export(name, **filters) for name in names}
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])

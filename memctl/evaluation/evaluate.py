@@ -233,7 +233,7 @@ def _run(
     memory: OpenMemory, questions: Sequence[LabelledQuestion], sessions: Sessions, options: EvalOptions
 ) -> Evaluation:
     workspace = memory.workspace
-    report = sync(workspace, memory.index)
+    report = sync(workspace, memory.index, progress=memory.progress)
     days = days_of_pages(memory.index)
     newest = max(filter(None, days.values()), default=None)
     today = options.now or (date.fromisoformat(newest) if newest else options.clock)

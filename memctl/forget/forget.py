@@ -216,7 +216,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
 
     def job(at: OpenMemory) -> str | None:
         cleaning = bool(report.lines) or is_unclean(at.index)
-        stale = sync(at.workspace, at.index).stale
+        stale = sync(at.workspace, at.index, progress=at.progress).stale
         if stale or not cleaning:
             return stale
         drop_recalled(at.workspace, {line.ref for line in report.lines})
@@ -241,7 +241,7 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
 def _cleaned(at: OpenMemory) -> str | None:
     """Clean one index and its vectors; None, or why that could not be done."""
     drop_derived(at.workspace)
-    if why := sync(at.workspace, at.index).stale:
+    if why := sync(at.workspace, at.index, progress=at.progress).stale:
         return why
     left = erase_vectors(at)
     why = expunge(at.index)

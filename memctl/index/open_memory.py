@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
-Progress = Callable[[int, int], None]
-"""Told how much is done, out of how much."""
+Progress = Callable[..., None]
+"""Told how much is done, out of how much (0: nobody knows), and of what part of the work, if it has parts."""
 
 
-def silent(_: object, __: object = None) -> None:
+def silent(*_: object) -> None:
     """Ignores notes and progress."""
 
 
@@ -139,7 +139,7 @@ class OpenMemory:
         """
         from .sync import sync
 
-        report = sync(self.workspace, self.index, parallel=parallel)
+        report = sync(self.workspace, self.index, parallel=parallel, progress=self.progress)
         if report.stale:
             raise report.obstacle or LockBusy(str(self.workspace.memory), 10.0)
 

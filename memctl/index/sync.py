@@ -18,14 +18,17 @@ from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageU
 from ..ids import hashed
 from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
+from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
 from .index import Index, Known
 from .queries.entries import dump, private_refs
 from .queries.forget import expunge, has_leftovers
 
 if TYPE_CHECKING:
+    from .open_memory import Progress
     from .row import PageRows
 
+_WHAT = "indexing"  # as progress is told
 RACY_NS = 2_000_000_000
 """A file changed within 2 s of our look may change again without a new mtime (git's racy rule)."""
 
@@ -140,7 +143,8 @@ def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: i
         ahead: deque[Future[list[Read]]] = deque()
         try:
             for start in range(0, len(wanted), _TOGETHER):
-                ahead.append(pool.submit(_read_some, workspace, wanted[start : start + _TOGETHER]))
+                with interrupts_blocked():  # the first starts the processes; who is interrupted ends them
+                    ahead.append(pool.submit(_read_some, workspace, wanted[start : start + _TOGETHER]))
                 if len(ahead) >= 4 * workers:
                     yield from ahead.popleft().result()
             while ahead:
@@ -150,7 +154,6 @@ def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: i
                 piece.cancel()
 
 
-Progress = Callable[[int, int], None]
 _FIRST = 0.1  # of the pages: an index that lacks more of them is built to its end before anything is answered from it
 BATCH_SECONDS = 0.25  # pages committed together; a page is never split between transactions
 BULK_SECONDS = 1.0
@@ -220,7 +223,10 @@ def sync(
         many = parallel and len(wanted) >= MANY
         with closing(read_pages(workspace, wanted, many, partial(_terms_held, index))) as reads:
             limits = _Limits(wait, deadline, many, hides)
-            _work(index, steps, reads, report, limits, progress or (lambda done, total: None))
+            tell = progress or (lambda done, total, what: None)
+            tell(0, len(steps), _WHAT)
+            _work(index, steps, reads, report, limits, tell)
+            tell(len(steps), len(steps), _WHAT)
     return report
 
 
@@ -259,11 +265,13 @@ def _work(
                         _take(index, step, reads, report)
                         done += 1
                 kept = done
-                progress(done, len(steps))
+                progress(done, len(steps), _WHAT)
                 if time.monotonic() > limits.deadline and done < len(steps):
                     left = f"{len(steps) - done} of {len(steps)}"
                     report.stale = f"{left} changed pages are not read yet; run `memctl index`"
                     return
+            if limits.is_bulk:
+                progress(0, 0, "merging the words")
     except LockBusy as error:
         report.stale = f"another memctl is writing; {len(steps) - kept} changed pages are not in this answer yet"
         report.obstacle = error

@@ -458,7 +458,7 @@ class _IngestRun:
     def _known(self, memory: OpenMemory, found: Sequence[Proposed]) -> list[Fact | Refusal]:
         """Each fact with the line that it corrects, or why it is nothing new."""
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
-        report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds)
+        report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds, progress=memory.progress)
         if report.stale:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)

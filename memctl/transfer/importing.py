@@ -110,7 +110,7 @@ def import_memory(memory: OpenMemory, source: Path, options: ImportOptions) -> I
         error.what += f" of it; {len(done.pages)} pages and {done.kept} facts came in before, and stay"
         raise
     if not options.dry_run and (done.pages or done.kept):
-        stale = memory.run(lambda bound: sync(bound.workspace, bound.index).stale)
+        stale = memory.run(lambda bound: sync(bound.workspace, bound.index, progress=bound.progress).stale)
         done.warnings += [f"kept, but not indexed yet: {stale}"] if stale else []
     return done
 
@@ -186,7 +186,9 @@ class _Import:
         folder = self._source if self._source.is_dir() else self._source.parent
         name = self._options.name or _name_of(folder)
         home = Workspace(folder)
-        for found in home.scan():
+        pages = home.scan()
+        for done, found in enumerate(pages):
+            self._memory.progress(done, len(pages), "importing")
             if self._source != folder and found.path != self._source.name:
                 continue
             if found.problem:
@@ -233,12 +235,14 @@ class _Import:
         notes = Notes()
         days: defaultdict[date, list[Fact]] = defaultdict(list)
         for count, item in enumerate(_items(self._workspace, self._source, notes), 1):
+            self._memory.progress(count, 0, "reading")
             if self._kind == "chatgpt":
                 self._conversation(item, count, notes)
             else:
                 for day, fact in self._facts(item):
                     days[day].append(fact)
-        for day, facts in sorted(days.items()):
+        for done, (day, facts) in enumerate(sorted(days.items())):
+            self._memory.progress(done, len(days), "importing")
             self._retain(day, facts)
         for notice in notes.all():
             self._leave(f"{self._source.name}#L{notice.line}", notice.text)

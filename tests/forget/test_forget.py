@@ -489,11 +489,7 @@ def test_what_hangs_below_stays(tmp_path: Path) -> None:
         f"{mark}<!-- memctl:forgotten {lines[2].split()[3]} 2025-11-30 {n}/2 -->" for mark, n in (("- ", 1), ("  ", 2))
     ]
     assert lines[10].startswith("| <!-- ") and lines[10].endswith(" --> | |") and lines[12].startswith("> <!-- ")
-    assert set(contents(ask(workspace, "poured remark After a b"))) == {
-        "It poured",
-        "just a remark",
-        "After",
-    }
+    assert set(contents(ask(workspace, "poured remark After a b"))) == {"It poured", "just a remark", "After"}
 
 
 def test_a_line_that_holds_up_its_neighbour_stays(tmp_path: Path) -> None:

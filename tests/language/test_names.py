@@ -10,14 +10,7 @@ from hypothesis import example, given, settings
 from strategies import examples, names
 
 from memctl.facts import Fact, Kind
-from memctl.language.names import (
-    entity_key,
-    link_target,
-    mentions,
-    read_name,
-    slug,
-    spell,
-)
+from memctl.language.names import entity_key, link_target, mentions, read_name, slug, spell
 from memctl.markdown.grammar import parse, render
 
 

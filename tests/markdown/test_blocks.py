@@ -57,15 +57,7 @@ def test_blocks_are_found_in_order_with_the_lines_of_their_markers() -> None:
 
 
 @pytest.mark.parametrize(
-    "lines",
-    [
-        [],
-        [BEGIN, "a"],
-        ["a", END],
-        [END, BEGIN],
-        [BEGIN, "<!-- memctl:end y -->"],
-        ["text " + BEGIN, END],
-    ],
+    "lines", [[], [BEGIN, "a"], ["a", END], [END, BEGIN], [BEGIN, "<!-- memctl:end y -->"], ["text " + BEGIN, END]]
 )
 def test_what_is_not_closed_is_the_owners_text(lines: list[str]) -> None:
     assert find_blocks(lines) == []

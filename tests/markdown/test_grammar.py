@@ -20,14 +20,7 @@ from strategies import HOSTILE, RAW, examples, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
 from memctl.markdown.attributes import ATTRIBUTES, parse_period
-from memctl.markdown.grammar import (
-    Problem,
-    one_line,
-    parse,
-    render,
-    split_block_id,
-    with_attributes,
-)
+from memctl.markdown.grammar import Problem, one_line, parse, render, split_block_id, with_attributes
 
 W, B, O, S = Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION  # noqa: E741
 

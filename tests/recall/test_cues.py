@@ -52,8 +52,6 @@ def test_cues_are_none_of_the_facts_words_elsewhere(tmp_path: Path) -> None:
 def test_an_exact_word_in_a_fact_beats_the_same_word_in_a_cue(tmp_path: Path) -> None:
     workspace = write_pages(
         tmp_path,
-        {
-            "memory/2025-11-27.md": '- W(cue="invoice 4711") @Ann: Pays on Fridays\n- W @Bo: Invoice 4711 is paid\n',
-        },
+        {"memory/2025-11-27.md": '- W(cue="invoice 4711") @Ann: Pays on Fridays\n- W @Bo: Invoice 4711 is paid\n'},
     )
     assert contents(ask(workspace, "invoice 4711"))[0] == "Invoice 4711 is paid"

@@ -135,11 +135,7 @@ class Work:
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "- W @Newt: Swims\n- B @Newt: Dived\n",
-        "- W(key=city) @Heron: Lives in Riga\n",
-        "- O(0.9) @海鸥: 喜欢风\n",
-    ],
+    ["- W @Newt: Swims\n- B @Newt: Dived\n", "- W(key=city) @Heron: Lives in Riga\n", "- O(0.9) @海鸥: 喜欢风\n"],
 )
 def test_a_day_costs_no_more_after_many(
     diaries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str

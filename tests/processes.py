@@ -11,13 +11,8 @@ from multiprocessing import get_context
 from pathlib import Path
 
 _MODULES = [
-    "memctl.cli.app",
-    "memctl.cli.facts",
-    "memctl.cli.agents",
-    "memctl.memory",
-    "memctl.recall.recall",
-    "memctl.index.sync",
-]
+    "memctl.cli.app", "memctl.cli.facts", "memctl.cli.agents", "memctl.memory", "memctl.recall.recall", "memctl.index.sync",
+]  # fmt: skip
 
 
 def run_memctl(

@@ -17,19 +17,8 @@ from memctl.markdown.page import parse_page
 DAY = date(2025, 12, 5)
 CENTS = st.integers(0, 100).map(lambda cents: cents / 100)
 FILES = [
-    "2025-11-27",
-    "2025-11-27 [wip]",
-    "встреча (2)",
-    "会议",
-    "a#b",
-    "100%",
-    "a\\b",
-    "a]b",
-    "x·y",
-    "<i>",
-    "a`b",
-    "why?",
-]
+    "2025-11-27", "2025-11-27 [wip]", "встреча (2)", "会议", "a#b", "100%", "a\\b", "a]b", "x·y", "<i>", "a`b", "why?",
+]  # fmt: skip
 CITATIONS = st.builds(
     lambda folder, name, line, size: Citation(f"{folder}{name}.md", line, line + size),
     st.sampled_from(["memory/", "bank/", "bank/decisions/", "", "журнал/"]),
@@ -113,24 +102,18 @@ def test_the_spelling() -> None:
 @pytest.mark.parametrize(
     ("typed", "verdict", "reason"),
     [
-        ("2025-12-05 against: said so on the phone", "against", "said so on the phone"),
-        ("2025-12-05 · for", "for", ""),
-        ("2025-12-05 for", "for", ""),
-        ("2025-12-05, For, he said it twice", "for", ", he said it twice"),
+        ("2025-12-05 against: said so on the phone", "against", "said so on the phone"), ("2025-12-05 · for", "for", ""),
+        ("2025-12-05 for", "for", ""), ("2025-12-05, For, he said it twice", "for", ", he said it twice"),
         ("2025-12-05 - AGAINST - see the minutes", "against", "see the minutes"),
-        ("2025-12-05 — for — по телефону", "for", "по телефону"),
-        ("2025-12-05: weakly against: shrugged", "against", "shrugged"),
+        ("2025-12-05 — for — по телефону", "for", "по телефону"), ("2025-12-05: weakly against: shrugged", "against", "shrugged"),
         ("2025-12-5 for her own notes", "for", "her own notes"),
         ("2025-12-05 против: сказала по телефону", "against", "сказала по телефону"),
-        ("2025-12-05 · за · в письме", "for", "в письме"),
-        ("2025-12-05 反对：电话里说的", "against", "电话里说的"),
-        ("2025-12-05 支持 他自己写的", "for", "他自己写的"),
-        ("  2025-12-05   ·   for   ·   x  ", "for", "x"),
-        ("2025-12-05 for 1 litre a day", "for", "1 litre a day"),
-        ("2025-12-05 against 0.5 of them", "against", "0.5 of them"),
+        ("2025-12-05 · за · в письме", "for", "в письме"), ("2025-12-05 反对：电话里说的", "against", "电话里说的"),
+        ("2025-12-05 支持 他自己写的", "for", "他自己写的"), ("  2025-12-05   ·   for   ·   x  ", "for", "x"),
+        ("2025-12-05 for 1 litre a day", "for", "1 litre a day"), ("2025-12-05 against 0.5 of them", "against", "0.5 of them"),
         ("2025-12-05 stated in a letter", "stated", "in a letter"),
     ],
-)
+)  # fmt: skip
 def test_what_a_person_types(typed: str, verdict: str, reason: str) -> None:
     """With dashes, colons, capitals, in three languages; numbers in a remark stay words of the remark."""
     bullet = parse_bullet(typed)

@@ -52,25 +52,16 @@ TODAY = date(2025, 11, 30)
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("- O: Tea", "- O(c=0.42): Tea"),
-        ("- O @Peter: Tea", "- O(c=0.42) @Peter: Tea"),
-        ("- O(0.8) @Peter: Tea", "- O(0.42) @Peter: Tea"),
-        ("* O(c=0.8): Tea", "* O(c=0.42): Tea"),
-        ("+  O ( c = 0.8 , i=0.5 ): Tea", "+  O ( c = 0.42 , i=0.5 ): Tea"),
-        ("- O(i=0.5, .8): Tea", "- O(i=0.5, 0.42): Tea"),
-        ("- O(i=0.5): Tea", "- O(c=0.42,i=0.5): Tea"),
-        ("- O(): Tea", "- O(c=0.42): Tea"),
-        ("- O（0.8，i=0.5）@爱丽丝：喝茶", "- O（0.42，i=0.5）@爱丽丝：喝茶"),
-        ('- O(task="a, 0.5, b"): Tea', '- O(c=0.42,task="a, 0.5, b"): Tea'),
-        ('- O(task="c=0.5", 1): Tea', '- O(task="c=0.5", 0.42): Tea'),
-        ('- O(c="0.8"): Tea', "- O(c=0.42): Tea"),
-        ('- O(why="(0.9)", 0.8): Tea (0.9)', '- O(why="(0.9)", 0.42): Tea (0.9)'),
-        ("    - O(0.8): Tea", "    - O(0.42): Tea"),
-        ("- - O(0.8): Tea", "- - O(0.42): Tea"),
-        ("-\tO(0.8): Tea", "-\tO(0.42): Tea"),
-        ("no head at all", "no head at all"),
+        ("- O: Tea", "- O(c=0.42): Tea"), ("- O @Peter: Tea", "- O(c=0.42) @Peter: Tea"),
+        ("- O(0.8) @Peter: Tea", "- O(0.42) @Peter: Tea"), ("* O(c=0.8): Tea", "* O(c=0.42): Tea"),
+        ("+  O ( c = 0.8 , i=0.5 ): Tea", "+  O ( c = 0.42 , i=0.5 ): Tea"), ("- O(i=0.5, .8): Tea", "- O(i=0.5, 0.42): Tea"),
+        ("- O(i=0.5): Tea", "- O(c=0.42,i=0.5): Tea"), ("- O(): Tea", "- O(c=0.42): Tea"),
+        ("- O（0.8，i=0.5）@爱丽丝：喝茶", "- O（0.42，i=0.5）@爱丽丝：喝茶"), ('- O(task="a, 0.5, b"): Tea', '- O(c=0.42,task="a, 0.5, b"): Tea'),
+        ('- O(task="c=0.5", 1): Tea', '- O(task="c=0.5", 0.42): Tea'), ('- O(c="0.8"): Tea', "- O(c=0.42): Tea"),
+        ('- O(why="(0.9)", 0.8): Tea (0.9)', '- O(why="(0.9)", 0.42): Tea (0.9)'), ("    - O(0.8): Tea", "    - O(0.42): Tea"),
+        ("- - O(0.8): Tea", "- - O(0.42): Tea"), ("-\tO(0.8): Tea", "-\tO(0.42): Tea"), ("no head at all", "no head at all"),
     ],
-)
+)  # fmt: skip
 def test_a_head_gets_another_number(line: str, expected: str) -> None:
     """In its place, in the spelling of its author."""
     assert head_with(line, "0.42") == expected

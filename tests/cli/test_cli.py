@@ -327,20 +327,15 @@ def test_a_name_without_a_page_is_an_entity_too(root: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "path", "first"),
     [
-        ("memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20),
-        ("memory/2025-07-08.md:20", "memory/2025-07-08.md", 20),
+        ("memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20), ("memory/2025-07-08.md:20", "memory/2025-07-08.md", 20),
         ("memory/2025-07-08.md#L20-L21", "memory/2025-07-08.md", 20),
-        ("./memory/../memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20),
-        ("^tag-light", "memory/2025-07-08.md", 20),
-        ("tag-light", "memory/2025-07-08.md", 20),
-        ("memory/2025-07-08.md#L3 ^tag-light", "memory/2025-07-08.md", 20),
-        ("Dumpling", "bank/entities/Dumpling.md", 1),
-        ("@饺子", "bank/entities/Dumpling.md", 1),
-        ("[[Dumpling]]", "bank/entities/Dumpling.md", 1),
-        ("bank/entities/Dumpling", "bank/entities/Dumpling.md", 1),
+        ("./memory/../memory/2025-07-08.md#L20", "memory/2025-07-08.md", 20), ("^tag-light", "memory/2025-07-08.md", 20),
+        ("tag-light", "memory/2025-07-08.md", 20), ("memory/2025-07-08.md#L3 ^tag-light", "memory/2025-07-08.md", 20),
+        ("Dumpling", "bank/entities/Dumpling.md", 1), ("@饺子", "bank/entities/Dumpling.md", 1),
+        ("[[Dumpling]]", "bank/entities/Dumpling.md", 1), ("bank/entities/Dumpling", "bank/entities/Dumpling.md", 1),
         ("memory.md", "memory.md", 1),
     ],
-)
+)  # fmt: skip
 def test_show_follows_every_kind_of_reference(root: Path, reference: str, path: str, first: int) -> None:
     """Citations, ids, both together (the id wins: the line may have moved), entities under any name, pages."""
     (passage,) = json.loads(call(["show", reference, "-C", "0", "--json"], root).out)["passages"]

@@ -258,12 +258,8 @@ at() { words=("${(@)@}"); CURRENT=$#words; PREFIX=$words[-1]; _memctl }
 at memctl rec; at memctl recall --about 'Alex\\ C'; at memctl recall '@Gull'; at memctl recall key:d; at memctl ingest ''
 """
     assert _in_shell("zsh", script, root).splitlines() == [
-        "recall",
-        "Alex Chen",
-        "@Gull-Spit",
-        "key:db key:deadline",
-        "files",
-    ]
+        "recall", "Alex Chen", "@Gull-Spit", "key:db key:deadline", "files",
+    ]  # fmt: skip
 
 
 def test_the_man_page_is_sound() -> None:

@@ -14,17 +14,13 @@ from memctl.cli.editor import editor_command
 @pytest.mark.parametrize(
     ("editor", "words"),
     [
-        ("vim", ["vim", "+7", "/n o/a.md"]),
-        ("/usr/bin/nvim -p", ["/usr/bin/nvim", "-p", "+7", "/n o/a.md"]),
+        ("vim", ["vim", "+7", "/n o/a.md"]), ("/usr/bin/nvim -p", ["/usr/bin/nvim", "-p", "+7", "/n o/a.md"]),
         ("emacsclient -nw", ["emacsclient", "-nw", "+7", "/n o/a.md"]),
-        ("code --wait", ["code", "--wait", "--goto", "/n o/a.md:7"]),
-        ("hx", ["hx", "/n o/a.md:7"]),
-        ("pycharm", ["pycharm", "--line", "7", "/n o/a.md"]),
-        ("Notepad++.exe", ["Notepad++.exe", "-n7", "/n o/a.md"]),
-        ("strange", ["strange", "/n o/a.md"]),
-        ("strange --at={line} {path}", ["strange", "--at=7", "/n o/a.md"]),
+        ("code --wait", ["code", "--wait", "--goto", "/n o/a.md:7"]), ("hx", ["hx", "/n o/a.md:7"]),
+        ("pycharm", ["pycharm", "--line", "7", "/n o/a.md"]), ("Notepad++.exe", ["Notepad++.exe", "-n7", "/n o/a.md"]),
+        ("strange", ["strange", "/n o/a.md"]), ("strange --at={line} {path}", ["strange", "--at=7", "/n o/a.md"]),
     ],
-)
+)  # fmt: skip
 def test_an_editor_is_told_the_line(editor: str, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Each in its own way, and a path with a space stays one word."""
     monkeypatch.delenv("VISUAL", raising=False)

@@ -307,12 +307,8 @@ def test_the_command_line(tmp_path: Path) -> None:
     done = call(["entity", "alias", "Bosun", "Bo", "bosun", "--json"], tmp_path)
     told = json.loads(done.out)
     assert (told["schema"], told["entity"], told["added"], told["removed"], told["dry_run"]) == (
-        1,
-        "Bosun",
-        ["Bo"],
-        [],
-        False,
-    )
+        1, "Bosun", ["Bo"], [], False,
+    )  # fmt: skip
     assert told["pages"] == [told["path"]] == ["bank/entities/Bosun.md"] and "+aliases:" in told["diff"]
     done = call(["entity", "merge", "Bosun", "Alex Petrov"], tmp_path)
     assert done.out == "Alex Petrov + Bosun\nAlex Petrov + Bo\n" and "bank/entities/Bosun.md" in done.err

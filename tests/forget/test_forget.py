@@ -267,22 +267,15 @@ def test_what_is_no_ttl(ttl: str) -> None:
 @pytest.mark.parametrize(
     ("line", "over"),
     [
-        ("W(ttl=2d): Runs out on the 29th", True),
-        ("W(ttl=3d): Runs out on the 30th, which is today", False),
-        ("B(ttl=2d): Слышал дождь", True),
-        ("W(until=2025-11-29): 今天关门", True),
-        ("W(until=2025-11-30): Until today", False),
-        ("B(until=2025-11-29): Was on call", True),
-        ("W(t=2025-11-27..2025-11-29): A visit", True),
-        ("W(t=2025-11-27..2025-11-30): A visit until today", False),
-        ("W(t=2025-10): Октябрь был сухим", True),
-        ("W(t=2025-11-27): One day, which happened", False),
-        ("B(t=2025-10): What was done, was done", False),
-        ("W(t=2025-11..): Open", False),
-        ("W: The fair was from 1 to 5 November 2025", False),
+        ("W(ttl=2d): Runs out on the 29th", True), ("W(ttl=3d): Runs out on the 30th, which is today", False),
+        ("B(ttl=2d): Слышал дождь", True), ("W(until=2025-11-29): 今天关门", True), ("W(until=2025-11-30): Until today", False),
+        ("B(until=2025-11-29): Was on call", True), ("W(t=2025-11-27..2025-11-29): A visit", True),
+        ("W(t=2025-11-27..2025-11-30): A visit until today", False), ("W(t=2025-10): Октябрь был сухим", True),
+        ("W(t=2025-11-27): One day, which happened", False), ("B(t=2025-10): What was done, was done", False),
+        ("W(t=2025-11..): Open", False), ("W: The fair was from 1 to 5 November 2025", False),
         ("W: The ttl of this record is 90d", False),
     ],
-)
+)  # fmt: skip
 def test_expired(tmp_path: Path, line: str, over: bool) -> None:
     """What its author gave an end, and only that; dates that the text mentions end nothing."""
     workspace = write_pages(tmp_path, {NEW: f"- {line}\n"})
@@ -922,17 +915,12 @@ def test_suggestions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "twin"),
     [
-        ("W: Rain", "W: rain", True),
-        ("W: Rain @Peter", "W: Rain @Anna", False),
-        ("W(t=2024): Rain", "W(t=2025): Rain", False),
-        ("B: Ran", "B: Ran", False),
-        ("W: Дождь", "W(c=0.5): Дождь", True),
-        ("W: 下雨", "B: 下雨", False),
-        ("W(key=weather): Rain", "W(key=weather): Rain", False),
-        ("W: Rain", "W(supersedes=x): Rain", False),
+        ("W: Rain", "W: rain", True), ("W: Rain @Peter", "W: Rain @Anna", False), ("W(t=2024): Rain", "W(t=2025): Rain", False),
+        ("B: Ran", "B: Ran", False), ("W: Дождь", "W(c=0.5): Дождь", True), ("W: 下雨", "B: 下雨", False),
+        ("W(key=weather): Rain", "W(key=weather): Rain", False), ("W: Rain", "W(supersedes=x): Rain", False),
         ("W: Rain", "W: Rain ^cited", False),
     ],
-)
+)  # fmt: skip
 def test_twins(tmp_path: Path, first: str, second: str, twin: bool) -> None:
     """The same words of the same things at the same time: what was done on another day was done again."""
     pages = {"memory/2025-11-01.md": f"- {first}\n", "memory/2025-11-02.md": f"- {second}\n\nAs in ^cited.\n"}

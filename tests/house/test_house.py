@@ -165,19 +165,9 @@ def test_all_lists_what_is_there() -> None:
 # -- what a command costs ---------------------------------------------------------------------------------------------
 
 SLOW = {
-    "rich",
-    "markdown_it",
-    "sqlite_utils",
-    "numpy",
-    "yaml",
-    "watchdog",
-    "tomllib",
-    "pydantic",
-    "asyncio",
-    "http",
-    "urllib.request",
-    "ssl",
-}
+    "rich", "markdown_it", "sqlite_utils", "numpy", "yaml", "watchdog", "tomllib", "pydantic", "asyncio", "http",
+    "urllib.request", "ssl",
+}  # fmt: skip
 
 
 def imported(words: list[str], cwd: Path) -> set[str]:
@@ -251,18 +241,8 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_nothing_imports_a_network_library() -> None:
     """Only what serves on loopback may."""
     network = {
-        "socket",
-        "ssl",
-        "http",
-        "urllib",
-        "requests",
-        "httpx",
-        "aiohttp",
-        "asyncio",
-        "starlette",
-        "uvicorn",
-        "mcp",
-    }
+        "socket", "ssl", "http", "urllib", "requests", "httpx", "aiohttp", "asyncio", "starlette", "uvicorn", "mcp",
+    }  # fmt: skip
     allowed = ("server/", "local_model.py")  # with their further modules
     assert not [
         f"{n}:{line} {t}"

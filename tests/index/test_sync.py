@@ -82,19 +82,10 @@ def test_only_what_changed_is_opened(workspace: Workspace, monkeypatch: pytest.M
         ),
     ],
     ids=[
-        "edit",
-        "delete",
-        "rename",
-        "folder",
-        "front matter",
-        "entity moves",
-        "binary",
-        "not utf-8",
-        "empty",
-        "file to folder",
+        "edit", "delete", "rename", "folder", "front matter", "entity moves", "binary", "not utf-8", "empty", "file to folder",
         "inner",
     ],
-)
+)  # fmt: skip
 def test_every_change_ends_as_a_rebuild(workspace: Workspace, change) -> None:
     before = rows(workspace)
     change(workspace.root)

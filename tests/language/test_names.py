@@ -17,21 +17,13 @@ from memctl.markdown.grammar import parse, render
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("ask @Peter.", ("Peter",)),
-        ("(@Peter, @Анна) и @爱丽丝！", ("Peter", "Анна", "爱丽丝")),
-        ("@node.js and @a-b/c", ("node.js", "a-b/c")),
-        ("[[Gull Spit]] and [[Gull Spit#North|the north]]", ("Gull Spit",)),
-        ("@[[Alex Chen]]", ("Alex Chen",)),
-        ("@Peter and @Peter", ("Peter",)),
-        ("mail bob@example.com", ()),
-        ("path/@x or user.@x", ()),
-        ("[[#Heading]] here", ()),
-        ("[[a [[b]] c]]", ("b",)),
-        ("in `@code` and ``[[code]]`` and `unclosed @Open", ("Open",)),
-        ("nobody", ()),
-        ("@ alone, @@", ()),
+        ("ask @Peter.", ("Peter",)), ("(@Peter, @Анна) и @爱丽丝！", ("Peter", "Анна", "爱丽丝")),
+        ("@node.js and @a-b/c", ("node.js", "a-b/c")), ("[[Gull Spit]] and [[Gull Spit#North|the north]]", ("Gull Spit",)),
+        ("@[[Alex Chen]]", ("Alex Chen",)), ("@Peter and @Peter", ("Peter",)), ("mail bob@example.com", ()),
+        ("path/@x or user.@x", ()), ("[[#Heading]] here", ()), ("[[a [[b]] c]]", ("b",)),
+        ("in `@code` and ``[[code]]`` and `unclosed @Open", ("Open",)), ("nobody", ()), ("@ alone, @@", ()),
     ],
-)
+)  # fmt: skip
 def test_names_written_in_running_text(text: str, named: tuple[str, ...]) -> None:
     assert mentions(text) == named
 

@@ -105,17 +105,12 @@ def test_no_days(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "value"),
     [
-        ("Vive en Lisboa", "city", "lisboa"),
-        ("Ahora vive en Ávila", "city", "avila"),
-        ("Vive en España", "country", "espana"),
-        ("Trabaja para Iberia desde mayo", "employer", "iberia"),
-        ("La base de datos de Atlas es PostgreSQL", "db", "postgresql"),
-        ("Su jefa es Marta", "manager", "marta"),
-        ("No vive en Lisboa", None, None),
-        ("Quizás vive en Lisboa", None, None),
+        ("Vive en Lisboa", "city", "lisboa"), ("Ahora vive en Ávila", "city", "avila"), ("Vive en España", "country", "espana"),
+        ("Trabaja para Iberia desde mayo", "employer", "iberia"), ("La base de datos de Atlas es PostgreSQL", "db", "postgresql"),
+        ("Su jefa es Marta", "manager", "marta"), ("No vive en Lisboa", None, None), ("Quizás vive en Lisboa", None, None),
         ("Trabaja en Madrid", None, None),
     ],
-)
+)  # fmt: skip
 def test_relations(text: str, key: str | None, value: str | None) -> None:
     found = relation(text, ("Atlas",))
     assert (found.key, found.value) == (key, value) if key else found is None
@@ -132,15 +127,11 @@ def test_how_a_line_is_meant() -> None:
 @pytest.mark.parametrize(
     ("text", "language"),
     [
-        ("¿Qué pasó?", "es"),
-        ("La reunión con los vecinos", "es"),
-        ("What did José say at the café?", "en"),
-        ("The Paso de la Patria office is in the north", "en"),
-        ("PostgreSQL 16", "en"),
-        ("for e in entries if e", "en"),
+        ("¿Qué pasó?", "es"), ("La reunión con los vecinos", "es"), ("What did José say at the café?", "en"),
+        ("The Paso de la Patria office is in the north", "en"), ("PostgreSQL 16", "en"), ("for e in entries if e", "en"),
         ("", "en"),
     ],
-)
+)  # fmt: skip
 def test_the_language_of_a_text(text: str, language: str) -> None:
     """By function words and signs; a text in Latin letters without either is taken for English."""
     found = languages_of(text)

@@ -128,28 +128,11 @@ def test_removing(before: str, name: str, after: str) -> None:
 
 
 SPELLED = {
-    "O'Brien": "O'Brien",
-    "C#": "C#",
-    "C++": "C++",
-    "K-417": "K-417",
-    "a: b": '"a: b"',
-    "a, b": '"a, b"',
-    "#1": '"#1"',
-    "a #b": '"a #b"',
-    "@Peter": '"@Peter"',
-    "no": '"no"',
-    "Null": '"Null"',
-    "1.10": '"1.10"',
-    "2025-11-27": '"2025-11-27"',
-    "-x": '"-x"',
-    'the "Boss"': 'the "Boss"',
-    '"Boss"': r'"\"Boss\""',
-    "a\\b": "a\\b",
-    "a\u2028b": r'"a\u2028b"',
-    "[x]": '"[x]"',
-    "%": '"%"',
-    "爱丽丝 🐦": "爱丽丝 🐦",
-}
+    "O'Brien": "O'Brien", "C#": "C#", "C++": "C++", "K-417": "K-417", "a: b": '"a: b"', "a, b": '"a, b"', "#1": '"#1"',
+    "a #b": '"a #b"', "@Peter": '"@Peter"', "no": '"no"', "Null": '"Null"', "1.10": '"1.10"', "2025-11-27": '"2025-11-27"',
+    "-x": '"-x"', 'the "Boss"': 'the "Boss"', '"Boss"': r'"\"Boss\""', "a\\b": "a\\b", "a\u2028b": r'"a\u2028b"', "[x]": '"[x]"',
+    "%": '"%"', "爱丽丝 🐦": "爱丽丝 🐦",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SPELLED)

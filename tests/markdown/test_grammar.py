@@ -93,37 +93,22 @@ def test_a_line_spells_a_fact(line: str, fact: Fact) -> None:
 
 # A line that is no fact; the column of what is wrong; a word of the message; a word of the suggestion.
 MISUNDERSTOOD = [
-    ("", 1, "no kind", "W: text"),
-    ("Just prose", 1, "no kind", "W: Just prose"),
-    ("X: unknown", 1, "unknown kind", "W, B, O and S"),
-    ("w: small", 1, "capital", "W, B, O or S"),
-    ("o(0.9) @Peter: small", 1, "capital", "W, B, O or S"),
-    ("W(key=db: x", 1, "never closed", "close"),
-    ("W(key=db) x", 1, "no colon", "W(key=db) @Name"),
-    ("W @Peter is here", 1, "no colon", "W @Entity: text"),
-    ('W(key="db): x', 1, "cannot be read", "quoted"),
-    ('W(key=a "b" c): x', 3, "cannot read", "quote"),
-    ("W:", 3, "without text", "after the colon"),
-    ("W: ^abc", 4, "without text", "after the colon"),
-    ("O(c=2): x", 3, "from 0 to 1", "c=0.9"),
-    ("O(c=high): x", 3, "from 0 to 1", ""),
-    ("W(i=-1): x", 3, "from 0 to 1", "i=0.8"),
-    ("W(0.9): x", 3, "not key=value", "quote"),
-    ("O(yes): x", 3, "not key=value", "quote"),
-    ("W(key=): x", 3, "empty value", "key=db"),
-    ("W(key=a,key=b): x", 3, "twice", "key=db"),
-    ("W(t=yesterday): x", 3, "2025-11-27..2025-12-01", "t=2025-11-27"),
-    ("W(t=2025-13): x", 3, "not a day", ""),
-    ("W(t=2025-12-01..2025-11-27): x", 3, "not a day", ""),
-    ("W(until=2025-11-27..): x", 3, "no last day", "until=2025-12-01"),
-    ("B(outcome=maybe): x", 3, "ok, fail", "outcome=ok"),
-    ("W(for=a b): x", 3, "not an id", "for=f-1a2b3c4d"),
-    ("W(src=gossip): x", 3, "user, agent", "src=web"),
-    ("W(ttl=soon): x", 3, "90d", "ttl=90d"),
-    ("W(private=no): x", 3, "takes no value", "private"),
-    ("W(sealed=no): x", 3, "takes no value", "sealed"),
+    ("", 1, "no kind", "W: text"), ("Just prose", 1, "no kind", "W: Just prose"),
+    ("X: unknown", 1, "unknown kind", "W, B, O and S"), ("w: small", 1, "capital", "W, B, O or S"),
+    ("o(0.9) @Peter: small", 1, "capital", "W, B, O or S"), ("W(key=db: x", 1, "never closed", "close"),
+    ("W(key=db) x", 1, "no colon", "W(key=db) @Name"), ("W @Peter is here", 1, "no colon", "W @Entity: text"),
+    ('W(key="db): x', 1, "cannot be read", "quoted"), ('W(key=a "b" c): x', 3, "cannot read", "quote"),
+    ("W:", 3, "without text", "after the colon"), ("W: ^abc", 4, "without text", "after the colon"),
+    ("O(c=2): x", 3, "from 0 to 1", "c=0.9"), ("O(c=high): x", 3, "from 0 to 1", ""), ("W(i=-1): x", 3, "from 0 to 1", "i=0.8"),
+    ("W(0.9): x", 3, "not key=value", "quote"), ("O(yes): x", 3, "not key=value", "quote"),
+    ("W(key=): x", 3, "empty value", "key=db"), ("W(key=a,key=b): x", 3, "twice", "key=db"),
+    ("W(t=yesterday): x", 3, "2025-11-27..2025-12-01", "t=2025-11-27"), ("W(t=2025-13): x", 3, "not a day", ""),
+    ("W(t=2025-12-01..2025-11-27): x", 3, "not a day", ""), ("W(until=2025-11-27..): x", 3, "no last day", "until=2025-12-01"),
+    ("B(outcome=maybe): x", 3, "ok, fail", "outcome=ok"), ("W(for=a b): x", 3, "not an id", "for=f-1a2b3c4d"),
+    ("W(src=gossip): x", 3, "user, agent", "src=web"), ("W(ttl=soon): x", 3, "90d", "ttl=90d"),
+    ("W(private=no): x", 3, "takes no value", "private"), ("W(sealed=no): x", 3, "takes no value", "sealed"),
     ("W [[#Heading]]: x", 2, "without a page", "[[Name]]"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("line", "column", "message", "suggestion"), MISUNDERSTOOD, ids=[m[0] for m in MISUNDERSTOOD])
@@ -327,16 +312,11 @@ def test_periods_hold_days_and_meet() -> None:
     ("text", "spelled"),
     [
         ("memory/2025-11-27.md#L12", "memory/2025-11-27.md#L12"),
-        ("memory/2025-11-27.md#L12-L14", "memory/2025-11-27.md#L12-L14"),
-        ("memory/a b.md#L12-14", "memory/a b.md#L12-L14"),
-        (" bank/world.md:7 ", "bank/world.md#L7"),
-        ("bank/world.md:7:3", "bank/world.md#L7"),
-        ("a.md#L9-L3", "a.md#L9"),
-        ("a.md", None),
-        ("#L3", None),
-        ("f-1a2b3c4d", None),
+        ("memory/2025-11-27.md#L12-L14", "memory/2025-11-27.md#L12-L14"), ("memory/a b.md#L12-14", "memory/a b.md#L12-L14"),
+        (" bank/world.md:7 ", "bank/world.md#L7"), ("bank/world.md:7:3", "bank/world.md#L7"), ("a.md#L9-L3", "a.md#L9"),
+        ("a.md", None), ("#L3", None), ("f-1a2b3c4d", None),
     ],
-)
+)  # fmt: skip
 def test_a_citation_is_read_in_the_spellings_of_memctl_github_and_rg(text: str, spelled: str | None) -> None:
     citation = Citation.parse(text)
     assert (str(citation) if citation else None) == spelled

@@ -73,18 +73,10 @@ def facts_in(text: str, everywhere: bool = False) -> list[str]:
 @pytest.mark.parametrize(
     ("heading", "expected"),
     [
-        ("Retain", True),
-        ("RETAIN", True),
-        (" retain: ", True),
-        ("Запомнить", True),
-        ("ЗАПОМНИТЬ:", True),
-        ("保留", True),
-        ("保留：", True),
-        ("To retain", False),
-        ("Retained", False),
-        ("", False),
+        ("Retain", True), ("RETAIN", True), (" retain: ", True), ("Запомнить", True), ("ЗАПОМНИТЬ:", True), ("保留", True),
+        ("保留：", True), ("To retain", False), ("Retained", False), ("", False),
     ],
-)
+)  # fmt: skip
 def test_the_heading_of_facts_in_three_languages_and_any_case(heading: str, expected: bool) -> None:
     assert is_retain(heading) is expected
 
@@ -152,16 +144,10 @@ def test_only_line_ends_end_a_line() -> None:
 @pytest.mark.parametrize(
     ("text", "front"),
     [
-        ("---\na: b\n---\ntext\n", "a: b"),
-        ("--- \na: b\n...\ntext\n", "a: b"),
-        ("\ufeff---\r\na: b\r\n---\r\n", "a: b"),
-        ("---\n---\n", ""),
-        ("---\na: b\n", ""),
-        ("\n---\na: b\n---\n", ""),
-        ("text\n---\n", ""),
-        ("", ""),
+        ("---\na: b\n---\ntext\n", "a: b"), ("--- \na: b\n...\ntext\n", "a: b"), ("\ufeff---\r\na: b\r\n---\r\n", "a: b"),
+        ("---\n---\n", ""), ("---\na: b\n", ""), ("\n---\na: b\n---\n", ""), ("text\n---\n", ""), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_front_matter_stands_on_the_first_line_and_is_closed(text: str, front: str) -> None:
     assert parse_page(text).front_matter == front
 

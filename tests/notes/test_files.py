@@ -140,18 +140,12 @@ def test_an_empty_composition_writes_nothing(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (b"one", b"one\nnew\n"),
-        (b"one\n", b"one\nnew\n"),
-        (b"one\r\ntwo", b"one\r\ntwo\r\nnew\r\n"),
-        (b"one\r\ntwo\r\n", b"one\r\ntwo\r\nnew\r\n"),
-        (b"one\rtwo\r", b"one\rtwo\rnew\n"),
-        (b"one\r\ntwo\nthree\n", b"one\r\ntwo\nthree\nnew\n"),
-        (b"\xef\xbb\xbfone\n", b"\xef\xbb\xbfone\nnew\n"),
-        (b"bad \xff\xfe\n", b"bad \xff\xfe\nnew\n"),
-        (b"bad \xff", b"bad \xff\nnew\n"),
-        (b"", b"new\n"),
+        (b"one", b"one\nnew\n"), (b"one\n", b"one\nnew\n"), (b"one\r\ntwo", b"one\r\ntwo\r\nnew\r\n"),
+        (b"one\r\ntwo\r\n", b"one\r\ntwo\r\nnew\r\n"), (b"one\rtwo\r", b"one\rtwo\rnew\n"),
+        (b"one\r\ntwo\nthree\n", b"one\r\ntwo\nthree\nnew\n"), (b"\xef\xbb\xbfone\n", b"\xef\xbb\xbfone\nnew\n"),
+        (b"bad \xff\xfe\n", b"bad \xff\xfe\nnew\n"), (b"bad \xff", b"bad \xff\nnew\n"), (b"", b"new\n"),
     ],
-)
+)  # fmt: skip
 def test_append_keeps_the_style_and_closes_a_torn_line(workspace: Workspace, before: bytes, after: bytes) -> None:
     page = put(workspace, before)
     append(workspace, LOG, lambda _: "new\n")

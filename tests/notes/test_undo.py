@@ -15,14 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 TEXTS = st.sampled_from(
     [
-        "The kettle is blue",
-        "Чайник синий",
-        "水壶是蓝色的",
-        "# not a heading",
-        "two  blanks ",
-        "O(0.8) @Peter: Likes tea",
+        "The kettle is blue", "Чайник синий", "水壶是蓝色的", "# not a heading", "two  blanks ", "O(0.8) @Peter: Likes tea",
     ]
-)
+)  # fmt: skip
 LOG = "memory/2025-11-30.md"
 
 

@@ -66,18 +66,13 @@ def test_settings_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("colour = 1", "unknown key 'colour'"),
-        ("[recall]\nkk = 1", "unknown key 'recall.kk'"),
-        ("[recall]\nk = 0", "from 1 to 1000"),
-        ("[recall]\nk = true", "from 1 to 1000"),
-        ("[recall]\nsync_seconds = nan", "from 0 to 3600"),
-        ("recall = 5", "recall is a table"),
-        ('ignore = "archive"', "list of globs"),
-        ("ignore = [1]", "list of globs"),
-        ("k = = 1", "Invalid"),
+        ("colour = 1", "unknown key 'colour'"), ("[recall]\nkk = 1", "unknown key 'recall.kk'"),
+        ("[recall]\nk = 0", "from 1 to 1000"), ("[recall]\nk = true", "from 1 to 1000"),
+        ("[recall]\nsync_seconds = nan", "from 0 to 3600"), ("recall = 5", "recall is a table"),
+        ('ignore = "archive"', "list of globs"), ("ignore = [1]", "list of globs"), ("k = = 1", "Invalid"),
         (b"\xff\xfe", "utf-8"),
     ],
-)
+)  # fmt: skip
 def test_settings_that_memctl_does_not_know_are_errors(tmp_path: Path, text: str | bytes, what: str) -> None:
     (tmp_path / "memctl.toml").write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(BadSettings, match=what):

@@ -44,16 +44,12 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("question", "first"),
     [
-        ("where do I live?", "Lisbon, since spring"),
-        ("где я живу?", "Lisbon, since spring"),
-        ("我住在哪里？", "Lisbon, since spring"),
-        ("what time is the standup?", "It is at 9:30."),
-        ("which database does Atlas use?", "PostgreSQL"),
+        ("where do I live?", "Lisbon, since spring"), ("где я живу?", "Lisbon, since spring"), ("我住在哪里？", "Lisbon, since spring"),
+        ("what time is the standup?", "It is at 9:30."), ("which database does Atlas use?", "PostgreSQL"),
         ("why PostgreSQL?", "PostgreSQL it was, because joins were slow"),
-        ("почему взяли PostgreSQL?", "PostgreSQL взяли, потому что нужны связи"),
-        ("为什么选PostgreSQL？", "选PostgreSQL，因为查询很慢"),
+        ("почему взяли PostgreSQL?", "PostgreSQL взяли, потому что нужны связи"), ("为什么选PostgreSQL？", "选PostgreSQL，因为查询很慢"),
     ],
-)
+)  # fmt: skip
 def test_the_slot_or_the_reason_stands_first(memory: Path, question: str, first: str) -> None:
     from memctl.notes.workspace import Workspace
 
@@ -73,15 +69,11 @@ def test_the_skeleton_of_a_page_is_no_answer_beside_one(memory: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "polite"),
     [
-        ("13:56 **Anna**: Hey Mel! Long time no see! How are you?", True),
-        ("Привет! Как дела?", True),
-        ("小林：你好！最近怎么样？", True),
-        ("Thanks, the pump of the boat arrived on Friday.", False),
-        ("Great pottery class yesterday!", False),
-        ("Да, лодку продали в мае.", False),
-        ("好的，星期五去岛上。", False),
+        ("13:56 **Anna**: Hey Mel! Long time no see! How are you?", True), ("Привет! Как дела?", True), ("小林：你好！最近怎么样？", True),
+        ("Thanks, the pump of the boat arrived on Friday.", False), ("Great pottery class yesterday!", False),
+        ("Да, лодку продали в мае.", False), ("好的，星期五去岛上。", False),
     ],
-)
+)  # fmt: skip
 def test_mere_politeness(text: str, polite: bool) -> None:
     assert is_polite(text) is polite
 

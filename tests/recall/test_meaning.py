@@ -53,18 +53,11 @@ class Concepts(HashEmbedder):
 PAGES = {
     f"memory/2025-11-{day}.md": f"- W: {line}\n"
     for day, line in {
-        "10": "The cat sleeps on the sofa",
-        "11": "Кошка спит на диване",
-        "12": "猫 在 沙发 上 睡觉",
-        "13": "Wages rise in March",
-        "14": "The kettle is in the Fjord room",
-        "15": "Чайник стоит в комнате",
-        "16": "水壶在房间里",
-        "17": "Deploys go out on Tuesday",
-        "18": "Релиз выходит во вторник",
-        "19": "部署在星期二",
+        "10": "The cat sleeps on the sofa", "11": "Кошка спит на диване", "12": "猫 在 沙发 上 睡觉", "13": "Wages rise in March",
+        "14": "The kettle is in the Fjord room", "15": "Чайник стоит в комнате", "16": "水壶在房间里",
+        "17": "Deploys go out on Tuesday", "18": "Релиз выходит во вторник", "19": "部署在星期二",
     }.items()
-}
+}  # fmt: skip
 
 
 def embedded(folder: Path, pages: dict[str, str], model: HashEmbedder) -> Workspace:

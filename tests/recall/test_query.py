@@ -65,28 +65,11 @@ def test_filters_inside_the_words(text: str, query: Query) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "kind:Pod in Kubernetes",
-        "kind:opinion,Pod",
-        "since:forever",
-        "on:off",
-        "min-confidence:high",
-        "min-confidence:2",
-        "min-confidence:nan",
-        "about:@",
-        "about:",
-        "key:",
-        "since: 30d",
-        "Kind:opinion",
-        "mykind:opinion",
-        "x@Peter",
-        "bob@example.com",
-        "[[#Heading]]",
-        "@ home",
-        "http://x.org/?key:db",
-        'unclosed "quote',
-        "unclosed [[link",
+        "kind:Pod in Kubernetes", "kind:opinion,Pod", "since:forever", "on:off", "min-confidence:high", "min-confidence:2",
+        "min-confidence:nan", "about:@", "about:", "key:", "since: 30d", "Kind:opinion", "mykind:opinion", "x@Peter",
+        "bob@example.com", "[[#Heading]]", "@ home", "http://x.org/?key:db", 'unclosed "quote', "unclosed [[link",
     ],
-)
+)  # fmt: skip
 def test_what_looks_like_a_filter_but_is_none_stays_a_word(text: str) -> None:
     query = read(text)
     assert query.words == text

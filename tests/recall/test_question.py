@@ -22,25 +22,15 @@ import prompts
 
 TODAY = date(2025, 11, 29)
 QUESTIONS = [
-    "What did Caroline research?",
-    "Which database did the orders service get, and who decided it?",
-    "Почему не взяли монгу?",
-    "Сколько раз Ирина меняла пароль, и когда в последний раз?",
-    "为什么选择了这个数据库？",
-    "谁负责部署？什么时候？",
-    "When the ferry was late, where did we sleep?",
-    "How do I deploy?",
-    "Is the gateway's retry budget 3?",
+    "What did Caroline research?", "Which database did the orders service get, and who decided it?", "Почему не взяли монгу?",
+    "Сколько раз Ирина меняла пароль, и когда в последний раз?", "为什么选择了这个数据库？", "谁负责部署？什么时候？",
+    "When the ferry was late, where did we sleep?", "How do I deploy?", "Is the gateway's retry budget 3?",
     "@Irina since:2025-06-01 what does she drink?",
-]
+]  # fmt: skip
 REQUESTS = [
-    "Tell me about the harbour crane",
-    "List the ports that the ferry visits in order",
-    "Напомни адрес Ирины",
-    "Расскажи про переезд офиса",
-    "告诉我伊琳娜的地址",
-    "who repaired the winch",
-]
+    "Tell me about the harbour crane", "List the ports that the ferry visits in order", "Напомни адрес Ирины",
+    "Расскажи про переезд офиса", "告诉我伊琳娜的地址", "who repaired the winch",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("luggage", prompts.LUGGAGE)
@@ -51,18 +41,9 @@ def test_a_question_is_found_whatever_stands_around_it(question: str, luggage: s
 
 
 BEFORE = [
-    "en prompt, blank line",
-    "terse prompt, new line",
-    "ru prompt",
-    "zh prompt",
-    "talk",
-    "messages",
-    "chat template",
-    "tags",
-    "roles",
-    "stack trace",
-    "log",
-]
+    "en prompt, blank line", "terse prompt, new line", "ru prompt", "zh prompt", "talk", "messages", "chat template", "tags",
+    "roles", "stack trace", "log",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("luggage", BEFORE)

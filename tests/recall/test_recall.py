@@ -79,23 +79,11 @@ TOKENS = st.one_of(
     ),
     st.sampled_from(
         [
-            "the",
-            "и",
-            "的",
-            "kind:opinion",
-            "since:30d",
-            "@Peter",
-            "[[Peter]]",
-            "key:db",
-            "AND",
-            "NEAR",
-            "c++",
-            "2025-11",
-            "上周",
+            "the", "и", "的", "kind:opinion", "since:30d", "@Peter", "[[Peter]]", "key:db", "AND", "NEAR", "c++", "2025-11", "上周",
             "v1.2",
         ]
     ),
-)
+)  # fmt: skip
 
 
 @settings(max_examples=examples(130))
@@ -413,17 +401,8 @@ HIT_KEYS = {
     "importance", "origin", "trusted", "superseded_by", "score", "why",
 }  # fmt: skip
 MORE_KEYS = {
-    "perhaps_superseded_by",
-    "expired",
-    "retracted",
-    "private",
-    "also",
-    "key",
-    "history",
-    "explain",
-    "belief",
-    "evidence",
-}
+    "perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence",
+}  # fmt: skip
 TYPES = {
     "id": str, "kind": str, "timestamp": (str, type(None)), "valid": dict, "entities": list, "content": str, "source": str, "path": str,
     "line": int, "end_line": int, "heading": str, "confidence": (float, type(None)), "importance": (float, type(None)), "origin": str,

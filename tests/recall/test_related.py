@@ -124,15 +124,11 @@ PAGE = {
 @pytest.mark.parametrize(
     "line",
     [
-        "- W [[Irina Volkova]]: has a boat\n",
-        "- W: Вчера с Ириной чинили лодку\n",
-        "- W: Лодку Ирины унесло\n",
-        "- W: 昨天伊琳娜修好了船\n",
-        "# A day\n\nThe boat of Irina Volkova sank.\n",
-        "| who | what |\n|---|---|\n| Irina Volkova | boat |\n",
-        "# A day\n\n* the boat belongs to @Irina-Volkova\n",
+        "- W [[Irina Volkova]]: has a boat\n", "- W: Вчера с Ириной чинили лодку\n", "- W: Лодку Ирины унесло\n",
+        "- W: 昨天伊琳娜修好了船\n", "# A day\n\nThe boat of Irina Volkova sank.\n",
+        "| who | what |\n|---|---|\n| Irina Volkova | boat |\n", "# A day\n\n* the boat belongs to @Irina-Volkova\n",
     ],
-)
+)  # fmt: skip
 def test_one_entity_of_many_names(tmp_path: Path, line: str) -> None:
     """Aliases, inflected and in other scripts, lead to one and the same entity; notes and tables take part."""
     answer = further(write_pages(tmp_path, PAGE | {"memory/2025-11-02.md": line}), "the botanist Alice", 2)

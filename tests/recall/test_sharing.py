@@ -41,31 +41,14 @@ def told(answer: Answer) -> str:
 # -- text that is shown whole -----------------------------------------------------------------------------------------
 
 HIDDEN = [
-    "- W(private) @Peter: {}",
-    "* O(c=0.9, private, i=1) @Ирина: {}",
-    "+ B（private） @爱丽丝： {}",
-    '- W(task="a: (b)", private) @X: {}',
-    "1. S(private): {}",
-    "> - W(private=true): {}",
-    "- [ ] W(private): {}",
-    "  - W(key=db,private): {}",
-    "- W(private, c=zz: {}",
-    "- W(Private) {}",
-    "- w( private ) @X: {}",
-    "W(private): {}",
-    "| name | O(private) @X: {} |",
-    "- W(private) @X:\n  {}",
-    "- W(key=db,\n  private) @X: {}",
-    "- W(\n  private): {}",
-    "- W(private): x\n    {}",
-    "- W(private): x\n  - a child: {}",
-    "- W(private): x\n  - a child:\n    - and its own: {}",
-    "- W(private): x\n\n  another paragraph: {}",
-    "- W(private): x\n\n      code: {}",
-    "- W(private): x\n  ```\n  {}\n  ```",
-    "<!-- W(private): {} -->",
-    "```\n- W(private): {}\n```",
-]
+    "- W(private) @Peter: {}", "* O(c=0.9, private, i=1) @Ирина: {}", "+ B（private） @爱丽丝： {}",
+    '- W(task="a: (b)", private) @X: {}', "1. S(private): {}", "> - W(private=true): {}", "- [ ] W(private): {}",
+    "  - W(key=db,private): {}", "- W(private, c=zz: {}", "- W(Private) {}", "- w( private ) @X: {}", "W(private): {}",
+    "| name | O(private) @X: {} |", "- W(private) @X:\n  {}", "- W(key=db,\n  private) @X: {}", "- W(\n  private): {}",
+    "- W(private): x\n    {}", "- W(private): x\n  - a child: {}", "- W(private): x\n  - a child:\n    - and its own: {}",
+    "- W(private): x\n\n  another paragraph: {}", "- W(private): x\n\n      code: {}", "- W(private): x\n  ```\n  {}\n  ```",
+    "<!-- W(private): {} -->", "```\n- W(private): {}\n```",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", HIDDEN)
@@ -81,14 +64,9 @@ def test_every_spelling_of_a_private_line(line: str, secret: str) -> None:
 
 
 SHOWN = [
-    "- W(src=tool:private) @X: {}",
-    "- W(key=private) @X: {}",
-    '- W(task="private, very") @X: {}',
-    "- W @X: his private opinion: {}",
-    "a private word: {}",
-    "the W (which is short for private) and {}",
-    "- O(0.9) @X: {}",
-]
+    "- W(src=tool:private) @X: {}", "- W(key=private) @X: {}", '- W(task="private, very") @X: {}',
+    "- W @X: his private opinion: {}", "a private word: {}", "the W (which is short for private) and {}", "- O(0.9) @X: {}",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("line", SHOWN)

@@ -97,12 +97,8 @@ def test_another_name_of_whom_the_question_names_counts_as_that_name(asking) -> 
 def test_a_surname_finds_all_its_forms(tmp_path: Path, asked: str) -> None:
     """Capital or not, whatever the case; a genitive plural is still one."""
     lines = [
-        "Петров чинил лебёдку.",
-        "Лебёдку чинили без Петрова.",
-        "Позвонить Петрову.",
-        "Серверов стало семь.",
-        "Паром опоздал.",
-    ]
+        "Петров чинил лебёдку.", "Лебёдку чинили без Петрова.", "Позвонить Петрову.", "Серверов стало семь.", "Паром опоздал.",
+    ]  # fmt: skip
     workspace = write_pages(tmp_path, {"memory/2025-11-01.md": "".join(f"- W: {line}\n" for line in lines)})
     assert {hit.content for hit in ask(workspace, f"где {asked}?").hits} == set(lines[:3])
     assert [hit.content for hit in ask(workspace, "сервер").hits] == [lines[3]]

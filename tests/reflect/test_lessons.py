@@ -142,12 +142,8 @@ def test_words_of_the_task_tell_no_strategies_apart_from_each_other() -> None:
 
 def test_a_task_in_other_words_is_the_same_task() -> None:
     spelled = [
-        "Unstick the gateway",
-        "unstick gateway",
-        "unstick  the gateway",
-        "unstick the gateways!",
-        "unstick the gateway",
-    ]
+        "Unstick the gateway", "unstick gateway", "unstick  the gateway", "unstick the gateways!", "unstick the gateway",
+    ]  # fmt: skip
     found = lessons([outcome("Waited.", task, at=at) for at, task in enumerate(spelled)])
     assert [(task.name, task.strategies[0].ok) for task in found] == [("unstick the gateway", 5)]
     found = lessons(
@@ -243,31 +239,9 @@ def test_the_first_clause(text: str, clause: str) -> None:
 # -- properties -------------------------------------------------------------------------------------------------------
 
 WORDS = [
-    "restarted",
-    "replayed",
-    "queue",
-    "card",
-    "router",
-    "the",
-    "a",
-    "`gw",
-    "replay`",
-    "SD",
-    "v1.2",
-    "NJ-04",
-    "not",
-    "by",
-    "hand;",
-    "44",
-    "очередь",
-    "карты",
-    "прочитал",
-    "не",
-    "重放",
-    "队列",
-    "从卡",
-    "，",
-]
+    "restarted", "replayed", "queue", "card", "router", "the", "a", "`gw", "replay`", "SD", "v1.2", "NJ-04", "not", "by", "hand;",
+    "44", "очередь", "карты", "прочитал", "не", "重放", "队列", "从卡", "，",
+]  # fmt: skip
 TEXTS = st.one_of(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join), fact_texts())
 OUTCOMES = st.builds(
     TaskOutcome, st.sampled_from(["", "unstick it", "Unstick it", "重启", "restart the router"]) | texts(2), st.booleans(), TEXTS,

@@ -311,12 +311,8 @@ def test_remarks_stay_where_they_are(reflected: Path) -> None:
     run(reflected)
     text = read(reflected)
     assert chain(reflected, "o-concise") == [
-        "1 stated concise",
-        "2 for half",
-        "2 against page",
-        "3 for mail",
-        "20 for nothing",
-    ]
+        "1 stated concise", "2 for half", "2 against page", "3 for mail", "20 for nothing",
+    ]  # fmt: skip
     assert "^o-concise\n  - Ask him in spring\n  - 2025-11-01" in text
     assert "^half\n    - this one I doubt\n    and this line too\n  - 2025-11-02" in text
     assert "^mail\n\n  A paragraph of its own.\n  - 2025-11-20" in text
@@ -658,17 +654,9 @@ def poisoned(way: str) -> str:
 
 
 WAYS = [
-    "src=web",
-    "src=web:evil.example",
-    "src=tool",
-    "src=tool:grep",
-    "src=import",
-    "src=import:chat",
-    "S",
-    "private",
-    "block",
+    "src=web", "src=web:evil.example", "src=tool", "src=tool:grep", "src=import", "src=import:chat", "S", "private", "block",
     "quoted",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -1093,15 +1081,8 @@ def test_the_printed_diff_can_be_applied(root: Path) -> None:
 def git(root: Path, *words: str, ok: bool = True) -> str:
     """Git as nobody in particular, without settings from outside."""
     who = [
-        "-c",
-        "user.name=t",
-        "-c",
-        "user.email=t@example.org",
-        "-c",
-        "commit.gpgsign=false",
-        "-c",
-        "core.autocrlf=false",
-    ]
+        "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false", "-c", "core.autocrlf=false",
+    ]  # fmt: skip
     done = subprocess.run(
         ["git", *who, *words], cwd=root, capture_output=True, text=True, encoding="utf-8",
         env=environment(GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_NOSYSTEM="1"),

@@ -178,16 +178,11 @@ def test_text_and_flags_make_a_fact(text: str, flags: dict[str, object], fact: F
 @pytest.mark.parametrize(
     ("text", "flags"),
     [
-        ("O(c=7): Too sure", {}),
-        ("W(key: One", {}),
-        ("One", {"kind": "note"}),
-        ("One", {"kind": "fact"}),
-        ("One", {"about": ["a]b"]}),
-        ("One", {"about": ["@"]}),
-        ("One", {"values": {"c": ["2"]}}),
+        ("O(c=7): Too sure", {}), ("W(key: One", {}), ("One", {"kind": "note"}), ("One", {"kind": "fact"}),
+        ("One", {"about": ["a]b"]}), ("One", {"about": ["@"]}), ("One", {"values": {"c": ["2"]}}),
         ("One", {"values": {"t": ["yesterday-ish"]}}),
     ],
-)
+)  # fmt: skip
 def test_words_that_mean_nothing_are_usage(text: str, flags: dict[str, object]) -> None:
     with pytest.raises(Usage):
         read_fact(text, **flags)  # type: ignore[arg-type]

@@ -40,27 +40,12 @@ from memctl.vectors import models
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
 WORDS = (
     *[
-        "likes",
-        "moved",
-        "harbour",
-        "harbor",
-        "harbours",
-        "crane",
-        "creaks",
-        "bakes",
-        "bread",
-        "Berlin",
-        "Lisbon",
-        "PIN",
-        "7391",
-        "73915",
-        "code",
-        "deploys",
-        "PostgreSQL",
+        "likes", "moved", "harbour", "harbor", "harbours", "crane", "creaks", "bakes", "bread", "Berlin", "Lisbon", "PIN", "7391",
+        "73915", "code", "deploys", "PostgreSQL",
     ],
     *["варит", "кофе", "кофейня", "переехала", "переезд", "город", "Москва", "код", "7391", "любит", "чай", "секрет"],
     *["喜欢", "短信", "短回复", "搬到", "北京", "密码", "数据库", "秘藏", "鲸鱼", "咖啡"],
-)
+)  # fmt: skip
 KEYS = ("city", "db", "pin", "город")
 SECRET = ("zanzibarite", "harbourmaster", "тайнослов", "кофеман", "秘藏鲸鱼", "7391")
 SPELLINGS = (

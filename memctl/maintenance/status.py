@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 from collections.abc import Iterator
 from contextlib import closing, suppress
@@ -14,6 +15,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
 from ..index.sync import is_young, merge
 from ..markdown.escape import many
+from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
 from ..vectors.models import choice
@@ -38,10 +40,11 @@ class Status:
     search: str
     versions: dict[str, str]
     vectors: dict[str, Any] = field(default_factory=dict)
+    vault: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The same as plain values."""
-        return asdict(self)
+        """The same as plain values; `vault` for a vault only."""
+        return {name: value for name, value in asdict(self).items() if name != "vault" or value}
 
     def lines(self) -> list[tuple[str, object]]:
         """(what, value) for people."""
@@ -49,6 +52,7 @@ class Status:
         days = f", {self.first_day} to {self.last_day}" if self.first_day else ""
         return [
             ("workspace", self.workspace),
+            *([("vault", self.vault)] if self.vault else ()),
             ("entries", kinds),
             ("pages", f"{self.pages:,}{days}"),
             ("entities", f"{self.entities:,} with a page"),
@@ -88,13 +92,15 @@ class Glance(NamedTuple):
     pages: int
     facts: int | None
     changed: int
+    vault: str | None = None
 
     def lines(self) -> list[tuple[str, str]]:
         """(what, value) for people."""
         facts = "" if self.facts is None else f", {many(self.facts, 'fact')}"
         fresh = f"{many(self.changed, 'page')} changed since; the next question reads them" if self.changed else "fresh"
         index = "not made yet; the first question makes it" if self.facts is None else fresh
-        return [("workspace", self.workspace), ("holds", many(self.pages, "page") + facts), ("index", index)]
+        vault = [("vault", self.vault)] if self.vault else []
+        return [("workspace", self.workspace), *vault, ("holds", many(self.pages, "page") + facts), ("index", index)]
 
 
 def glance(memory: OpenMemory) -> Glance:
@@ -102,10 +108,26 @@ def glance(memory: OpenMemory) -> Glance:
     found = memory.workspace.scan()
     root = str(memory.workspace.root)
     if not (memory.workspace.derived / "index.sqlite").exists():
-        return Glance(root, len(found), None, len(found))
+        return Glance(root, len(found), None, len(found), vault_note(memory.workspace))
     counted, known = memory.run(lambda at: (dict(census(at.index)["kinds"]), at.index.known()))
     changed = sum(1 for step in merge(found, known) if not is_young(step))
-    return Glance(root, len(found), sum(counted.values()) - counted.get("note", 0), changed)
+    facts = sum(counted.values()) - counted.get("note", 0)
+    return Glance(root, len(found), facts, changed, vault_note(memory.workspace))
+
+
+def vault_note(workspace: Workspace) -> str | None:
+    """What holds in a vault of Obsidian that is used in place; None in any other folder."""
+    settings = workspace.root / ".obsidian"
+    if not settings.is_dir():
+        return None
+    told = "Obsidian's, read in place: notes count as your own words, but for pages whose front matter says src: web, tool or import"
+    told += "; hidden folders (.obsidian, .trash) are not read"
+    folder = ""
+    with suppress(OSError, ValueError, AttributeError, TypeError):
+        folder = json.loads((settings / "templates.json").read_text("utf-8")).get("folder", "").strip("/")
+    if folder and workspace.is_page(f"{folder}/x.md"):
+        told += f'; templates are: ignore = ["{folder}/*"] in {SETTINGS} leaves them out'
+    return told
 
 
 def status(memory: OpenMemory) -> Status:
@@ -134,6 +156,7 @@ def _status(memory: OpenMemory) -> Status:
         search="words, names and dates" + ("; meaning" if vectors["used"] else "; no vectors"),
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
         vectors=vectors,
+        vault=vault_note(workspace),
     )
 
 

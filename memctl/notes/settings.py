@@ -16,7 +16,7 @@ SETTINGS = "memctl.toml"
 class Settings(NamedTuple):
     """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
 
-    `page_from` is how many facts a name needs before reflect gives it a page. `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
+    `page_from` is how many facts a name needs before reflect gives it a page, `links` how it links names: "auto", "wiki" or "markdown". `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
     is nothing, else a package or the folder of a model (vectors/models.py), `vector_weight` how much that counts beside
     words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
     `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
@@ -31,6 +31,7 @@ class Settings(NamedTuple):
     sync_seconds: float = 2.0
     k: int = 10
     page_from: int = 2
+    links: str = "auto"
     nli: str | None = None
     model: str = "auto"
     aliases: str | None = None
@@ -135,7 +136,10 @@ KEYS: dict[str, dict[str, Key]] = {
             ("web", "from the web"), ("import", "from imports"),
         )
     },
-    "reflect": {"page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page")},
+    "reflect": {
+        "page_from": Key("page_from", _whole(1, 1000), _TO_1000, "facts that a name needs to get a page"),
+        "links": Key("links", lambda value: value in ("auto", "wiki", "markdown"), 'is "auto", "wiki" or "markdown"', "how pages link names: wiki is `[[File|Name]]`, by which Obsidian goes; auto is `[[Name]]` where the core page has such links or there is a .obsidian, else Markdown"),
+    },
     "stance": {
         "nli": Key("nli", _is_text, "is a path in the workspace", "the folder of a model for inference"),
     },

@@ -89,20 +89,23 @@ class About(NamedTuple):
 
 
 class LinkContext(NamedTuple):
-    """Where a line will stand: the page, whose it is, the pages of others by `entity_key`, and how links are written."""
+    """Where a line will stand: the page, whose it is, the pages of others by `entity_key`, and how names are linked.
+
+    `wiki` is empty for Markdown links, else what stands in `[[…]]`: the name, or the file, by which Obsidian goes.
+    """
 
     page: str
     name: str = ""
     pages: Mapping[str, str] = {}
-    wiki: bool = False
+    wiki: str = ""
 
     @classmethod
-    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: bool = False) -> LinkContext:
+    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: str = "") -> LinkContext:
         """A place on a page, which links to the pages of some names."""
         return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()}, wiki)
 
 
-def entity_body(about: About, page: str, wiki: bool = False) -> str:
+def entity_body(about: About, page: str, wiki: str = "") -> str:
     """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts."""
     place = LinkContext.of(page, about.name, about.pages, wiki)
     related = ", ".join(_entity(name, place) for name in about.related)
@@ -282,11 +285,10 @@ def _entity(name: str, place: LinkContext) -> str:
     path, shown = place.pages.get(entity_key(name)), literal(name) or "?"
     if not path:
         return shown
-    return (
-        f"[[{name}]]"
-        if place.wiki and shown == name and not set("|#^") & set(name)
-        else link(shown, relative(path, place.page))
-    )
+    file = PurePosixPath(path).stem
+    if not place.wiki or shown != name or set("|#^[]") & {*name, *file}:
+        return link(shown, relative(path, place.page))
+    return f"[[{name}]]" if place.wiki == "name" or file == name else f"[[{file}|{name}]]"
 
 
 def cite(citation: Citation, place: LinkContext, ref: str = "") -> str:

@@ -76,7 +76,7 @@ class Planner:
         self._changes = changes(memory, last, self.made, None if in_conflict(memory.workspace) else since)
         if self._changes.whole:
             self.made.parts, self.made.failed = {}, {}
-        self._wiki = uses_wiki_links(memory.workspace)
+        self._wiki = wiki_links(memory.workspace)
         self._entities = {each.path: each for each in all_entities(self._index)}
         self.edits: list[Edit] = []
         self.moved: list[Moved] = []
@@ -401,11 +401,15 @@ def in_conflict(workspace: Workspace) -> bool:
     return False
 
 
-def uses_wiki_links(workspace: Workspace) -> bool:
-    """True if the owner writes `[[Name]]` on the core page, or opens the folder in Obsidian."""
+def wiki_links(workspace: Workspace) -> str:
+    """How names are linked (LinkContext.wiki): as the settings say, else `[[Name]]` if the owner writes so on the core page, or
+    opens the folder in Obsidian."""
+    if workspace.settings.links != "auto":
+        return "file" if workspace.settings.links == "wiki" else ""
     with suppress(MemctlError):
-        return "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
-    return False
+        uses = "[[" in read_for_edit(workspace, CORE).after or (workspace.root / ".obsidian").is_dir()
+        return "name" if uses else ""
+    return ""
 
 
 def prose_lines(text: str) -> Iterator[tuple[int, str]]:

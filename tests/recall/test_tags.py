@@ -86,3 +86,20 @@ def test_days_of_front_matter_are_the_days_of_a_page(root: Path) -> None:
     listed = hits["bank/listed.md"]
     assert (listed["timestamp"], listed["valid"]["from"]) == ("2024-05-02", "2024-05-01")
     assert "Blue" in _found(root, "on:2024-05-02") and "Helm" not in _found(root, "since:2024-04", "until:2024-06")
+
+
+def test_a_vault_in_place_says_what_is_trusted(tmp_path: Path) -> None:
+    """Notes are read and trusted, hidden folders are not read, and the folder of templates is named until it is ignored."""
+    pages = {"Note.md": "# Note\n\nThe boat is red.\n", "Web.md": "---\nsrc: web\n---\n\nThe boat is blue.\n"}
+    pages |= {".obsidian/x.md": "The boat is hidden.\n", "Forms/day.md": "The boat is {{title}}.\n"}
+    pages |= {".obsidian/templates.json": '{"folder": "Forms"}', "memory/2025-11-20.md": "- W: x\n"}
+    root = write_pages(tmp_path, pages).root
+    for words in (["status"], []):
+        told = call(words, root).both
+        assert "Obsidian's, read in place" in told and 'ignore = ["Forms/*"]' in " ".join(told.split()), told
+    hits = json.loads(call(["recall", "boat", "--json"], root).out)["hits"]
+    assert {hit["path"]: hit["trusted"] for hit in hits} == {"Note.md": True, "Web.md": False, "Forms/day.md": True}
+    (root / "memctl.toml").write_text('ignore = ["Forms/*"]\n', "utf-8")
+    assert "templates" not in call(["status"], root).both and "Obsidian" in call(["status", "--json"], root).out
+    (root / ".obsidian/templates.json").write_text("[", "utf-8")
+    assert "Obsidian" in call(["status"], root).both

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -12,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from face_helpers import call, snapshot, write_pages
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -106,7 +108,7 @@ EXPECTED = """\
 def test_an_entity_page_reads_like_this() -> None:
     """Who it is, what holds with what that replaced, beliefs, plans, what happened; links as the workspace writes them."""
     assert entity_body(IRINA, PAGE) == EXPECTED
-    assert entity_body(IRINA, PAGE, wiki=True) == EXPECTED.replace("[Gull Spit](Gull-Spit.md)", "[[Gull Spit]]")
+    assert entity_body(IRINA, PAGE, wiki="name") == EXPECTED.replace("[Gull Spit](Gull-Spit.md)", "[[Gull Spit]]")
 
 
 def test_a_section_with_nothing_to_tell_is_left_out() -> None:
@@ -381,3 +383,24 @@ def test_long_and_loose_text_is_quoted_in_time_in_proportion_to_it() -> None:
         assert len(quoted(piece * (200_000 // len(piece)))) >= 190_000
     ladder = " ".join("`" * size for size in range(1, 180))
     assert quoted(ladder).count("\\`") == ladder.count("`")
+
+
+def test_how_names_are_linked_is_a_setting(tmp_path: Path) -> None:
+    """Markdown, or the file by which Obsidian goes; the facts stay, a second round changes nothing, and back gives the old bytes."""
+    lines = "- W @爱丽丝: Named the bird with [[Gull Spit]] in sight.\n- W @Gull-Spit: Has a shed.\n- W @Gull-Spit: @爱丽丝 likes it.\n"
+    root = write_pages(tmp_path, {"memory/2025-11-20.md": lines + "- W @爱丽丝: Is a niece.\n"}).root
+    told: dict[str, dict[str, str]] = {}
+    facts = set()
+    for links in ("auto", "wiki", "markdown"):
+        (root / "memctl.toml").write_text(f'[reflect]\nlinks = "{links}"\n', "utf-8")
+        assert call(["reflect"], root).code == 0
+        told[links] = {path.stem: path.read_text("utf-8") for path in (root / "bank").rglob("*.md")}
+        before = snapshot(root)
+        assert call(["reflect"], root).code == 0 and snapshot(root) == before
+        hits = json.loads(call(["recall", "shed niece bird", "--per-page", "0", "--json"], root).out)["hits"]
+        facts.add(tuple(sorted((hit["id"], tuple(hit["entities"])) for hit in hits)))
+    assert told["auto"] == told["markdown"] != told["wiki"] and len(facts) == 1
+    assert "[[Gull-Spit|" in told["wiki"]["爱丽丝"] or "[[Gull-Spit]]" in told["wiki"]["爱丽丝"]
+    assert "](Gull-Spit.md)" in told["markdown"]["爱丽丝"] and call(["check"], root).code in (0, 1)
+    (root / "memctl.toml").write_text('[reflect]\nlinks = "html"\n', "utf-8")
+    assert call(["status"], root).code == 2

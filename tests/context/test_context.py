@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import TODAY, ask, call, fixture_copy, memory_on, write_pages
+from face_helpers import TODAY, ask, call, fixture_copy, memory_on, reflected_copy, write_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import examples, fact_texts
@@ -168,8 +168,7 @@ def test_a_reason_is_recalled_even_where_it_was_replaced(station: Workspace) -> 
 
 def test_beliefs_have_the_confidence_of_today(tmp_path: Path) -> None:
     """Not the one with which they were first told."""
-    workspace = Workspace(fixture_copy(tmp_path).resolve())
-    call(["reflect"], workspace.root)
+    workspace = Workspace(reflected_copy(tmp_path).resolve())
     made = pack(workspace, "how long a night report does Irina prefer?")
     assert any("opinion 0.87: Irina Volkova: Prefers a night report" in item.line for item in made.items)
 
@@ -370,8 +369,7 @@ def test_what_the_core_says_is_not_said_again(tmp_path: Path) -> None:
     )
     made = pack(workspace, "what does Peter prefer, and where does he live?")
     assert made.text.count(said) == 1 and made.text.count("Peter lives in Lisbon") == 1
-    station = Workspace(fixture_copy(tmp_path / "s").resolve())
-    call(["reflect"], station.root)
+    station = Workspace(reflected_copy(tmp_path / "s").resolve())
     after = pack(station, "what is in production on PostgreSQL?", budget=20_000)
     assert after.text.count("In production on PostgreSQL 16.4 since 04:10") == 1
     assert not any(i.source.startswith("bank/entities/Curlew.md") and "04:10" in i.text for i in after.items)

@@ -75,7 +75,7 @@ def bar(share: float) -> str:
 # -- the pager --------------------------------------------------------------------------------------------------------
 
 
-class _Page(io.StringIO):
+class _KeptBack(io.StringIO):
     """What a terminal will be shown, kept back until it is known how long it is."""
 
     def isatty(self) -> bool:
@@ -86,7 +86,7 @@ class _Page(io.StringIO):
 @contextmanager
 def paged() -> Iterator[None]:
     """Keep back what is printed meanwhile; what is longer than the terminal goes through the pager."""
-    with _Page() as page:
+    with _KeptBack() as page:
         try:
             with redirect_stdout(page):
                 yield

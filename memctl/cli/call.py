@@ -162,7 +162,11 @@ def command(
             is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
             call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), is_given)
             try:
-                with call.out.paged() if paged and not values.get("unseal") else nullcontext():
+                with (
+                    call.out.paged()
+                    if paged and not (values.get("unseal") or values.get("interactive"))
+                    else nullcontext()
+                ):
                     code = function(call, **values) or 0
                 raise typer.Exit(code)
             except KeyboardInterrupt as stop:

@@ -27,6 +27,7 @@ from .hits import print_answer, print_facts, print_passages, print_retained, pri
 _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
 UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
+_PICKED = 50  # hits in the picker, unless it is said how many
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
 
@@ -104,14 +105,20 @@ def recall(
     history: bool = flag("--history", "Show every version of what a hit says."),
     explain: bool = flag("--explain", "Show how each score came about."),
     unseal: bool = UNSEAL,
+    interactive: bool = flag("--interactive -i", "Type, see, choose a hit, and open it in your editor."),
     format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
 ) -> int:
     """Find facts, each with its citation. Without a query: the newest within the filters."""
     memory = call.memory
-    query_read = memory.query(
-        " ".join(query or ()), about=about or (), kinds=kind or (), key=key, since=since, until=until, on=on, as_of=as_of,
-        min_confidence=min_confidence, tags=tag or (), links_to=links_to or (), per_page=per_page,
-    )  # fmt: skip
+    filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
+    filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
+    filters |= {"tags": tag or (), "links_to": links_to or ()}
+    query_read = memory.query(" ".join(query or ()), **filters)
+    if interactive:
+        from .picker import pick_and_open
+
+        found = {"k": k or _PICKED, "vectors": not no_vectors, **filters}
+        return pick_and_open(call, query_read.words, lambda at, words: at.recall(words, **found).hits)
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)
     format = format or ("json" if call.out.json else "text")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
-from face_helpers import call, fixture_copy
+from face_helpers import call, fixture_copy, memory_on, write_pages
 
 from memctl.cli.editor import editor_command
+from memctl.errors import ExtraMissing
 
 
 @pytest.mark.parametrize(
@@ -87,3 +89,43 @@ def test_the_log_has_what_was_told_not_what_happened(tmp_path: Path) -> None:
     assert [hit["content"] for hit in made["hits"]] == ["Saw a walrus", "Likes fog"]
     assert [(each["from"], each["to"], each["content"]) for each in made["beliefs"]] == [(None, 0.8, "Likes fog")]
     assert "walrus" not in call(["log", "--on", "2025-07-03"], root).out
+
+
+@pytest.mark.parametrize(
+    ("keys", "opened"),
+    [
+        ("kettle\r", "Found the kettle"),
+        ("чайн\r", "Чайник нашли"),
+        ("茶壶\r", "找到了茶壶"),
+        ("since:\x15kettle\r", "Found the kettle"),  # a filter half typed, then another question
+        ("kettle\x0e\x0e\x10\x10\r", "Found the kettle"),  # down and up, past the ends
+        ("zzqx\rxx\x1b", None),  # Enter on nothing does nothing
+        ("\x03", None),
+    ],
+)
+def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: Path) -> None:
+    """Enter gives the hit that is chosen; Esc and Ctrl-C nothing."""
+    pytest.importorskip("prompt_toolkit")
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output import DummyOutput
+
+    from memctl.cli.picker import pick
+
+    memory = memory_on(
+        write_pages(tmp_path, {"memory/2025-11-28.md": "- W: Found the kettle\n- W: Чайник нашли\n- W: 找到了茶壶\n"})
+    )
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
+        pipe.send_text(keys)
+        found = pick("", lambda words: memory.recall(words).hits, lambda hit: hit.content)
+    assert (found.content if found else None) == opened
+
+
+def test_the_picker_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says how to install it."""
+    from memctl.cli.picker import pick
+
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    with pytest.raises(ExtraMissing, match="prompt_toolkit") as raised:
+        pick("", lambda words: (), lambda hit: "")
+    assert "[tui]" in raised.value.cure

@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs site package lock lowest extras mutants fuzz sbom clean
+.PHONY: help demo tour test check bench judge week score torture docs pictures site package lock lowest extras mutants fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -65,6 +65,10 @@ torture: $(VENV)/ready  ## the long versions of the same
 
 docs: $(VENV)/ready  ## generate docs/commands.md from the commands
 	$(RUN)/python bench/help.py
+
+pictures: $(VENV)/ready  ## the pictures of docs/, from the fixture workspace (needs Chromium); look at them
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.49,<2' 'pygal>=3.0.5,<4'
+	$(RUN)/python bench/screens.py
 
 site:  ## docs/ as a site in build/site; a link that leads nowhere fails
 	test -x .venv-site/bin/mkdocs || $(PYTHON) -m venv .venv-site

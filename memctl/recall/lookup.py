@@ -152,13 +152,16 @@ class EntityView:
     newest: tuple[Hit, ...]
 
 
-def list_entities(memory: OpenMemory) -> tuple[EntityLine, ...]:
-    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first."""
+def list_entities(memory: OpenMemory, spelled_out: int | None = None) -> tuple[EntityLine, ...]:
+    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first.
+
+    With `spelled_out` only so many names without a page are read from their lines; the others are in small letters.
+    """
 
     def job(bound: OpenMemory) -> tuple[EntityLine, ...]:
         bound.sync_for_read()
-        lines = _entity_lines(bound.index)
-        spelled = _spellings(bound, [line.name for line in lines if line.path is None])
+        lines = sorted(_entity_lines(bound.index), key=lambda line: -line.mentions)
+        spelled = _spellings(bound, [line.name for line in lines if line.path is None][:spelled_out])
         named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
         return tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
 

@@ -19,7 +19,7 @@ from ..markdown.escape import one_line
 from ..recall.entry_hits import text_of
 from .timeline import whom
 
-_LINES = 2_000  # lines that are looked at, the newest
+_LINES = 2_000  # lines that are looked at
 
 
 class Edge(NamedTuple):
@@ -68,16 +68,16 @@ def graph(memory: OpenMemory, name: str, most: int) -> Graph:
     return memory.run(job)
 
 
-def graph_in(memory: OpenMemory, name: str, most: int) -> Graph:
+def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> Graph:
     """The same from the open index as it is."""
     index, key = memory.index, entity_key(name)
     who = entities_of_keys(index, [key])[key]
-    ids = lines_naming(index, who, _LINES)[-_LINES:]
-    lines = naming_lines(index, ids, Filter("", ()))
-    if not lines:
+    ids = lines_naming(index, who, lines)[-lines:]
+    said = naming_lines(index, ids, Filter("", ()))
+    if not said:
         raise NothingFound(f"nothing is told of {name!r}", "`memctl entity list` has all names")
-    unmarked = names_from(index, own_terms(index, [line.id for line in lines]))
-    keys = {line.id: {*line.names, *unmarked.get(line.id, ())} for line in lines}
+    unmarked = names_from(index, own_terms(index, [line.id for line in said]))
+    keys = {line.id: {*line.names, *unmarked.get(line.id, ())} for line in said}
     known = entities_of_keys(index, {each for found in keys.values() for each in found})
     held = {line: {known[each].key for each in found if each} - {who.key} for line, found in keys.items()}
     count = Counter(other for found in held.values() for other in found)

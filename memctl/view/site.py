@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +42,13 @@ POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'no
 
 _FOLDER = Path(__file__).with_name("templates")
 _NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
-_MOST_ENTITIES, _MOST_BYTES = 60, 15_000_000  # as files: entities with a page of their own; of lines
+_SPELLED = 100  # names without a page that are spelled as their lines do
+_NEAR = 100  # lines by which the neighbours of a name are found
+_MOST_ENTITIES, _FEW_ENTITIES, _MOST_BYTES = (
+    300,
+    12,
+    12_000_000,
+)  # as files: names with a page, of a large memory; lines
 _MANY = 5_000  # entries from which conflicts are not looked for again: that takes minutes
 _PAGE = re.compile(
     r"(?P<what>[a-z]+)(?:-(?P<number>[1-9]\d{0,5}))?\.html|(?P<kind>lines|entity)/(?P<name>[0-9a-f-]{6,16})\.html"
@@ -77,7 +84,7 @@ class Site:
     @cached_property
     def entities(self) -> tuple[EntityLine, ...]:
         """Every name, most mentioned first."""
-        return list_entities(self.memory)
+        return list_entities(self.memory, _SPELLED)
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -191,7 +198,7 @@ class Site:
         held = [view for view in self.beliefs if entity_key(name) in map(entity_key, view.entities)]
         found = timeline_in(self.memory, name, Period(), _NEWEST, held)
         try:
-            near = graph_in(self.memory, name, 10)
+            near = graph_in(self.memory, name, 10, _NEAR)
         except MemctlError:
             near = None
         drawn = {
@@ -208,7 +215,7 @@ class Site:
     def _lines(self, group: str) -> str:
         paths = self.groups[group]
         title = paths[0] if len(paths) == 1 else group
-        pages = [(path, _hash(path), self._text(path)) for path in paths]
+        pages = [(path, _hash(path), _listed(_hash(path), self._text(path))) for path in paths]
         return self._show("lines.html", title, "../", pages=pages)
 
     def _text(self, path: str) -> list[str]:
@@ -242,6 +249,12 @@ class _Pages(NamedTuple):
     def path(self, number: int) -> str:
         """The page with a number."""
         return _numbered(self.what, number)
+
+
+def _listed(key: str, lines: Iterable[str]) -> Markup:
+    """Lines as items of a list with their numbers as anchors: a template would take three times as long."""
+    items = (f'<li id="{key}-L{at}" value="{at}">{escape(line)}\n' for at, line in enumerate(lines, 1) if line.strip())
+    return Markup("".join(items))
 
 
 def _numbered(what: str, number: int) -> str:
@@ -293,7 +306,8 @@ def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
 
     def job(bound: OpenMemory) -> ViewWritten:
         bound.sync_for_read()
-        return _write(Site(bound, _MOST_ENTITIES, set()), folder)
+        most = _FEW_ENTITIES if entry_count(bound.index) > _MANY else _MOST_ENTITIES
+        return _write(Site(bound, most, set()), folder)
 
     return memory.run(job)
 
@@ -318,7 +332,7 @@ def _write(site: Site, folder: Path) -> ViewWritten:
         site.memory.progress(done, len(groups))
     if left := len(site.groups) - len(site.kept):
         site.left_out.append(f"the lines of {left} older months and pages")
-    if (more := len(site.entities) - _MOST_ENTITIES) > 0:
+    if (more := len(site.entities) - (site.most or 0)) > 0:
         site.left_out.append(f"pages of the {more} names with the fewest lines")
     for name, text in stylesheets().items():
         put(name, text)

@@ -21,6 +21,7 @@ from ..truth.validity import versions
 
 _SLOTS = 24  # rows of a picture: those that were filled last
 _BELIEFS = 12
+_VERSIONS = 60  # of all slots of an entity, those that were told last
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,8 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> list[SlotR
     if name is None:
         rows = [row for key, whose in newest_slots(index, _SLOTS + 1) for row in in_slots(index, key, [whose])]
     else:
-        rows = filling_slots(index, keys_of(index, name))
-    verdict = judge(index, rows, memory.today)
+        rows = filling_slots(index, keys_of(index, name), _VERSIONS)
+    verdict = judge(index, rows, memory.today, whole=False)
     claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
     slots: dict[tuple[str, str], list[int]] = {}
     same: dict[tuple[str, str], int] = {}

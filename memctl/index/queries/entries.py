@@ -300,10 +300,14 @@ def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Row]:
     return list(by_ids(index, slot_ids(index, key, names)).values())
 
 
-def filling_slots(index: Index, names: Iterable[str] | None) -> list[Row]:
-    """Every fact that fills a slot of one of these names, or of any."""
+def filling_slots(index: Index, names: Iterable[str] | None, most: int | None = None) -> list[Row]:
+    """Every fact that fills a slot of one of these names, or of any; with `most` the newest of each name."""
     sql = "SELECT DISTINCT entry FROM slot"
-    ids = index.rows(sql) if names is None else index.rows_in(f"{sql} WHERE name IN ({{keys}})", names)
+    if names is None or most is None:
+        ids = index.rows(sql) if names is None else index.rows_in(f"{sql} WHERE name IN ({{keys}})", names)
+    else:
+        newest = f"{sql} WHERE name = ? ORDER BY first DESC, entry DESC LIMIT ?"
+        ids = [row for name in names for row in index.rows(newest, (name, most))]
     return list(by_ids(index, (entry for (entry,) in ids)).values())
 
 

@@ -330,10 +330,7 @@ class Memory(OpenMemory):
         return answer_by_model(self, questions, dry_run=dry_run)
 
     def undo(self, *, dry_run: bool = False, skip: bool = False) -> Undone:
-        """Take back what the last command wrote, or with `skip` the one before, as far as it stands as it was written.
-
-        Commands are calls of a memory that is not resident. Again, it goes further back.
-        """
+        """Take back what the last command (no resident memory) wrote, or with `skip` the one before, if it stands as written."""
         from .maintenance.undo import undo
 
         return undo(self, dry_run=dry_run, skip=skip)

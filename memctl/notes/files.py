@@ -142,7 +142,7 @@ def _close_to_others(folder: Path) -> None:
     A token that others could read stays open: closed, it would be taken for a secret.
     """
     with suppress(OSError):
-        folder.chmod(0o700)
+        folder.chmod(folder.stat().st_mode & 0o700)
         for inner, _, names in os.walk(folder):
             for path in (Path(inner), *(Path(inner, name) for name in names)):
                 if not path.is_symlink() and path.name != "token":

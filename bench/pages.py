@@ -105,7 +105,7 @@ def _ripgrep(root: Path, asked: Sequence[dict[str, Any]]) -> None:
             ranked = sorted(counts, key=lambda path: (-counts[path], path))
             places[way].append(_place(question["gold"], ranked))
             listed[way].append(len(ranked))
-        places["best"].append(min((places[way][-1] for way in ways if places[way][-1]), default=None))
+        places["best"].append(min(filter(None, (places[way][-1] for way in ways)), default=None))
     for way, ranks in places.items():
         opened = [rank for rank in ranks if rank] or [0]
         lists = f"  lists {median(listed[way]):g}" if way in listed else ""

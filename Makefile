@@ -6,7 +6,7 @@ RUN := $(VENV)/bin
 NOW := 2025-11-30
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tour test check bench judge week score torture docs pictures site package lock lowest extras mutants fuzz sbom clean
+.PHONY: help demo tour test check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
@@ -103,6 +103,13 @@ mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the pro
 	$(RUN)/mutmut run
 	$(RUN)/mutmut results
 
+browser:  ## the pages of `memctl view` in headless Chromium (of the system), with Playwright and axe-core
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		{ echo "no Chromium here: install the package chromium, then run it again"; exit 1; }
+	$(PYTHON) -m venv .venv-browser
+	.venv-browser/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' 'playwright>=1.50,<2' 'axe-core-python>=0.1,<1'
+	MEMCTL_BROWSER=1 .venv-browser/bin/python -m pytest tests/view
+
 fuzz:  ## coverage-guided fuzzing of what reads strangers' words, SECONDS=60 for each of seven targets
 	$(PYTHON) -m venv .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet --disable-pip-version-check 'atheris>=3,<4' -e .
@@ -116,5 +123,5 @@ sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/
 	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
 
 clean:  ## remove what was made here
-	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-fuzz .venv-sbom .venv-site .venv-package mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
+	rm -rf $(VENV) $(USER_VENV) .venv-lowest .venv-extras .venv-browser .venv-fuzz .venv-sbom .venv-site .venv-package mutants build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

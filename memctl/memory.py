@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
-    from .view.graph import Graph as Graph
+    from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
     from .view.pictures import ViewWritten as ViewWritten
     from .view.timeline import Timeline as Timeline
@@ -243,7 +243,7 @@ class Memory(OpenMemory):
         asked = self.query(since=since, until=until)
         return timeline(self, about, asked.days or Period(), events)
 
-    def graph(self, name: str, *, most: int = 12) -> Graph:
+    def graph(self, name: str, *, most: int = 12) -> EntityGraph:
         """An entity and the `most` names that stand on most lines with it."""
         from .view.graph import graph
 

@@ -15,7 +15,7 @@ from .hits import place_of
 from .output import BOLD, FAINT, GREEN, fitted
 
 if TYPE_CHECKING:
-    from ..memory import Graph, Timeline
+    from ..memory import EntityGraph, Timeline
 
 LEVELS = " ▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
@@ -96,7 +96,7 @@ def view(
         call.out.note(f"left out: {what}")
 
 
-def _put_svg(call: Call, drawn: "Timeline | Graph", where: str) -> None:
+def _put_svg(call: Call, drawn: "Timeline | EntityGraph", where: str) -> None:
     """Write a picture to a file, or with - to stdout."""
     text = call.memory.pictures().svg(drawn)
     if where == "-":

@@ -23,7 +23,7 @@ from ..beliefs.view import CurvePoint
 from ..facts import Citation
 from ..hits import Hit
 from ..markdown.escape import one_line, printable
-from .graph import Graph
+from .graph import EntityGraph
 from .timeline import Timeline, event_day
 
 # pygal looks for its maps by a hook that warns on every later import of anybody (Python 3.11).
@@ -45,9 +45,9 @@ _NAME = 30  # characters beside a row
 _ROW, _WIDE = 26, 900
 
 
-def picture(drawn: Timeline | Graph) -> str:
+def picture(drawn: Timeline | EntityGraph) -> str:
     """A timeline or a graph as an SVG file of its own; its links are those of the workspace, relative to its root."""
-    if isinstance(drawn, Graph):
+    if isinstance(drawn, EntityGraph):
         return graph_chart(drawn, {}, in_page=False)
     return timeline_chart(drawn, lambda citation: f"./{quote(citation.path)}#L{citation.line}", in_page=False)
 
@@ -94,7 +94,7 @@ def curve_chart(text: str, points: Sequence[CurvePoint], today: date, link: Link
     return _render(chart, f"Confidence: {text}", in_page)
 
 
-def graph_chart(found: Graph, link: Mapping[str, str], in_page: bool = True) -> str:
+def graph_chart(found: EntityGraph, link: Mapping[str, str], in_page: bool = True) -> str:
     """An entity in the middle of its neighbours as SVG; `link` says where the page of a name is."""
     series: list[list[Any]] = [[], [], [], [], []]
     places = {found.name: (0.0, 0.0)}

@@ -32,7 +32,7 @@ class Edge(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class EntityGraph:
     """An entity and its neighbours, those with most lines first; `more` neighbours are left out."""
 
     name: str
@@ -58,17 +58,17 @@ def _mermaid(name: str) -> str:
     return re.sub(r"[^\w .,'’-]", lambda match: f"#{ord(match[0])};", one_line(name))
 
 
-def graph(memory: OpenMemory, name: str, most: int) -> Graph:
+def graph(memory: OpenMemory, name: str, most: int) -> EntityGraph:
     """The `most` nearest neighbours of an entity; NothingFound for a name that nothing is about."""
 
-    def job(bound: OpenMemory) -> Graph:
+    def job(bound: OpenMemory) -> EntityGraph:
         bound.sync_for_read()
         return graph_in(bound, whom(bound, name), most)
 
     return memory.run(job)
 
 
-def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> Graph:
+def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> EntityGraph:
     """The same from the open index as it is."""
     index, key = memory.index, entity_key(name)
     who = entities_of_keys(index, [key])[key]
@@ -107,4 +107,4 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> G
         for (one, other), row in newest.items()
         if row.id in seen
     ]
-    return Graph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))
+    return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))

@@ -11,7 +11,7 @@ from ..errors import ExtraMissing
 from ..index.open_memory import OpenMemory
 
 if TYPE_CHECKING:
-    from .graph import Graph
+    from .graph import EntityGraph
     from .timeline import Timeline
 
 
@@ -29,7 +29,7 @@ class Pictures:
 
     memory: OpenMemory
 
-    def svg(self, drawn: Timeline | Graph) -> str:
+    def svg(self, drawn: Timeline | EntityGraph) -> str:
         """A timeline or a graph as SVG."""
         made: str = _drawing("charts").picture(drawn)
         return made

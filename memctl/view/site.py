@@ -148,11 +148,11 @@ class Site:
         return self._show("search.html", "Search", query=query or "", hits=hits)
 
     def _page_entities(self, number: int, query: str | None) -> str | None:
-        pages = _Pages("entities", number, len(self.entities), _NAMES)
+        pages = _ListPart("entities", number, len(self.entities), _NAMES)
         return self._show("entities.html", "Names", pages=pages, listed=self.entities[pages.part]) if pages else None
 
     def _page_beliefs(self, number: int, query: str | None) -> str | None:
-        pages = _Pages("beliefs", number, len(self.beliefs), _BELIEFS)
+        pages = _ListPart("beliefs", number, len(self.beliefs), _BELIEFS)
         return (
             self._show("beliefs.html", "Beliefs", pages=pages, held=self._drawn(self.beliefs[pages.part], ""))
             if pages
@@ -225,7 +225,7 @@ class Site:
             return [error.what]
 
 
-class _Pages(NamedTuple):
+class _ListPart(NamedTuple):
     """Which part of a list stands on a page, and how many pages there are; false where there is no such page."""
 
     what: str

@@ -18,6 +18,8 @@ from .lexical import ORDINAL_BITS
 from .row import PageRows, Row, derived_rows, page_sum, slots
 
 T = TypeVar("T")
+Progress = Callable[..., None]
+"""Told how much is done, out of how much (0: nobody knows), and of what part of the work, if it has parts."""
 NOT_EMBEDDED = ("heading", "rest")
 """Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
 

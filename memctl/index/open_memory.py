@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..errors import LockBusy
 from ..notes.workspace import Workspace
 from .heal import with_index
-from .index import Index
+from .index import Index, Progress
 from .queries.entries import private_refs
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
-Progress = Callable[..., None]
-"""Told how much is done, out of how much (0: nobody knows), and of what part of the work, if it has parts."""
 
 
 def silent(*_: object) -> None:

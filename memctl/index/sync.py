@@ -20,12 +20,11 @@ from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
-from .index import Index, Known
+from .index import Index, Known, Progress
 from .queries.entries import dump, private_refs
 from .queries.forget import expunge, has_leftovers
 
 if TYPE_CHECKING:
-    from .open_memory import Progress
     from .row import PageRows
 
 _WHAT = "indexing"  # as progress is told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -114,7 +114,9 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
     page = page_id(path)
     ordinal = 0
     hidden = private_lines(parsed)
+    shown = {_own_id(each, day) for each in parsed.entries if each.span.line not in hidden} if hidden else set[str]()
     for entry in parsed.entries:
+        is_private = entry.span.line in hidden  # whole entries are
         ordinal += GAP if entry.role is Role.HEADING else 0
         if ordinal >= 1 << ORDINAL_BITS:
             return
@@ -123,10 +125,10 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
         own = held.get(key)
         if own is None:
             own = " ".join(terms(without_sealed(_searched(entry, raw))))
-        yield _row(path, day, entry, seen)._replace(
+        yield _row(path, day, entry, seen, shown if is_private else ())._replace(
             id=page << ORDINAL_BITS | ordinal,
             page=page,
-            private=int(entry.span.line in hidden),  # whole entries are
+            private=int(is_private),
             digest=key[1],
             length=own.count(" ") + 1 if own else 0,
             own=own,
@@ -139,11 +141,10 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
     return " ".join(line[:MAX_LINE] for line in raw) if entry.fact is None and not entry.forgotten else entry.logical
 
 
-def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> Row:
+def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str], shown: Collection[str]) -> Row:
     """The row of an entry, without what follows from its place on the page and from its terms."""
     fact = entry.fact
-    names = tuple(dict.fromkeys([*(fact.entities if fact else ()), *mentions(entry.content)]))
-    day = page_day or _own_day(fact, entry.logical)
+    names, day = _names(entry), page_day or _own_day(fact, entry.logical)
     slot = slot_of(fact) if fact else None
     period = valid(fact, without_sealed(entry.content), day, slot)
     twin = content_key(entry.content, names)
@@ -151,7 +152,7 @@ def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str]) -> 
     row = Row(
         id=0,
         page=0,
-        ref=_ref(entry, names, day, seen),
+        ref=_ref(entry, names, day, seen, shown),
         role=entry.role.value,
         kind=entry.kind.value,
         line=entry.span.line,
@@ -237,10 +238,21 @@ def _own_day(fact: Fact | None, text: str) -> date | None:
     return _iso(match[1]) if match else None
 
 
-def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str]) -> str:
+def _names(entry: Entry) -> tuple[str, ...]:
+    """Whom an entry is about, as it writes their names."""
+    return tuple(dict.fromkeys([*(entry.fact.entities if entry.fact else ()), *mentions(entry.content)]))
+
+
+def _own_id(entry: Entry, page_day: date | None) -> str:
+    """The id that the content of an entry gives the first of its twins."""
+    return fact_id(entry.kind, _names(entry), entry.content, page_day or _own_day(entry.fact, entry.logical))
+
+
+def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str], shown: Collection[str]) -> str:
     """The id that the author gave (an Obsidian block id), else the one that the content gives.
 
-    No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new.
+    No line gets the id of a forgotten one: a twin keeps its own when the other goes, and what is told again is new. A
+    private line takes no id from its twins that others are `shown`: they know them by the same ids with it and without.
     """
     given = entry.fact.block_id if entry.fact else entry.forgotten
     if entry.fact is None and not given and not parse_bullet(entry.content):
@@ -248,9 +260,11 @@ def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str
     if given:
         return given
     base = fact_id(entry.kind, names, entry.content, day)
+    sign, twins = (-1, f"-{base}") if base in shown else (1, base)
     while True:
-        seen[base] += 1
-        ref = base if seen[base] == 1 else fact_id(entry.kind, names, entry.content, day, seen[base])
+        seen[twins] += 1
+        number = sign * seen[twins]
+        ref = base if number == 1 else fact_id(entry.kind, names, entry.content, day, number)
         if not seen[f"^{ref}"]:
             return ref
 

@@ -40,7 +40,7 @@ class PageText(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """What an append did: the text before and the text added, which is empty if nothing had to be."""
+    """What an append did: the text before, as the workspace shows it, and the text added: empty if nothing had to be."""
 
     before: str
     added: str
@@ -221,8 +221,8 @@ def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str])
             raise PageUnreadable(
                 path, "UTF-16, to which no line can be added; nothing was kept", "save that page as UTF-8"
             )
-        before = _decode(data)[0]
-        added = in_style(compose(_shown(workspace, before)), before)
+        before = _shown(workspace, _decode(data)[0])
+        added = in_style(compose(before), before)
         new = added.encode("utf-8")
         if len(data) + len(new) > MAX_PAGE:
             raise PageUnreadable(

@@ -90,6 +90,16 @@ def test_a_block_id_is_kept_and_takes_no_ordinal_from_its_twins() -> None:
     assert [plain.ref, twin.ref] == [row.ref for row in facts_of("- W: a\n- W: a\n")]
 
 
+@given(st.permutations(("W: a", "W(i=0.9): a", "W(private): a", "W(private, i=0.9): a")))
+def test_a_private_line_takes_no_id_from_its_twins(lines: list[str]) -> None:
+    """Others than the owner know a line by the id that the owner knows; a private line without open twins has its usual one."""
+    public = [line for line in lines if "private" not in line]
+    rows = facts_of("".join(f"- {line}\n" for line in lines))
+    assert [row.ref for row in rows if not row.private] == [row.ref for row in facts_of("- W: a\n" * len(public))]
+    assert len({row.ref for row in rows}) == len(lines)
+    assert one("W(private): a").ref == one("W: a").ref
+
+
 def test_a_paragraph_with_a_block_id_has_it_and_evidence_does_not_take_the_id_it_cites() -> None:
     rows = rows_of(
         "bank/opinions.md",

@@ -282,3 +282,16 @@ def test_private_lines_are_as_if_absent(random: Random) -> None:
     """No answer differs, nor a refusal."""
     _, differing = differences(random)
     assert not differing, "\n".join(differing)
+
+
+@given(st.permutations(("W @Peter: likes bread", "W(private) @Peter: likes bread", "W(i=0.9) @Peter: likes bread")))
+@settings(max_examples=6)
+def test_a_private_twin_changes_no_id(lines: list[str]) -> None:
+    """What stands beside a private line of the same words is told under the same id as without it."""
+    path, told = "memory/2025-11-08.md", list[list[str]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, said in (("a", lines), ("b", [line for line in lines if "private" not in line])):
+            memory = memory_on(write_pages(Path(folder) / name, {path: "".join(f"- {line}\n" for line in said)}))
+            done = memory.public().retain("W @Peter: likes bread", day="2025-11-08", said_by="agent")
+            told.append([done.kept[0].ref, *sorted(hit.ref for hit in memory.public().recall("bread", k=9).hits)])
+    assert told[0] == told[1]

@@ -60,7 +60,9 @@ def main() -> None:
 def _memctl(root: Path, asked: Sequence[dict[str, Any]], vectors: bool, misses: bool) -> None:
     with memctl.open(root) as memory:
         if vectors:
-            memory.embed()
+            memory.sync()
+            made = memory.embed()
+            print(f"{made.made if made else 0} lines embedded")
         else:
             memory = memory.with_workspace(memory.workspace.without_model())
         answers = [[hit.source.path for hit in memory.recall(question["question"]).hits] for question in asked]

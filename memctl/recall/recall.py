@@ -79,7 +79,7 @@ WEAK = 0.4
 """Of the best score: what is below that belongs to another question."""
 _A_WORD_OR_TWO = 2
 _TELLING = frozenset(("fact", "text", "item", "row", "code"))
-_LOOKED_FOR_REASONS = 5  # times as many lines as are asked for are read where the best may be a reason further down
+_LOOKED_FOR_REASONS = 50  # lines that are read where the best may be a reason further down
 _REASON = 1.3  # of its score, for a line that gives a reason where one is asked for
 _WORD = re.compile(r"[^\W_]+")
 
@@ -384,9 +384,9 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     hits: list[Hit] = []
     framing: list[Hit] = []
     held: Counter[str] = Counter()
-    enough = request.k * (_LOOKED_FOR_REASONS if asks_why(query.words) else 1)
-    for start in range(0, len(groups), request.k):
-        piece = groups[start : start + request.k]
+    enough = max(request.k, _LOOKED_FOR_REASONS) if asks_why(query.words) else request.k
+    for start in range(0, len(groups), enough):
+        piece = groups[start : start + enough]
         entries = [verdict.entries[candidate.id] for place in piece for candidate in (place.candidate, *place.twins)]
         read = hits_of(memory, entries, verdict, as_of=query.as_of, known=known)
         for place in piece:

@@ -250,7 +250,7 @@ class Memory(OpenMemory):
         return graph(self, name, most)
 
     def pictures(self) -> Pictures:
-        """Drawings as SVG, and pages to look at, of what others than the owner may see (extra `[view]`)."""
+        """Drawings as SVG of what this memory answered, and pages of what others than the owner may see (extra `[view]`)."""
         from .view.pictures import Pictures
 
         return Pictures(self)

@@ -30,7 +30,7 @@ class Pictures:
     memory: OpenMemory
 
     def svg(self, drawn: Timeline | EntityGraph) -> str:
-        """A timeline or a graph as SVG."""
+        """A timeline or a graph as SVG, with every line that it was made of: the owner's private ones too."""
         made: str = _drawing("charts").picture(drawn)
         return made
 

@@ -44,11 +44,8 @@ _FOLDER = Path(__file__).with_name("templates")
 _NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
 _SPELLED = 100  # names without a page that are spelled as their lines do
 _NEAR = 100  # lines by which the neighbours of a name are found
-_MOST_ENTITIES, _FEW_ENTITIES, _MOST_BYTES = (
-    300,
-    12,
-    12_000_000,
-)  # as files: names with a page, of a large memory; lines
+_MOST_ENTITIES, _FEW_ENTITIES = 300, 12  # names with a page as files; of a large memory
+_MOST_BYTES = 12_000_000  # of lines as files
 _MANY = 5_000  # entries from which conflicts are not looked for again: that takes minutes
 _PAGE = re.compile(
     r"(?P<what>[a-z]+)(?:-(?P<number>[1-9]\d{0,5}))?\.html|(?P<kind>lines|entity)/(?P<name>[0-9a-f-]{6,16})\.html"
@@ -153,25 +150,15 @@ class Site:
 
     def _page_beliefs(self, number: int, query: str | None) -> str | None:
         pages = _ListPart("beliefs", number, len(self.beliefs), _BELIEFS)
-        return (
-            self._show("beliefs.html", "Beliefs", pages=pages, held=self._drawn(self.beliefs[pages.part], ""))
-            if pages
-            else None
-        )
+        if not pages:
+            return None
+        return self._show("beliefs.html", "Beliefs", pages=pages, held=self._drawn(self.beliefs[pages.part], ""))
 
     def _drawn(self, views: Iterable[BeliefView], up: str) -> list[tuple[BeliefView, Markup]]:
-        today = self.memory.today
-        return [
-            (
-                view,
-                Markup(
-                    curve_chart(view.text, view.curve, today, lambda at: self.link(at, up))
-                    if len(view.curve) > 1
-                    else ""
-                ),
-            )
-            for view in views
-        ]
+        return [(view, self._curve(view, up) if len(view.curve) > 1 else Markup()) for view in views]
+
+    def _curve(self, view: BeliefView, up: str) -> Markup:
+        return Markup(curve_chart(view.text, view.curve, self.memory.today, lambda at: self.link(at, up)))
 
     def _page_days(self, number: int, query: str | None) -> str:
         return self._show("days.html", "Days and pages", groups=self.groups, kept=self.kept)

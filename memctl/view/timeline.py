@@ -21,7 +21,7 @@ from ..truth.validity import versions
 
 _SLOTS = 24  # rows of a picture: those that were filled last
 _BELIEFS = 12
-_VERSIONS = 60  # of all slots of an entity, those that were told last
+_VERSIONS = 60  # of all slots of an entity, those that began last
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def timeline_in(
 ) -> Timeline:
     """The same from the open index as it is; `known` are the beliefs, where they were read before."""
     name = whom(memory, about) if about else None
-    rows = _slot_rows(memory, name, days)
+    rows, is_cut = _slot_rows(memory, name, days)
     asked = Query(about=(name,) if name else (), kinds=(Kind.EXPERIENCE,), days=days if any(days) else None)
     answer = recall_in(memory, asked, k=most + 1)
     events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
@@ -106,10 +106,20 @@ def timeline_in(
         and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits)
     ):
         raise NothingFound(f"nothing is told of {about!r}", "`memctl entity list` has all names")
-    left = (("slots", len(rows) - _SLOTS), ("beliefs", len(held) - _BELIEFS))
-    told = [f"{count} more {what}" for what, count in left if count > 0]
-    told += ["older events"] if len(events) > most else []
-    shown = Timeline(name, days, tuple(rows[:_SLOTS]), tuple(events[-most:]), tuple(held[:_BELIEFS]), tuple(told))
+    left = (
+        ("slots that were filled earlier", len(rows) > _SLOTS),
+        (f"slot facts older than the newest {_VERSIONS}", is_cut),
+        ("older events", len(events) > most),
+        (f"{len(held) - _BELIEFS} more beliefs", len(held) > _BELIEFS),
+    )
+    shown = Timeline(
+        name,
+        days,
+        tuple(rows[:_SLOTS]),
+        tuple(events[-most:]),
+        tuple(held[:_BELIEFS]),
+        tuple(what for what, is_left in left if is_left),
+    )
     return replace(shown, days=_span(shown, days, memory.today))
 
 
@@ -122,13 +132,19 @@ def whom(memory: OpenMemory, name: str) -> str:
     return found[0].name if found else bare
 
 
-def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> list[SlotRow]:
-    """The slots of an entity, or those of the workspace that were filled last, with every version of those days."""
+def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list[SlotRow], bool]:
+    """The slots of an entity, or those of the workspace that were filled last, with their versions of those days.
+
+    True beside them where an entity has more facts than were read.
+    """
     index = memory.index
     if name is None:
         rows = [row for key, whose in newest_slots(index, _SLOTS + 1) for row in in_slots(index, key, [whose])]
+        is_cut = False
     else:
-        rows = filling_slots(index, keys_of(index, name), _VERSIONS)
+        rows = filling_slots(index, keys_of(index, name), _VERSIONS + 1)
+        is_cut = len(rows) > _VERSIONS
+        rows = sorted(rows, key=lambda row: (row.first or "", row.id))[-_VERSIONS:]
     verdict = judge(index, rows, memory.today, whole=False)
     claims = [verdict.claims[row.id] for row in rows if not verdict.validity[row.id].retracted]
     slots: dict[tuple[str, str], list[int]] = {}
@@ -144,7 +160,9 @@ def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> list[SlotR
         for slot, ids in sorted(slots.items())
         if (held := tuple(hits[i] for i in ids if i in hits and hits[i].valid.meets(days)))
     ]
-    return made if name else sorted(made, key=lambda row: _by_day(row.versions[-1]), reverse=True)
+    if name is None:
+        made.sort(key=lambda row: _by_day(row.versions[-1]), reverse=True)
+    return made, is_cut
 
 
 def event_day(hit: Hit) -> date | None:

@@ -115,7 +115,7 @@ def is_two_lines(stderr: str) -> bool:
 def strays(workspace: Workspace) -> list[str]:
     """Files that memctl may not leave behind: anything that is no page and no known file of the derived folder."""
     known = {
-        ".gitignore", "public", "recalled", "reflected.json", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
+        ".gitignore", "public", "recalled", "reflected.json", "undo.jsonl", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
         "index.seal", "index.broken", "lock", "reflect.lock", "review.lock", "keep.lock", "review.json", "embed.lock",
         "vectors.lock", "vectors.sqlite", "vectors.sqlite-wal", "vectors.sqlite-shm",
     }  # fmt: skip

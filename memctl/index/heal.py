@@ -18,7 +18,7 @@ from ..ids import hashed
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, locked
-from .index import SELECT_ROW, Index, code
+from .index import SELECT_ROW, Index, code, is_unwritable
 from .row import SELECT_ABOUT, SELECT_NAMES, derived_tables, page_sum
 
 T = TypeVar("T")
@@ -87,7 +87,7 @@ _PASSING = {
 
 def _is_damage(error: Exception) -> bool:
     """True for errors that another look will not cure; busy, full and read-only are not damage, nor is a bug of ours."""
-    return code(error) not in _PASSING and not isinstance(error, sqlite3.ProgrammingError)
+    return not (code(error) in _PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
 
 
 def _is_curable(error: Exception) -> bool:

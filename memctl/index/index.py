@@ -109,7 +109,7 @@ class Index:
         except sqlite3.OperationalError as error:
             if code(error) in _BUSY:
                 raise LockBusy(str(self.path), wait) from error
-            if code(error) in _UNWRITABLE and error.sqlite_errorcode != sqlite3.SQLITE_READONLY_DBMOVED:
+            if is_unwritable(error):
                 raise CannotWrite(str(self.path), str(error)) from error
             raise
 
@@ -375,6 +375,17 @@ class Index:
 
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _UNWRITABLE = {sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN}
+# A full disk, told by SQLite as trouble with it where another file than the database, or its size, was at stake.
+_FULL = {
+    sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_SHMOPEN, sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMMAP,
+}  # fmt: skip
+
+
+def is_unwritable(error: Exception) -> bool:
+    """True where a disk is full or read-only: what stands there is whole."""
+    found = getattr(error, "sqlite_errorcode", None)
+    return found in _FULL or (code(error) in _UNWRITABLE and found != sqlite3.SQLITE_READONLY_DBMOVED)
 
 
 def code(error: Exception) -> int | None:

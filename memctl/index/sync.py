@@ -401,7 +401,9 @@ def _verified(workspace: Workspace, kept: Index) -> Verified:
     if kept.instead:
         raise PageUnreadable(str(workspace.memory / "index.sqlite"), kept.instead)
     with open_scratch() as fresh, kept.reading():
-        sync(workspace, fresh, parallel=True)
+        made = sync(workspace, fresh, parallel=True)
+        if isinstance(made.obstacle, CannotWrite):
+            raise CannotWrite("the index to compare with", made.obstacle.cause)
         rows, differences = 0, []
         for old, new in zip_longest(dump(kept), dump(fresh)):
             rows += 1
@@ -409,6 +411,8 @@ def _verified(workspace: Workspace, kept: Index) -> Verified:
                 differences.append(_difference(old, new))
                 if len(differences) == _SHOWN:
                     break
+    if differences and kept.frozen:  # read without what stands beside it and could not be taken in
+        raise CannotWrite(str(workspace.derived / "index.sqlite"), kept.frozen)
     return Verified(rows, tuple(differences))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import shutil
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from store_helpers import DAY, LOG, make_workspace, rebuilt, rows, synced
+from store_helpers import DAY, LOG, is_two_lines, make_workspace, rebuilt, rows, synced
+from store_helpers import memctl as run_memctl
 from torture import damage
 
 import memctl
@@ -370,3 +372,18 @@ def test_a_seal_that_is_no_seal_only_costs_a_check(workspace: Workspace, text: s
     (workspace.memory / "index.seal").write_bytes(text.encode("latin-1"))
     assert rows(workspace) == rebuilt(workspace)
     assert heal._seal_holds(index_path(workspace))
+
+
+@pytest.mark.skipif(shutil.which("prlimit") is None, reason="sets a limit on the size of files as Linux does")
+@pytest.mark.parametrize("most", [0, 16_384, 40_000])
+def test_a_full_disk_is_no_damage(tmp_path: Path, most: int) -> None:
+    """R2: where neither SQLite's side files nor the comparison can be written the index stays, and no difference is told."""
+    workspace = make_workspace(tmp_path / "full")
+    synced(workspace)
+    path = workspace.memory / "index.sqlite"
+    before = path.stat().st_ino
+    for words in (("recall", "PostgreSQL"), ("index", "--verify")):
+        done = run_memctl(*words, "-w", str(workspace.root), before=("prlimit", f"--fsize={most}"))
+        assert path.stat().st_ino == before
+        assert done.returncode == 0 or (words[0] == "index" and done.returncode == 13 and is_two_lines(done.stderr))
+    assert not verify(workspace).differences

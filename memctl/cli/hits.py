@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import TYPE_CHECKING
 
-from ..facts import Kind, Period, is_trusted
+from ..facts import Citation, Kind, Period, is_trusted
 from ..hits import Answer, Hit, answer_json, hit_json, more_line
 from ..markdown.escape import many, one_line
 from .call import Call
@@ -112,9 +112,9 @@ def _under(hit: Hit) -> str:
     return " › ".join(hit.heading_path) or hit.heading
 
 
-def place_of(call: Call, cited: "Hit | Passage") -> str:
+def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:
     """The citation; on a terminal `path:line`, as a link that opens the page there."""
-    citation = cited.source if isinstance(cited, Hit) else cited.citation
+    citation = cited.source if isinstance(cited, Hit) else cited if isinstance(cited, Citation) else cited.citation
     workspace = call.memory.workspace
     told = f"{citation.path}:{citation.line}" if call.out.at_terminal else str(citation)
     return call.out.link(told, workspace.root / citation.path, workspace.settings.link, citation.line)

@@ -21,6 +21,7 @@ LEVELS = " ▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
 _BAR, _OVER, _MARK, _MARKS = "█", "░", "·", ":"
 _NARROWEST, _WIDEST_NAME = 40, 34
+_HANGING = 12  # columns of a day and two blanks
 
 
 def register(app: typer.Typer) -> None:
@@ -185,11 +186,12 @@ def _print_lines(call: Call, found: "Timeline") -> None:
     for what, hit in [*held, *(("", hit) for hit in found.events)]:
         days = f"{hit.valid.first or hit.day or '…'}" + (f"..{hit.valid.last or ''}" if what else "")
         name = f"{out.style(what + ':', BOLD)} " if what else ""
-        out.emit(f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit)}")
+        out.emit(f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit)}", _HANGING)
     for view, points in found.beliefs:
         last = points[-1]
         numbers = " → ".join(f"{point.confidence:.2f}" for point in points[-6:])
-        proof = f" {last.source}" if last.source else ""
-        out.emit(f"{out.style(str(last.day), FAINT)}  {out.style(one_line(view.text))} {numbers}{proof} ^{view.ref}")
+        proof = f" {place_of(call, last.source)}" if last.source else ""
+        text = f"{out.style(one_line(view.text))} {numbers}{proof} {out.style('^' + view.ref, FAINT)}"
+        out.emit(f"{out.style(str(last.day), FAINT)}  {text}", _HANGING)
     for what in found.left_out:
         out.note(f"{what}: not drawn")

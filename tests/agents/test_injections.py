@@ -13,6 +13,7 @@ def test_no_injection_gets_through(tmp_path: Path) -> None:
     count, done = injections.executed()
     assert count >= 300 and done == 0
     workspace = write_pages(tmp_path, injections.pages())
+    assert injections.ingested(workspace) == (count, 0)
     assert injections.believed(workspace) == (21, 0)
     count, live = injections.printed(workspace)
     assert count > 80 and live == 0

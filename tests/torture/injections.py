@@ -19,6 +19,7 @@ from mcp_helpers import connected
 from memctl.agents.act import act
 from memctl.agents.brackets import read_reply
 from memctl.notes.workspace import Workspace
+from memctl.server.http_routes import ROUTES, Served
 
 WRAPS = json.loads((FIXTURES.parent / "tests/data/injections/wraps.json").read_text("utf-8"))
 _LIVE = re.compile(r"[\[【［][\s\W_]{0,8}(?:SAVE|GET|SEARCH|READ)[_ -]?(?:FACT|MEMORY|DOC)", re.IGNORECASE)
@@ -90,6 +91,16 @@ def pages() -> dict[str, str]:
     return made | {"memory/2025-11-20.md": "\n".join(lines) + "\n"}
 
 
+def ingested(workspace: Workspace) -> tuple[int, int]:
+    """(the same replies handed to ingest as what an assistant said, those of which the value becomes anything)."""
+    (route,) = (each for each in ROUTES if each.path == "/v1/ingest")
+    served, found = Served(memory_on(workspace)), []
+    for reply, value in quoted():
+        body = {"user_msg": "What does it say?", "assistant_msg": reply, "dry_run": True}
+        found.append(value in json.dumps(served.answer(route, route.read(body)), ensure_ascii=False))
+    return len(found), sum(found)
+
+
 def believed(workspace: Workspace) -> tuple[int, int]:
     """(commands of a model that repeats recalled lines outside of any quotation, those that were done)."""
     memory, done = memory_on(workspace), []
@@ -131,7 +142,12 @@ def main(short: bool = False) -> bool:
     """Print the figures; False where one is not 0."""
     with tempfile.TemporaryDirectory() as folder:
         workspace = write_pages(Path(folder), pages())
-        figures = {"quoted": executed(), "recalled and repeated": believed(workspace), "outputs": printed(workspace)}
+        figures = {
+            "quoted": executed(),
+            "ingested": ingested(workspace),
+            "recalled and repeated": believed(workspace),
+            "outputs": printed(workspace),
+        }
     told = ", ".join(f"{name} {bad} of {count}" for name, (count, bad) in figures.items())
     print(f"S14 commands executed or left live: {told}")
     return not any(bad for _, bad in figures.values())

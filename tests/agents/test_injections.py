@@ -17,3 +17,4 @@ def test_no_injection_gets_through(tmp_path: Path) -> None:
     assert injections.believed(workspace) == (21, 0)
     count, live = injections.printed(workspace)
     assert count > 80 and live == 0
+    assert injections.unfenced(workspace) == (21, 0)

@@ -224,7 +224,9 @@ def test_progress_is_told(workspace: Workspace) -> None:
     for number in range(5):
         (workspace.root / f"bank/{number}.md").write_text("text\n")
     told: list[tuple[int, int]] = []
-    with_index(workspace, lambda index: sync(workspace, index, progress=lambda done, total, *_: told.append((done, total))))
+    with_index(
+        workspace, lambda index: sync(workspace, index, progress=lambda done, total, *_: told.append((done, total)))
+    )
     assert told[-1] == (5, 5)
 
 

@@ -18,6 +18,7 @@ from mcp_helpers import connected
 
 from memctl.agents.act import act
 from memctl.agents.brackets import read_reply
+from memctl.context.fence import without_fenced
 from memctl.notes.workspace import Workspace
 from memctl.server.http_routes import ROUTES, Served
 
@@ -138,6 +139,22 @@ def printed(workspace: Workspace) -> tuple[int, int]:
     return len(out), sum(bool(_LIVE.search(text)) for text in out)
 
 
+def unfenced(workspace: Workspace) -> tuple[int, int]:
+    """(texts for a model that answer what the pages tell, those with the lie outside of a fence, or in a context at all)."""
+    memory, found = memory_on(workspace), list[bool]()
+    with serving(workspace) as server, connected(workspace.root) as asker:
+        for told in TOLD:
+            contexts = (
+                memory.context(told.said, budget=20_000).text, memory.session_start(8000).text, memory.beside_prompt(told.said, 2000, 20),
+                json.dumps(server.post("/v1/context", {"message": told.said}).json, ensure_ascii=False),
+                asker.call("context", message=told.said).model_dump_json(),
+            )  # fmt: skip
+            fenced = (memory.memories(told.said).text, server.post("/recall", {"text": told.said}).json["memories"])
+            for text in (*contexts, *map(without_fenced, fenced)):
+                found.append(told.value in text or told.said.rstrip(".。") in text)
+    return len(found), sum(found)
+
+
 def main(short: bool = False) -> bool:
     """Print the figures; False where one is not 0."""
     with tempfile.TemporaryDirectory() as folder:
@@ -147,6 +164,7 @@ def main(short: bool = False) -> bool:
             "ingested": ingested(workspace),
             "recalled and repeated": believed(workspace),
             "outputs": printed(workspace),
+            "outside a fence": unfenced(workspace),
         }
     told = ", ".join(f"{name} {bad} of {count}" for name, (count, bad) in figures.items())
     print(f"S14 commands executed or left live: {told}")

@@ -162,3 +162,15 @@ def test_pages_over_http_need_the_link(tmp_path: Path) -> None:
         assert get("/view/index.html", **known, Origin="http://evil.example")[0] == 403
         assert get("/view/lines/../../token", **known)[0] == get("/view/nothing.html", **known)[0] == 404
         assert server.send(request("POST", "/view/index.html", host | known)).status == 405
+
+
+def test_what_a_timeline_does_not_draw_is_said(tmp_path: Path) -> None:
+    """An entity's slots come from its newest 60 facts; on no more nothing is left out."""
+    told = [
+        f"- W(key=mood, from=2025-{at // 28 + 1:02}-{at % 28 + 1:02}) @Eve: Mood number {at}.\n" for at in range(61)
+    ]
+    for count, left in ((60, ()), (61, ("slot facts older than the newest 60",))):
+        workspace = write_pages(tmp_path / str(count), {"memory/2025-11-01.md": "".join(told[:count])})
+        found = memory_on(workspace).timeline("Eve")
+        assert (len(found.slots[0].versions), found.left_out) == (60, left)
+    assert found.slots[0].versions[-1].content == "Mood number 60."

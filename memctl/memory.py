@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, time
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     from .vectors.file import VectorsChecked as VectorsChecked
     from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
-    from .view.pictures import ViewWritten as ViewWritten
     from .view.timeline import Timeline as Timeline
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
@@ -378,7 +377,8 @@ class Memory(OpenMemory):
         from .language.dates import first_day
 
         day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
-        asked = Selectors(before=day, **{name: _tuple(value) for name, value in selectors.items()})
+        given: Any = {key: tuple(each) if isinstance(each, list) else each for key, each in selectors.items()}
+        asked = Selectors(before=day, **given)
         return room.suggest(self, asked) if suggest else room.forget(self, asked, apply=apply)
 
     # -- agents -------------------------------------------------------------------------------------------------------
@@ -512,27 +512,18 @@ class Memory(OpenMemory):
 
     def write_export(self, target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
         """Write text, or tables as a SQLite file, in place of what stands at `target`."""
-        from .transfer.export import replace_file, write_tables
+        from .transfer.export import write_export
 
-        if isinstance(content, Mapping):
-            write_tables(target, {name: (table.key, table.rows) for name, table in content.items()})
-        else:
-            replace_file(target, content)
+        write_export(target, content)
 
-    def look_once(self) -> Iterator[Noticed]:
-        """Bring the index up to date as `watch` does at its start, and say what that changed."""
-        from .watch.watch import look_once
-
-        return look_once(self)
-
-    def watch(self, events: FolderEvents, *, reflect_at: time | None = None, vectors: bool = True) -> Iterator[Noticed]:
+    def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `events` in between.
 
-        `reflect_at` is the time of day at which the last week is reflected on.
+        Without events it looks once. `options` are those of watch/watch.py: when to reflect, and whether to embed.
         """
-        from .watch.watch import watch
+        from .watch.watch import look_once, watch
 
-        return watch(self, events, reflect_at=reflect_at, vectors=vectors)
+        return watch(self, events, **options) if events else look_once(self)
 
     # -- the index ----------------------------------------------------------------------------------------------------
 
@@ -581,8 +572,7 @@ class Memory(OpenMemory):
         """Add a labelled question to a file of the workspace; `options` are those of evaluation/labels.py `LabelOptions`."""
         from .evaluation.labels import LabelOptions, label
 
-        day = self._as_of(as_of)
-        made = LabelOptions(as_of=day.isoformat() if day else None, **options)
+        made = LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **options)
         return label(self, question, citations, made)
 
     # -- open and close -----------------------------------------------------------------------------------------------
@@ -608,7 +598,3 @@ class Memory(OpenMemory):
         from .language.dates import last_day
 
         return last_day("--as-of", written, self.today)
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

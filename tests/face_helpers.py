@@ -149,6 +149,7 @@ def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
         "MEMCTL_NOW": NOW,
         "MEMCTL_VECTORS": "none",
         "TERM": "xterm-256color",
+        "MEMCTL_PAGER": "cat",  # less would wait for a key
         "COLUMNS": "120",
         "LC_ALL": "C.UTF-8",
         "PYTHONPATH": str(Path(__file__).parents[1]),

@@ -134,7 +134,7 @@ def watch(
     at = _time(reflect_at)
     memory = Memory(replace(call.memory.workspace, command=None), clock, tell=call.out.note)
     if once:
-        for noticed in memory.look_once():
+        for noticed in memory.watch(None):
             _print_noticed(call, noticed, clock())
         return 0
 

@@ -134,6 +134,14 @@ def target_of(path: Path, workspace: Workspace) -> Path:
     return target
 
 
+def write_export(target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
+    """Write text, or tables as a SQLite file, in place of what stands at `target`."""
+    if isinstance(content, Mapping):
+        write_tables(target, {name: (table.key, table.rows) for name, table in content.items()})
+    else:
+        replace_file(target, content)
+
+
 def write_tables(path: Path, tables: Mapping[str, tuple[str | tuple[str, ...], Iterable[Mapping[str, Any]]]]) -> None:
     """Write each table (primary key, rows) into a new SQLite file that then takes the place of `path`.
 

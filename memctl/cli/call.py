@@ -171,7 +171,8 @@ def command(
                 raise typer.Exit(code)
             except KeyboardInterrupt as stop:
                 call.close_bar()
-                call.out.note(stop.args[0] if stop.args else call.stopped)
+                if said := stop.args[0] if stop.args else call.stopped:
+                    call.out.note(said)
                 raise
             finally:
                 call.close_bar()

@@ -140,7 +140,7 @@ def watch(
 
     from ..watch.events import FolderEvents
 
-    terminated = _stop_on_signals()
+    terminated, call.stopped = _stop_on_signals(), ""  # to stop it is how it ends
     # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.
     threading.excepthook = lambda _: None
     try:

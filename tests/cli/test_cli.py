@@ -193,13 +193,13 @@ def test_a_bug_says_how_to_report_it(root: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_control_c_is_130(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interrupt ends quietly, as shells expect."""
+    """An interrupt ends with the code that shells expect, and a word on what is kept."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("memctl.maintenance.status.status", stop)
-    assert call(["status"], root) == Done(130, "", "")
+    assert call(["status"], root) == Done(130, "", "stopped: no page is half written\n")
 
 
 # -- clock and workspace ----------------------------------------------------------------------------------------------

@@ -283,7 +283,7 @@ def test_flags_set_attributes_by_name() -> None:
     assert made == replace(fact, confidence=0.9, supports=("f-1", "f-2"), private=True)
     wrong = with_attributes(fact, {"c": ["9"]})
     assert isinstance(wrong, Problem)
-    assert wrong.message.startswith("--c: ")
+    assert wrong.message.startswith("--confidence: ")
     assert isinstance(with_attributes(fact, {"key": ["a", "b"]}), Problem)
 
 

@@ -1101,8 +1101,8 @@ def machines(tmp_path: Path) -> tuple[Path, Path]:
     """Two clones of a workspace that `memctl init --git` made, with three logs and their bank."""
     one, two = tmp_path / "one", tmp_path / "two"
     one.mkdir()
-    assert call(["init", "--git"], one).code == 0
     git(one, "init", "-q", "-b", "main")
+    assert call(["init", "--git"], one).code == 0
     write_pages(one, LOGS)
     run(one)
     commit(one)

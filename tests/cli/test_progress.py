@@ -139,7 +139,9 @@ COMMANDS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "reflect" else ()) for name in COMMANDS]
+)
 def test_interrupted_and_run_again(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 130, one line about what is kept, no traceback; run again, it comes to what one run would have made."""
     monkeypatch.setattr(sync, "BATCH_SECONDS", -1.0)  # it tells of each page, whatever the clock says

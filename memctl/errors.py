@@ -72,8 +72,11 @@ class NoWorkspace(MemctlError):
     exit_code = 10
 
     def __init__(self, start: Path, named: bool = False) -> None:
-        what = f"no folder at {start}" if named else f"no workspace in {start} or any folder above it"
-        super().__init__(what, f"run `memctl init {start if named else '.'}`, or name one with --workspace DIR")
+        if named:
+            super().__init__(f"no folder at {start}", f"run `memctl init {start}`, or name one with --workspace DIR")
+        else:
+            cure = "add `-w .` to use this folder as it is, or run `memctl init .`"
+            super().__init__(f"no workspace in {start} or any folder above it", cure)
 
 
 class OutsideWorkspace(MemctlError):

@@ -48,7 +48,7 @@ def timeline(
     elif found.is_drawn:
         _print_timeline(call, found)
     if not found.is_drawn:
-        call.out.note("nothing to draw in those days: no slot, no event, no belief")
+        call.out.note("nothing to draw: no slot, no event, no belief")
     return 0 if found.is_drawn else 1
 
 

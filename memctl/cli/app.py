@@ -1,7 +1,6 @@
 """The command line: which module has which command, and the commands about the workspace and its index."""
 
 import importlib
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +148,8 @@ def init(
 
 def _first_steps(made: "Made", folder: Path) -> list[str]:
     """Three commands that lead to a first answer in that workspace; what the folder held before is asked first."""
+    import shlex
+
     where = "" if made.root == Path.cwd().resolve() else f" -w {shlex.quote(str(folder))}"
     written = f'memctl retain "Prefers concise replies" --about Peter{where}'
     asked = f'memctl recall "{"what did we decide" if made.found else "how does Peter like replies"}?"{where}'

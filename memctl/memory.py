@@ -127,7 +127,8 @@ class Memory(OpenMemory):
         return done
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
-        """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, tags and links_to.
+        """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,
+        links_to, paths (globs) and heading.
 
         Of a document, `per_page` lines are hits at most, and these are passages; 0 is all, as plain lines.
         """

@@ -94,8 +94,11 @@ def recall(
     kind: list[str] | None = option("--kind", "world, experience, opinion, observation or note.", "KIND"),
     key: str | None = option("--key", "Only facts that fill this slot.", "KEY"),
     min_confidence: float | None = option("--min-confidence", "Leave out opinions held less surely.", min=0, max=1),
+    min_importance: float | None = option("--min-importance", "Only lines with i= of at least that.", min=0, max=1),
     tag: list[str] | None = option("--tag", "Lines and pages with that #tag, or one below it.", "TAG"),
     links_to: list[str] | None = option("--links-to", "Lines that link to that page.", "PAGE"),
+    path: list[str] | None = option("--path", "Only that page, folder or glob: 'memory/2025-11-*.md'.", "GLOB"),
+    heading: str | None = option("--heading", "Only below headings with these words.", "TEXT"),
     no_vectors: bool = flag("--no-vectors", "By words only."),
     hops: int = option(
         "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
@@ -112,7 +115,8 @@ def recall(
     memory = call.memory
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
     filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
-    filters |= {"tags": tag or (), "links_to": links_to or ()}
+    filters |= {"tags": tag or (), "links_to": links_to or (), "paths": path or (), "heading": heading}
+    filters |= {"min_importance": min_importance}
     query_read = memory.query(" ".join(query or ()), **filters)
     if interactive:
         from .picker import pick_and_open

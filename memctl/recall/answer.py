@@ -112,8 +112,20 @@ def _missing_words(index: Index, query: Query) -> list[str]:
 
 def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, else all of them together."""
-    each = ("about", "kinds", "key", "days", "as_of", "min_confidence", "tags", "links_to")
-    alone = (Query(**{name: getattr(query, name)}) for name in each)
+    each: tuple[str, ...] = (
+        "about",
+        "kinds",
+        "key",
+        "days",
+        "as_of",
+        "min_confidence",
+        "tags",
+        "links_to",
+        "min_importance",
+        "paths",
+    )
+    each += ("heading", "phrases", "without")
+    alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in each)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
     yield from (f"no entry passes the filter {' '.join(single.filters)}" for single in empty)

@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from ..errors import MemctlError
 from ..hits import Hit, PassageLine
+from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import by_ids, by_refs, is_bare_heading
+from ..index.queries.entries import Query, by_ids, by_refs, headings_on, headings_with, is_bare_heading
 from ..index.reread import page_lines
 from ..index.row import Row
 from ..language.sentences import opens_fence
@@ -68,6 +69,27 @@ def as_passage(memory: OpenMemory, entry: Row, hit: Hit, found: Mapping[int, Fou
 def is_match(found: Found | None) -> bool:
     """True for what was found by its own words or by its meaning, not by the lines beside it."""
     return found is not None and bool(found.why.keys() & {"lexical", "vector", "slot", "recent"})
+
+
+def with_sections(memory: OpenMemory, query: Query) -> Query:
+    """The query with the rows below each heading that has the words of its `heading`, those of headings below it too."""
+    found: list[tuple[int, int]] = []
+    pages: dict[str, list[tuple[int, int]]] = {}
+    for path, row in headings_with(memory.index, query.heading or ""):
+        if path not in pages:
+            lines = _lines(memory, path)
+            pages[path] = [(i, _level(lines, line)) for i, line in headings_on(memory.index, path)]
+        level = next(level for i, level in pages[path] if i == row)
+        end = next(
+            (i for i, other in pages[path] if i > row and other <= level), ((row >> ORDINAL_BITS) + 1) << ORDINAL_BITS
+        )
+        found.append((row, end - 1))
+    return replace(query, sections=tuple(found))
+
+
+def _level(lines: Sequence[str], line: int) -> int:
+    match = _HEADING.fullmatch(lines[line - 1]) if line <= len(lines) else None
+    return len(match[1]) if match else 1 + ("-" in "".join(lines[line : line + 1]))  # underlined with = or -
 
 
 def _headings(lines: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
-from ..index.queries.entries import Query, has_tag
+from ..index.queries.entries import Query, has_phrase, has_tag
+from ..language.analyzer import terms
 from ..language.dates import parse_when
 from ..language.names import AT_NAME, TAG, WIKI_NAME, link_target, read_name
 from ..notes.settings import SETTINGS
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
 
 _SHORT = 200  # as in question.py, which most questions need not load
 
-FIELDS = ("about", "kind", "key", "since", "until", "on", "as-of", "min-confidence", "tag", "links-to")
+FIELDS = (
+    "about", "kind", "key", "since", "until", "on", "as-of", "min-confidence", "min-importance", "tag", "links-to", "path",
+    "heading",
+)  # fmt: skip
 """Filters that may stand in a question, as `field:value`."""
 _FILTER = re.compile(
-    rf"(?<!\S)(?:(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
+    rf"(?<!\S)(?:-(?P<without>\"[^\"]+\"|[^\W\d_][\w-]*)(?=[\s,.;:!)]|$)|(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
     rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
@@ -43,24 +47,28 @@ class QueryFlags(TypedDict, total=False):
     on: str | None
     as_of: str | None
     min_confidence: float | None
+    min_importance: float | None
     tags: Sequence[str]
     links_to: Sequence[str]
+    paths: Sequence[str]
+    heading: str | None
 
 
 def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
     """The query that words and flags make together; Usage for a flag that cannot be followed.
 
     What looks like a filter inside the words but has no meaning as one (`kind:Pod`) stays a word to look for; quotes make
-    any a word. Of a long paste only the question is read (question.py).
+    any a word. Words in quotes must stand together in a line, and `-word` in none, but in a sentence that ends with a
+    question mark: there quotes hold a title. Of a long paste only the question is read (question.py).
     """
     given = [("about", name) for name in flags.get("about", ())]
     given += [("kind", word) for word in flags.get("kinds", ())]
-    given += [("tag", tag) for tag in flags.get("tags", ())] + [
-        ("links-to", page) for page in flags.get("links_to", ())
-    ]
-    single = {name: flags.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")}
+    given += [("tag", tag) for tag in flags.get("tags", ())]
+    given += [("links-to", page) for page in flags.get("links_to", ())]
+    given += [("path", glob) for glob in flags.get("paths", ())]
+    single = {name: flags.get(name) for name in _SINGLE}
     given += [(name.replace("_", "-"), str(value)) for name, value in single.items() if value is not None]
-    filters = _Filters(today)
+    filters = _Filters(today, is_sentence=text.rstrip().endswith(("?", "\uff1f")))
     for name, value in given:
         try:
             filters.set(name, value)
@@ -87,33 +95,41 @@ _CURES = dict.fromkeys(("since", "until", "on", "as-of"), _TIME) | {
     "min-confidence": "a number from 0 to 1",
     "tag": "write project or project/alpha",
     "links-to": "name a page",
+    "min-importance": "a number from 0 to 1",
+    "path": "write a page, a folder or a glob: memory/2025-11-*.md, bank/",
+    "heading": "write words of a heading",
 }
+_SINGLE = ("key", "since", "until", "on", "as_of", "min_confidence", "min_importance", "heading")
 
 
 class _Filters:
     """The filters of one query, from its flags and from inside its words."""
 
-    def __init__(self, today: date) -> None:
-        self._today = today
+    def __init__(self, today: date, is_sentence: bool = False) -> None:
+        self._today, self._is_sentence = today, is_sentence
         self._about: dict[str, None] = {}
         self._kinds: dict[Kind, None] = {}
         self._key: str | None = None
         self._days = Period()
         self._as_of: date | None = None
-        self._min_confidence: float | None = None
+        self._least: dict[str, float] = {}
         self._tags: dict[str, None] = {}
         self._links_to: dict[str, None] = {}
+        self._paths: dict[str, None] = {}
+        self._heading: str | None = None
+        self._phrases: dict[str, None] = {}
+        self._without: dict[str, None] = {}
 
     def set(self, name: str, value: str) -> None:
         """Set one filter; ValueError if its value means nothing."""
         value = value.strip()
         if name == "kind":
             self._kinds |= dict.fromkeys([Kind.of(word) for word in value.split(",")])
-        elif name == "min-confidence":
+        elif name in ("min-confidence", "min-importance"):
             share = float(value)
             if not 0 <= share <= 1:  # nor nan
                 raise ValueError(value)
-            self._min_confidence = share
+            self._least[name] = share
         elif name == "tag":
             if not re.fullmatch(TAG, f"#{value.removeprefix('#')}"):
                 raise ValueError(value)
@@ -123,6 +139,14 @@ class _Filters:
             if not value:
                 raise ValueError(name)
             self._links_to |= {value: None}
+        elif name == "path":
+            if not (value := value.removeprefix("./").rstrip("/")):
+                raise ValueError(name)
+            self._paths |= {value: None}
+        elif name == "heading":
+            if not terms(value):
+                raise ValueError(value)
+            self._heading = value
         elif name in ("about", "key"):
             value = value.removeprefix("@").removeprefix("[[").removesuffix("]]") if name == "about" else value
             if not value:
@@ -147,8 +171,13 @@ class _Filters:
 
     def take(self, match: re.Match[str]) -> str:
         """Set one filter found in the words; what stays in the words is returned."""
-        if match["literal"]:
-            return match[0][1:-1]
+        if match["literal"] or match["without"]:
+            said = (match["literal"] or match["without"]).strip('"')
+            if self._is_sentence:
+                return said if match["literal"] else match[0]
+            kept = self._phrases if match["literal"] else self._without
+            kept |= {said: None} if terms(said) else {}
+            return said if match["literal"] else " "
         name, value = ("tag", match["tag"]) if match["tag"] else (match["field"], match["value"])
         if match["name"]:
             named = match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]
@@ -166,7 +195,9 @@ class _Filters:
             raise Usage(f"since {since} is after until {until}", "swap them")
         query = Query(
             words, tuple(self._about), tuple(self._kinds), self._key, self._days if since or until else None, self._as_of,
-            self._min_confidence, tuple(self._tags), tuple(self._links_to), pasted=pasted,
+            self._least.get("min-confidence"), tuple(self._tags), tuple(self._links_to), pasted=pasted,
+            min_importance=self._least.get("min-importance"), paths=tuple(self._paths), heading=self._heading,
+            phrases=tuple(self._phrases), without=tuple(self._without),
         )  # fmt: skip
         return with_times(query, self._as_of or self._today)
 
@@ -178,6 +209,17 @@ def with_tags(index: Index, query: Query) -> Query:
         return query
     tags = tuple(tag for tag in query.tags if tag not in words)
     return replace(query, words=" ".join([query.words, *words]).strip(), tags=tags)
+
+
+def with_phrases(index: Index, query: Query) -> Query:
+    """The query without the phrases that stand nowhere; a warning says that their words are looked for instead."""
+    held = tuple(phrase for phrase in query.phrases if has_phrase(index, phrase))
+    lost = (
+        f'no line holds "{phrase}" as it stands; its words were looked for'
+        for phrase in query.phrases
+        if phrase not in held
+    )
+    return replace(query, phrases=held, warnings=(*query.warnings, *lost)) if query.phrases else query
 
 
 def with_times(query: Query, today: date) -> Query:

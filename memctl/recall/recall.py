@@ -63,8 +63,8 @@ from .asked import (
     names_somebody,
 )
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
-from .passages import as_passage, is_match, is_of_document, says_nothing
-from .query import with_aliases, with_tags
+from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
+from .query import with_aliases, with_phrases, with_tags
 from .rank import Candidate, Found, Ranked, newer_first, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
@@ -166,10 +166,11 @@ class _Request(NamedTuple):
 
 
 def _read_filters(memory: OpenMemory, query: Query, k: int, history: bool) -> _Request:
-    query = with_tags(memory.index, with_aliases(memory.workspace, query))
+    query = with_phrases(memory.index, with_tags(memory.index, with_aliases(memory.workspace, query)))
+    query = query if query.heading is None else with_sections(memory, query)
     about, warnings = resolve_about(memory.index, query)
     warnings += query.warnings
-    if query.pasted:
+    if query.pasted and query.words:
         warnings.append(f"out of {len(query.pasted):,} characters the question was taken to be: {query.words[:200]}")
     if query.words and not query_terms(query.words):
         warnings.append("the question has no words to look for; these are the newest")

@@ -105,7 +105,8 @@ def _memories(served: Served, asked: Body) -> dict[str, Any]:
 
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
     filters: dict[str, Any] = {
-        name: asked.get(name) for name in ("key", "since", "until", "on", "as_of", "min_confidence")
+        name: asked.get(name)
+        for name in ("key", "since", "until", "on", "as_of", "min_confidence", "min_importance", "heading")
     }
     filters |= listed_filters(asked)
     view = served.view

@@ -67,6 +67,9 @@ class _Recall(Parameters):
     min_confidence: Share = _optional()
     tag: Text = _optional()
     links_to: Text = _optional()
+    path: Text = _optional("Page, folder or glob")
+    heading: Text = _optional()
+    min_importance: Share = _optional()
     history: bool = _optional("Older versions too")
     hops: Whole = _optional("2-3: also lines related by names", ge=1, le=3)
 
@@ -240,7 +243,7 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
 
 def listed_filters(asked: Mapping[str, Any]) -> dict[str, list[str]]:
     """The filters of which a request has one and a query many."""
-    named = (("tag", "tags"), ("links_to", "links_to"))
+    named = (("tag", "tags"), ("links_to", "links_to"), ("path", "paths"))
     return {many: [asked[one]] for one, many in named if asked.get(one)}
 
 

@@ -83,7 +83,7 @@ def test_empty_values_filter_nothing() -> None:
 @pytest.mark.parametrize("filter_", ["kind:opinion", "@Peter", "[[Gull Spit]]", "since:30d", "key:db"])
 def test_quotes_make_any_filter_a_word(filter_: str) -> None:
     assert read(f'find "{filter_}" here').words == f"find {filter_} here"
-    assert read(f'find "{filter_}" here').filters == []
+    assert read(f'find "{filter_}" here').filters == [f'"{filter_}"']
 
 
 def test_flags_say_the_same_as_filters() -> None:

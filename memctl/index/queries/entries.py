@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
 from ...language.analyzer import terms
-from ...language.names import entity_key, tag_key
+from ...language.names import entity_key, is_han, tag_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import SELECT_STORED, Index
 from ..lexical import ORDINAL_BITS, match_expression
@@ -34,6 +35,8 @@ class Query:
     workspace's own groups of words for one thing. `pasted` is what the question was taken from, where that is more.
     `warnings` go with the answer. What is over by `expiry` is no hit.
     Of a document, at most `per_page` lines are hits, and these are passages; 0 is all, as plain lines.
+    `paths` are globs, of which a page meets one; the words of each of `phrases` stand together in a line, those of
+    `without` nowhere in it. `sections` are the ranges of rows below headings with the words of `heading`.
     """
 
     words: str = ""
@@ -51,14 +54,22 @@ class Query:
     warnings: tuple[str, ...] = field(default=(), compare=False)
     expiry: Expiry | None = None
     per_page: int = 0
+    min_importance: float | None = None
+    paths: tuple[str, ...] = ()
+    heading: str | None = None
+    phrases: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    sections: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @property
     def filters(self) -> list[str]:
         """The filters in force, as a person would write them."""
         named = [("about", a) for a in self.about] + [("kind", k.value) for k in self.kinds]
         named += [("tag", tag) for tag in self.tags] + [("links-to", page) for page in self.links_to]
+        named += [("path", glob) for glob in self.paths]
         named += [(name, str(value)) for name, value in self._single() if value is not None]
-        return [f"{name}:{value}" for name, value in named]
+        quoted = [f'"{phrase}"' for phrase in self.phrases]
+        return [f"{name}:{value}" for name, value in named] + quoted + [f"-{word}" for word in self.without]
 
     def _single(self) -> list[tuple[str, object]]:
         days = self.days or Period()
@@ -68,6 +79,8 @@ class Query:
             ("until", days.last),
             ("as-of", self.as_of),
             ("min-confidence", self.min_confidence),
+            ("min-importance", self.min_importance),
+            ("heading", self.heading),
         ]
 
 
@@ -193,10 +206,68 @@ def _plain_conditions(query: Query) -> Iterable[tuple[str, list[Any]]]:
         yield f"(entry.confidence IS NULL OR coalesce({_CURRENT}, entry.confidence) >= ?)", [query.min_confidence]
     if query.as_of is not None:
         yield "entry.day <= ?", [query.as_of.isoformat()]
+    yield from _selections(query)
     if query.days is not None:
         first = query.days.first.isoformat() if query.days.first else "0000"
         last = query.days.last.isoformat() if query.days.last else "9999-99"
         yield _WITHIN, [first, last, last, first, first]
+
+
+def _selections(query: Query) -> Iterable[tuple[str, list[Any]]]:
+    """What picks lines by where they stand, by how much they matter and by the very words in them."""
+    if query.min_importance is not None:
+        yield "entry.importance >= ?", [query.min_importance]
+    if query.paths:
+        globs = [glob for path in query.paths for glob in _globs(path)]
+        yield f"entry.page IN (SELECT id FROM page WHERE {' OR '.join(['path GLOB ?'] * len(globs))})", globs
+    if query.heading is not None:
+        yield _BELOW, [f"[{','.join(f'[{first}, {last}]' for first, last in query.sections)}]"]
+    for phrase in query.phrases:
+        yield "entry.id IN (SELECT rowid FROM words WHERE words MATCH ?)", [as_phrase(phrase)]
+    for word in query.without:
+        yield "entry.id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", [as_phrase(word)]
+
+
+_BELOW = "entry.id IN (SELECT at.id FROM json_each(?) AS section JOIN entry AS at ON at.id BETWEEN section.value ->> 0 AND section.value ->> 1)"
+
+
+def _globs(path: str) -> list[str]:
+    """A path or glob of pages as SQLite's globs: the page, what is below a folder, a name in any folder."""
+    glob = path.replace("[!", "[^")
+    spelled = dict.fromkeys((glob, glob.replace("**/", "")))
+    return [each for one in spelled for each in (one, f"{one}/*", *(() if "/" in one else (f"*/{one}",)))]
+
+
+def as_phrase(text: str) -> str:
+    """The expression for words that stand together; empty without words. Of Chinese, pairs of characters do."""
+    runs = [list(run) for _, run in groupby(terms(text), lambda term: is_han(term[0]))]
+    pairs = ([term for term in run if len(term) > 1] if is_han(run[0][0]) else run for run in runs)
+    return " AND ".join(_quoted(pair or run) for pair, run in zip(pairs, runs, strict=True))
+
+
+def has_phrase(index: Index, phrase: str) -> bool:
+    """True if some line has the words of a phrase together."""
+    return bool(index.rows("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1", (as_phrase(phrase),)))
+
+
+def pages_like(index: Index, path: str) -> list[str]:
+    """The paths of the pages that could be read and that a path or glob means."""
+    sql = f"SELECT path FROM page WHERE sha256 <> x'' AND ({' OR '.join(['path GLOB ?'] * len(_globs(path)))}) ORDER BY path"
+    return [found for (found,) in index.rows(sql, tuple(_globs(path)))]
+
+
+def headings_with(index: Index, heading: str) -> list[tuple[str, int]]:
+    """The headings that have the words of a text one after the other: path and row."""
+    sql = (
+        "SELECT page.path, entry.id FROM words JOIN entry ON entry.id = words.rowid JOIN page ON page.id = entry.page "
+        "WHERE words MATCH ? AND entry.role = 'heading' ORDER BY entry.id"
+    )
+    return index.rows(sql, (as_phrase(heading),))
+
+
+def headings_on(index: Index, path: str) -> list[tuple[int, int]]:
+    """The headings of a page in its order: row and line."""
+    return index.rows(f"SELECT id, line FROM entry WHERE {_ON_PAGE} AND role = 'heading' ORDER BY id", (path,))
 
 
 _OF_TAG = "(target = ? OR (target >= ? AND target < ?))"
@@ -504,8 +575,11 @@ def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
 
 def holding(index: Index, phrase: Sequence[str], limit: int = 12) -> list[Row]:
     """Lines in which these terms stand one after the other; no copies."""
-    spelled = '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
-    return _matching(index, spelled, limit, "live")
+    return _matching(index, _quoted(phrase), limit, "live")
+
+
+def _quoted(phrase: Iterable[str]) -> str:
+    return '"' + " ".join(term.replace('"', "") for term in phrase) + '"'
 
 
 def own_and_entry(

@@ -15,40 +15,31 @@ from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
-    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
-    from .beliefs.view import BeliefView as BeliefView
-    from .beliefs.view import Reasons as Reasons
+    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it. One line a module.
+    # isort: off
+    from .beliefs.view import BeliefView as BeliefView, Reasons as Reasons
     from .conflicts.listing import Conflict as Conflict
     from .context.chat import Prepared as Prepared
     from .context.context import Memories as Memories
     from .context.pack import Pack as Pack
     from .context.public_pages import PublicPage as PublicPage
     from .entities.rename import Named as Named
-    from .evaluation.evaluate import Evaluation as Evaluation
-    from .evaluation.evaluate import Missed as Missed
-    from .evaluation.evaluate import MissedGold as MissedGold
-    from .evaluation.evaluate import Result as Result
+    from .evaluation.evaluate import Evaluation as Evaluation, Missed as Missed, MissedGold as MissedGold, Result as Result  # fmt: skip
     from .evaluation.labels import Labelled as Labelled
-    from .evaluation.metrics import Difference as Difference
-    from .evaluation.metrics import Interval as Interval
+    from .evaluation.metrics import Difference as Difference, Interval as Interval
     from .facts import Citation, Fact
-    from .forget.forget import Forgetting as Forgetting
-    from .forget.forget import ForgottenLine as ForgottenLine
+    from .forget.forget import Forgetting as Forgetting, ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
     from .index.queries.entries import Query as Query
-    from .index.sync import SyncReport as SyncReport
-    from .index.sync import Verified as Verified
-    from .ingest.ingest import Ingested as Ingested
-    from .ingest.ingest import Proposed as Proposed
+    from .index.sync import SyncReport as SyncReport, Verified as Verified
+    from .ingest.ingest import Ingested as Ingested, Proposed as Proposed
     from .maintenance.check import Finding as Finding
     from .maintenance.init import Made as Made
-    from .maintenance.status import Glance as Glance
-    from .maintenance.status import Status as Status
+    from .maintenance.status import Glance as Glance, Status as Status
     from .maintenance.undo import Undone as Undone
     from .markdown.evidence_line import Bullet as Bullet
-    from .recall.lookup import EntityLine as EntityLine
-    from .recall.lookup import EntityView as EntityView
-    from .recall.lookup import Passage as Passage
+    from .recall.lookup import Document as Document, EntityLine as EntityLine, EntityView as EntityView, Passage as Passage  # fmt: skip
+    from .reflect.lessons import Task as Task
     from .reflect.reflect import Reflected as Reflected
     from .retain.retain import Retained as Retained
     from .review.answer import Answered as Answered
@@ -63,6 +54,7 @@ if TYPE_CHECKING:
     from .view.timeline import Timeline as Timeline
     from .watch.events import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
+    # isort: on
 
 
 def open_memory(
@@ -98,8 +90,6 @@ class Memory(OpenMemory):
     Days and spans (`since`, `until`, `on`, `as_of`, `when`) are written as on the command line: "30d", "2025-11",
     "last week". What a method cannot do it says as a `MemctlError`, whose `what` and `cure` are a line each.
     """
-
-    # -- the three verbs ----------------------------------------------------------------------------------------------
 
     def retain(
         self, text: str | Fact | Sequence[str | Fact], *, kind: str | None = None, about: str | Sequence[str] = (),
@@ -174,11 +164,23 @@ class Memory(OpenMemory):
 
     # -- looking ------------------------------------------------------------------------------------------------------
 
-    def show(self, reference: str, context: int = 3) -> tuple[Passage, ...]:
-        """What a citation, an id, a name or a page stands for, with `context` lines around it."""
-        from .recall.lookup import show
+    def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
+        """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
+        from .recall.lookup import show_all
 
-        return show(self, reference, context)
+        return show_all(self, [reference] if isinstance(reference, str) else reference, context)
+
+    def documents(self, folder: str = "") -> tuple[Document, ...]:
+        """The pages of a folder and the folders in it, with titles and descriptions."""
+        from .recall.lookup import documents
+
+        return documents(self, folder)
+
+    def lessons(self, task: str | None = None) -> tuple[Task, ...]:
+        """What worked and what failed, by task, counted from outcomes; of one task, named in about these words."""
+        from .reflect.fact_source import told_lessons
+
+        return told_lessons(self, task)
 
     def place(self, reference: str) -> Citation:
         """Where a citation, an id, a name, a page or a day (`today`, 2025-11-27) stands; the log of a day need not exist."""
@@ -186,11 +188,12 @@ class Memory(OpenMemory):
 
         return place(self, reference)
 
-    def entities(self) -> tuple[EntityLine, ...]:
-        """Every entity with a page and every name that lines are about, most mentioned first."""
-        from .recall.lookup import list_entities
+    def entities(self, type: str | None = None) -> tuple[EntityLine, ...]:
+        """Every entity with a page and every name that lines are about, or those of a `type`; most mentioned first."""
+        from .recall.lookup import list_entities, of_type
 
-        return list_entities(self)
+        found = list_entities(self)
+        return found if type is None else of_type(found, type)
 
     def entity(self, name: str, k: int = 10) -> EntityView:
         """One entity: its names, what holds now, its newest `k` lines. NothingFound for an unknown name."""
@@ -471,8 +474,6 @@ class Memory(OpenMemory):
 
         return ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
 
-    # -- pages as they are --------------------------------------------------------------------------------------------
-
     def public_pages(self) -> tuple[PublicPage, ...]:
         """The pages that a server offers: the core, the newest logs, those of entities."""
         from .context.public_pages import public_pages
@@ -575,8 +576,6 @@ class Memory(OpenMemory):
 
         made = LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **options)
         return label(self, question, citations, made)
-
-    # -- open and close -----------------------------------------------------------------------------------------------
 
     def server_token(self) -> tuple[Path, str]:
         """Where the token of `memctl serve` stands, and the token; made on first use."""

@@ -19,7 +19,7 @@ _COMMANDS = {
     "Start": {"init": "app", "connect": "agents", "completion": "completion", "status": "app"},
     "Write": {"retain": "facts", "ingest": "transfer", "import": "transfer"},
     "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
-    "Look": {"show": "facts", "open": "moves", "log": "moves", "timeline": "pictures", "graph": "pictures", "view": "pictures", "fact": "facts", "entity": "entities", "belief": "beliefs"},
+    "Look": {"show": "facts", "open": "moves", "log": "moves", "timeline": "pictures", "graph": "pictures", "view": "pictures", "fact": "facts", "entity": "entities", "docs": "entities", "belief": "beliefs", "lessons": "beliefs"},
     "Tend": {
         "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "undo": "moves", "forget": "forget", "check": "app",
         "index": "app", "eval": "eval", "vault": "vault", "export": "transfer",

@@ -15,7 +15,7 @@ from .output import BOLD, FAINT, YELLOW
 from .pictures import Scale, sparkline
 
 if TYPE_CHECKING:
-    from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected
+    from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected, Task
 
 _SPARK, _HIGH = 8, 4  # numbers of a spark line, lines of a curve
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
@@ -29,6 +29,7 @@ def register(app: typer.Typer) -> None:
     command(belief, "show", "memctl belief show o-7k3dq2ma --as-of 2025-11", paged=True)(belief_show)
     command(app, "why", "memctl why f-1a2b3c4d", paged=True)(why)
     command(app, "conflicts", "memctl conflicts --about Curlew", paged=True)(conflicts)
+    command(app, "lessons", 'memctl lessons --task "deploy Atlas"', paged=True)(lessons)
     command(app, "resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')(resolve)
 
 
@@ -281,3 +282,33 @@ def resolve(
         raise Usage("resolve takes two references", "memctl resolve REF --over REF, or memctl resolve REF REF --both")
     done = call.memory.resolve(*named, both=both, since=since, because=because, dry_run=dry_run)
     print_retained(call, done, dry_run)
+
+
+# -- lessons ----------------------------------------------------------------------------------------------------------
+
+
+def lessons(call: Call, task: str | None = option("--task", "Of that task, in about these words.", "TEXT")) -> int:
+    """What worked and what to avoid, by task, counted from facts with an outcome. `reflect` writes the same to bank/lessons.md."""
+    found, out = call.memory.lessons(task), call.out
+    if out.json:
+        out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))})
+    elif not found:
+        out.note("no outcome was told of that; `memctl retain --kind experience --task T --outcome ok|fail` tells one")
+    for each in () if out.json else found:
+        out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
+        for way in each.strategies:
+            why = "; ".join(one_line(why) + (f" ({count} times)" if count > 1 else "") for why, count in way.reasons)
+            label = "avoid" if way.is_to_avoid else ", ".join(way.labels)
+            told = f"{label}: {one_line(way.name)} ({way.ok} ok, {way.failed} failed{': ' + why if why else ''})"
+            out.emit(f"   {told} {place_of(call, way.outcomes[-1].citation)}", indent=5)
+    return 0 if found else 1
+
+
+def _task_json(task: "Task") -> dict[str, Any]:
+    ways = [
+        {"strategy": way.name, "ok": way.ok, "failed": way.failed, "labels": list(way.labels), "avoid": way.is_to_avoid}
+        | {"reasons": [{"why": why, "count": count} for why, count in way.reasons]}
+        | {"sources": [str(outcome.citation) for outcome in way.outcomes]}
+        for way in task.strategies
+    ]
+    return {"task": task.name, "entity": task.entity, "strategies": ways}

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..hits import hit_json
-from ..markdown.escape import one_line
+from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, group, option
 from .hits import print_hit
 from .output import BOLD, FAINT
@@ -17,15 +17,26 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     entity = group(app, "entity", "Who and what the workspace knows.")
-    command(entity, "list", "memctl entity list", paged=True)(entity_list)
+    command(app, "docs", "memctl docs bank/decisions", paged=True)(docs)
+    command(entity, "list", "memctl entity list --type person", paged=True)(entity_list)
     command(entity, "show", 'memctl entity show "Alex Chen"', paged=True)(entity_show)
     command(entity, "alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')(alias)
     command(entity, "merge", 'memctl entity merge bosun "Alex Petrov"')(merge)
 
 
-def entity_list(call: Call) -> int:
+def docs(call: Call, folder: str = argument("[FOLDER]", "Of the workspace.", default="")) -> None:
+    """The pages of a folder and the folders in it, with what `description:` in their front matter says, a folder's index page for it."""
+    found = call.memory.documents(folder)
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "documents": [each._asdict() for each in found]})
+        return
+    rows = [(x.path, many(x.pages, "page") if x.pages else "", x.title, x.description) for x in found]
+    call.out.table(("path", "", "title", "description"), rows)
+
+
+def entity_list(call: Call, type: str | None = option("--type", "Only of that type: person, project.", "TYPE")) -> int:
     """Every entity with a page, and every name written as @Name or [[Name]]; most mentioned first."""
-    lines = call.memory.entities()
+    lines = call.memory.entities(type)
     if call.out.json:
         call.out.raw_json({"schema": 1, "entities": [_entity_json(line) for line in lines]})
     else:

@@ -137,12 +137,12 @@ def recall(
 
 def show(
     call: Call,
-    reference: list[str] = argument("REF", "A citation, an id, an entity or a page."),
+    reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
     unseal: bool = UNSEAL,
 ) -> None:
-    """Print what a reference points at, with the lines around it; a line that moved is found by its id."""
-    passages = call.memory.show(" ".join(reference), context)
+    """Print what references point at, with the lines around it; a line that moved is found by its id."""
+    passages = call.memory.show(reference, context)
     if not unseal:
         return print_passages(call, passages)
     from .vault import unsealed

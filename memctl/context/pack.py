@@ -143,8 +143,13 @@ def lesson_item(task: Task, strategy: Strategy, layer: str) -> Item:
     counts = [f"{strategy.ok} ok" if strategy.ok else "", f"{strategy.failed} failed" if strategy.failed else ""]
     counted = ", ".join(filter(None, counts))
     about = _plain(task.name or task.entity)
-    why = next((o.why for o in reversed(strategy.outcomes) if o.why and not o.ok), None)
-    text = f"{about + ': ' if about else ''}{_plain(strategy.name)} ({counted}{'; failed because ' + _plain(why) if why else ''})"
+    why = ", ".join(
+        _plain(reason) + (f" ({count} times)" if count > 1 else "") for reason, count in strategy.reasons[:3]
+    )
+    text = (
+        f"{about + ': ' if about else ''}{_plain(strategy.name)} ({counted}{'; failed because ' + why if why else ''})"
+    )
+    text = f"avoid: {text}" if strategy.is_to_avoid else text
     label = ", ".join(strategy.labels)
     line = f"- [{_plain(str(newest.citation))}] {newest.day or ''} lesson, {label}: {text}"
     return Item(layer, text, str(newest.citation), newest.ref, newest.day, "lesson", None, line, "lessons")

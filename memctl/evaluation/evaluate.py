@@ -18,7 +18,8 @@ from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, condition_of, days_of_pages, entries_at, own_terms, passing
+from ..index.queries.entries import Query, days_of_pages, entries_at, own_terms, passing
+from ..index.queries.filters import condition_of
 from ..index.queries.names import resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Entity, Row

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ..hits import Answer, Hit
 from ..index.index import Index
-from ..index.queries.entries import Filter, Query, condition_of, entry_count, filtered, frequencies, match, pages_read
+from ..index.queries.entries import Filter, Query, entry_count, filtered, frequencies, match, pages_read
+from ..index.queries.filters import condition_of
 from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..errors import NothingFound, Usage
+from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
+from ..index.queries.filters import pages_like, titles_below
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
@@ -27,6 +28,10 @@ from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
 
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
+_SPAN = re.compile(r"#L(\d{1,9})-L?(\d{1,9})$")
+_GLOB = re.compile(r"[*?]|\[[^\[\]]+\](?!\])")
+_PLACE = re.compile(r"\.md\b|[#:]L?\d|\*")  # no name, but the path of a page, a citation or a glob
+_INDEX_PAGES = ("index.md", "_index.md", "readme.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,31 @@ class Passage:
         return {"source": str(self.citation), "id": self.ref, "first": self.first, "lines": list(self.lines)}
 
 
+def show_all(memory: OpenMemory, words: Sequence[str], context: int = 3) -> tuple[Passage, ...]:
+    """What references point at that come as words: several references, or one name or path with spaces in it."""
+    apart: list[str] = []
+    for word in words:
+        if word.startswith("^") and apart:  # an id behind its citation
+            word = f"{apart.pop()} {word}"
+        apart.append(word)
+    ways = [[" ".join(words)], apart]
+    failed: MemctlError | None = None
+    for way in reversed(ways) if any(map(_PLACE.search, apart)) else ways:
+        try:
+            return tuple(passage for reference in way for passage in show(memory, reference, context))
+        except (NothingFound, PageUnreadable) as error:
+            failed = failed or error
+    raise failed or Usage("nothing to show")
+
+
 def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage, ...]:
     """The passages that a reference points at; NothingFound if there are none, OutsideWorkspace for foreign paths.
 
-    A citation with an id (`memory/2025-11-27.md#L12 ^f-1a2b3c4d`) is followed by the id, wherever its line moved.
+    A glob points at every page that it meets. A citation with an id (`memory/2025-11-27.md#L12 ^f-1a2b3c4d`) is followed by the id, wherever its line moved.
     In a public view only pages that recall searches are shown, and no lines that are blank there.
     """
+    if (span := _SPAN.search(reference)) and int(span[2]) < int(span[1]):
+        raise Usage(f"{reference!r} ends before it begins", f"write #L{span[2]}-L{span[1]}")
     where, _, ref = reference.strip().rpartition(" ^")
     citation = Citation.parse(where or reference)
     if citation and not where:
@@ -129,7 +153,55 @@ def _named_passages(index: Index, pages: _CitedPages, name: str, context: int) -
         return tuple(pages.at(at, context, ref) for ref, at in places)
     entities = resolve(index, name.removeprefix("@").removeprefix("[[").removesuffix("]]"))
     paths = [entity.path for entity in entities] or [p for p in (name, f"{name}.md") if pages.is_page(p)]
+    paths = paths or (pages_like(index, name) if _GLOB.search(name) else [])
     return tuple(pages.whole(path) for path in paths)
+
+
+class Document(NamedTuple):
+    """A page of a folder, or a folder in it with its number of `pages`; title and description are those of its index page."""
+
+    path: str
+    title: str
+    description: str
+    pages: int | None = None
+
+
+def documents(memory: OpenMemory, folder: str = "") -> tuple[Document, ...]:
+    """What stands in a folder, the pages in it first; NothingFound where there is no page."""
+    inside = memory.workspace.contain(folder or ".").strip(".")
+    prefix = f"{inside}/" if inside else ""
+
+    def job(bound: OpenMemory) -> tuple[Document, ...]:
+        bound.sync_for_read()
+        titles = titles_below(bound.index, prefix)
+        if not titles:
+            raise NothingFound(f"no page stands in {folder or 'the workspace'}", "`memctl docs` lists the folders")
+        count = Counter(path[len(prefix) :].partition("/")[0] for path in titles if "/" in path[len(prefix) :])
+        own = [path for path in titles if "/" not in path[len(prefix) :]]
+        pages = [Document(path, titles[path], _description(bound, path)) for path in own]
+        folders = [_folder(bound, f"{prefix}{name}/", titles, pages) for name, pages in sorted(count.items())]
+        return (*pages, *folders)
+
+    return memory.run(job)
+
+
+def _folder(memory: OpenMemory, path: str, titles: Mapping[str, str], pages: int) -> Document:
+    about = next((page for page in titles if page.startswith(path) and page[len(path) :].lower() in _INDEX_PAGES), None)
+    return Document(path, titles[about] if about else "", _description(memory, about) if about else "", pages)
+
+
+def _description(memory: OpenMemory, path: str) -> str:
+    """What the front matter of a page says that it is for."""
+    lines = _CitedPages(memory.workspace).whole(path).lines
+    if lines[:1] != ("---",):
+        return ""
+    from ..markdown.front_matter import front_values
+
+    try:
+        found = front_values("\n".join(lines)).get("description", "")
+    except ValueError:  # `memctl check` names it
+        return ""
+    return " ".join((found if isinstance(found, str) else ", ".join(found)).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +222,15 @@ class EntityView:
     line: EntityLine
     slots: tuple[tuple[str, Hit], ...]
     newest: tuple[Hit, ...]
+
+
+def of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
+    """The entities of a type; NothingFound, with the types that there are, for an unknown one."""
+    found = tuple(line for line in lines if (line.type or "").casefold() == type.strip().casefold())
+    if not found or not type.strip():
+        known = ", ".join(sorted({line.type for line in lines if line.type})) or "none; write `type:` on an entity page"
+        raise NothingFound(f"no entity has the type {type!r}", f"the types are {known}")
+    return found
 
 
 def list_entities(memory: OpenMemory, spelled_out: int | None = None) -> tuple[EntityLine, ...]:

@@ -10,7 +10,8 @@ from ..errors import MemctlError
 from ..hits import Hit, PassageLine
 from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, by_ids, by_refs, headings_on, headings_with, is_bare_heading
+from ..index.queries.entries import Query, by_ids, by_refs, is_bare_heading
+from ..index.queries.filters import headings_on, headings_with
 from ..index.reread import page_lines
 from ..index.row import Row
 from ..language.sentences import opens_fence

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
-from ..index.queries.entries import Query, has_phrase, has_tag
+from ..index.queries.entries import Query
+from ..index.queries.filters import has_phrase, has_tag
 from ..language.analyzer import terms
 from ..language.dates import parse_when
 from ..language.names import AT_NAME, TAG, WIKI_NAME, link_target, read_name

@@ -11,7 +11,8 @@ from datetime import date
 from ..hits import Answer, Hit
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, by_ids, by_refs, condition_of, entry_count, own_terms, passing
+from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
+from ..index.queries.filters import condition_of
 from ..index.queries.names import (
     NamedEntity,
     NamingLine,

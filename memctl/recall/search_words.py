@@ -25,7 +25,6 @@ from ..index.queries.entries import (
     Filter,
     Query,
     completions,
-    condition_of,
     entry_count,
     filtered,
     frequencies,
@@ -34,6 +33,7 @@ from ..index.queries.entries import (
     passing,
     read_lines,
 )
+from ..index.queries.filters import condition_of
 from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
 from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_terms, terms

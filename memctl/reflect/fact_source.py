@@ -28,7 +28,7 @@ from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import folded, replacements_of
 from .entity_pages import About, PageLine
-from .lessons import TaskOutcome
+from .lessons import Task, TaskOutcome, lessons
 
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
@@ -200,6 +200,17 @@ class FactSource:
             for hit in self.hits(beliefs.outcomes_of(self._index, wanted, self._today))
             if hit.fact and hit.fact.outcome and not hit.retracted
         ]  # fmt: skip
+
+
+def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...]:
+    """What the outcomes of every task teach, or of those that share half of their words with `task`."""
+
+    def job(bound: OpenMemory) -> tuple[Task, ...]:
+        bound.sync_for_read()
+        told = lessons(FactSource(bound).outcomes(beliefs.tasks_between(bound.index, None, bound.today)))
+        return told if task is None else tuple(each for each in told if each.is_called(task))
+
+    return memory.run(job)
 
 
 class _PageFacts:

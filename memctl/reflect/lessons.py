@@ -61,6 +61,20 @@ class Strategy(NamedTuple):
     labels: tuple[str, ...]
     outcomes: tuple[TaskOutcome, ...]
 
+    @property
+    def is_to_avoid(self) -> bool:
+        """True for what fails again and again, and is not reliable all the same."""
+        return self.labels[0] == "recurring failure"
+
+    @property
+    def reasons(self) -> list[tuple[str, int]]:
+        """Why it failed, in the newest words of each reason, and how often; the commonest first."""
+        told: dict[frozenset[str], list[str]] = defaultdict(list)
+        for outcome in self.outcomes:
+            if outcome.why and not outcome.ok:
+                told[reason_key(outcome.why)].append(outcome.why)
+        return sorted(((why[-1], len(why)) for why in told.values()), key=lambda each: -each[1])
+
 
 class Task(NamedTuple):
     """What strategies are for. Outcomes that name no task have an `entity` instead, or neither."""
@@ -68,6 +82,13 @@ class Task(NamedTuple):
     name: str
     entity: str
     strategies: tuple[Strategy, ...]
+
+    def is_called(self, words: str) -> bool:
+        """True where `words` are words of its name or half of them, or the name of its entity."""
+        own, asked = set(query_terms(self.name)), set(query_terms(words))
+        return entity_key(words) == entity_key(self.entity or self.name) or bool(
+            own & asked and (asked <= own or 2 * len(own & asked) >= len(own))
+        )
 
 
 def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:

@@ -92,7 +92,7 @@ def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 150
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.view
-    single: dict[str, Any] = {name: asked.pop(name) for name in ("tag", "links_to", "path") if name in asked}
+    single: dict[str, Any] = {name: asked.pop(name) for name in ("tag", "links_to") if name in asked}
     read = view.query(query, per_page=0, kinds=asked.pop("kind", ()), **listed_filters(single), **asked)
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)

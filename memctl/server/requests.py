@@ -56,7 +56,7 @@ class Parameters(BaseModel):
 
 
 class _Recall(Parameters):
-    query: Annotated[str, Field(max_length=32_000)] = _optional("Question or words, any language")
+    query: Annotated[str, Field(max_length=32_000)] = _optional("Words, any language; also path:bank/ heading:X")
     since: Text = _optional(WHEN)
     until: Text = _optional()
     on: Text = _optional()
@@ -67,9 +67,6 @@ class _Recall(Parameters):
     min_confidence: Share = _optional()
     tag: Text = _optional()
     links_to: Text = _optional()
-    path: Text = _optional("Page, folder or glob")
-    heading: Text = _optional()
-    min_importance: Share = _optional()
     history: bool = _optional("Older versions too")
     hops: Whole = _optional("2-3: also lines related by names", ge=1, le=3)
 
@@ -87,6 +84,9 @@ class RecallRequest(_Recall):
     query: Message = _optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
     k: Whole = _optional("How many hits at most [default: as in memctl.toml].", ge=1, le=1000)
     budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
+    path: Text = _optional("Only that page, folder or glob.")
+    heading: Text = _optional("Only below headings with these words.")
+    min_importance: Share = _optional("Only lines with i= of at least that.")
     per_page: Whole = _optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
     vectors: bool = _optional("False: by words only.")
     explain: bool = _optional("How each score came about.")

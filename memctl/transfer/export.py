@@ -20,7 +20,8 @@ from ..errors import CannotWrite, ExtraMissing, Usage
 from ..facts import is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import Query, by_ids, condition_of, fact_ids
+from ..index.queries.entries import Query, by_ids, fact_ids
+from ..index.queries.filters import condition_of
 from ..index.sync import sync
 from ..notes.workspace import Workspace
 from ..recall.entry_hits import hits_of

@@ -101,8 +101,8 @@ def test_a_word_with_a_dash_must_not_stand_there(root: Path, question: str, left
 
 
 def test_others_take_the_same(root: Path) -> None:
-    """HTTP and MCP have them as parameters, the question carries the rest."""
-    from memctl.server.requests import RecallRequest, RecallTool
+    """HTTP has them as parameters; MCP, where each costs tokens, in the question."""
+    from memctl.server.requests import RecallRequest, listed_filters
 
-    for model in (RecallRequest, RecallTool):
-        assert {"path", "heading", "min_importance"} <= model.model_fields.keys()
+    assert {"path", "heading", "min_importance"} <= RecallRequest.model_fields.keys()
+    assert listed_filters({"path": "bank/"}) == {"paths": ["bank/"]}

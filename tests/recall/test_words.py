@@ -11,7 +11,8 @@ from face_helpers import TODAY, ask, the_hit, write_pages
 
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.queries.entries import by_ids, condition_of
+from memctl.index.queries.entries import by_ids
+from memctl.index.queries.filters import condition_of
 from memctl.index.sync import sync
 from memctl.recall.answer import explain_empty
 from memctl.recall.query import read_query

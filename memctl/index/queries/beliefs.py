@@ -12,7 +12,8 @@ from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..row import Row
-from .entries import Query, by_ids, by_refs, condition_of
+from .entries import Query, by_ids, by_refs
+from .filters import condition_of
 
 _ROWS = (
     "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "

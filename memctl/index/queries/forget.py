@@ -15,8 +15,9 @@ from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace
 from ..index import LEFTOVERS, UNCLEAN, Index
 from ..row import Entity, Row
-from .entries import Filter, Query, by_ids, condition_of
+from .entries import Filter, Query, by_ids
 from .expiry import Expiry
+from .filters import condition_of
 
 LOW = 0.5
 """Importance up to which an unneeded line may go; also that of a line that says nothing about it."""

@@ -1,0 +1,116 @@
+"""What is listed and shown: several references, globs and ranges, folders with descriptions, entities by type, lessons by task."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from face_helpers import call, write_pages
+
+import memctl
+
+LOG = "memory/2025-11-20.md"
+PAGES = {
+    LOG: (
+        "# 2025-11-20\n\n## Retain\n\n"
+        "- B(outcome=fail, task=deploy Atlas, why=the disk was full): Copied files straight to production\n"
+        "- B(outcome=fail, task=deploy Atlas, why=disk was full): Copied files straight to production\n"
+        "- B(outcome=fail, task=deploy Atlas, why=no backup): Copied files straight to production\n"
+        "- B(outcome=ok, task=deploy Atlas): Used a blue and a green side\n"
+        "- B(outcome=fail, task=развернуть Птицу, why=кончилось место): Копировали файлы сразу на сервер\n"
+        "- B(outcome=fail, task=развернуть Птицу, why=кончилось место): Копировали файлы сразу на сервер\n"
+        "- B(outcome=fail, task=部署网关, why=磁盘满了): 直接把文件复制到服务器\n"
+        "- B(outcome=fail, task=部署网关, why=磁盘满了): 直接把文件复制到服务器\n"
+    ),
+    "memory/2025-11-21.md": "# 2025-11-21\n\nOne.\nTwo.\n",
+    "bank/decisions/index.md": "---\ndescription: Почему так решено\n---\n\n# Решения\n",
+    "bank/decisions/db.md": "---\ndescription: 为什么选 PostgreSQL\n---\n\n# Database\n\nRows.\n",
+    "bank/plain.md": "# Plain\n\nNo front matter.\n",
+    "bank/broken.md": "---\ndescription: [a\n---\n\n# Broken\n",
+    "bank/entities/Anna.md": "---\ntype: person\n---\n\n# Anna\n\nA friend.\n",
+    "bank/entities/Alex Chen.md": "---\ntype: person\n---\n\n# Alex Chen\n\nA neighbour.\n",
+    "bank/entities/Atlas.md": "---\ntype: project\n---\n\n# Atlas\n\nA map.\n",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small workspace."""
+    return write_pages(tmp_path_factory.mktemp("listing") / "ws", PAGES).root
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ([f"{LOG}#L1-L3", "memory/2025-11-21.md#L3"], [f"{LOG}#L1-L3", "memory/2025-11-21.md#L3"]),
+        (["memory/2025-11-2*.md"], [f"{LOG}#L1-L12", "memory/2025-11-21.md#L1-L4"]),
+        (["bank/decisions/", "x"], None),
+        (["Alex", "Chen"], ["bank/entities/Alex Chen.md#L1-L7"]),
+        (["Alex Chen", "Anna"], ["bank/entities/Alex Chen.md#L1-L7", "bank/entities/Anna.md#L1-L7"]),
+        (["bank/entities/Alex", "Chen.md#L5"], ["bank/entities/Alex Chen.md#L5"]),
+        (["memory/2030*"], None),
+    ],
+)
+def test_show_takes_several(root: Path, words: list[str], shown: list[str] | None) -> None:
+    """References, ranges and globs; a name or a path with spaces may come in pieces."""
+    done = call(["show", *words, "--json"], root)
+    if shown is None:
+        assert done.code == 1 and "nothing is named" in done.err and not done.out
+    else:
+        assert [each["source"] for each in json.loads(done.out)["passages"]] == shown
+        with memctl.open(root) as memory:
+            assert [str(each.citation) for each in memory.show(words)] == shown
+
+
+def test_a_range_that_ends_before_it_begins(root: Path) -> None:
+    done = call(["show", f"{LOG}#L9-L3"], root)
+    assert done.code == 2 and "ends before it begins\n  write #L3-L9" in done.err
+
+
+def test_docs_of_a_folder(root: Path) -> None:
+    """Pages, then folders with what their index page says; a page without a description has none."""
+    told = json.loads(call(["docs", "bank", "--json"], root).out)["documents"]
+    assert [(each["path"], each["description"], each["pages"]) for each in told] == [
+        ("bank/broken.md", "", None), ("bank/plain.md", "", None), ("bank/decisions/", "Почему так решено", 2), ("bank/entities/", "", 3),
+    ]  # fmt: skip
+    assert "为什么选 PostgreSQL" in call(["docs", "bank/decisions/"], root).out
+    assert call(["docs", "nowhere"], root).code == 1 and call(["docs", ".."], root).code == 11
+    with memctl.open(root) as memory:
+        assert [each.path for each in memory.documents()] == ["bank/", "memory/"]
+
+
+def test_entities_of_a_type(root: Path) -> None:
+    names = [
+        each["name"]
+        for each in json.loads(call(["entity", "list", "--type", "Person", "--json"], root).out)["entities"]
+    ]
+    assert sorted(names) == ["Alex Chen", "Anna"]
+    done = call(["entity", "list", "--type", "bird"], root)
+    assert done.code == 1 and "the types are person, project" in done.err
+
+
+@pytest.mark.parametrize(
+    ("task", "way", "reason"),
+    [("deploy Atlas", "Copied files", "disk was full (2 times); no backup"), ("развернуть Птицу", "Копировали", "кончилось место (2 times)"),
+     ("部署网关", "直接把文件", "磁盘满了 (2 times)")],
+)  # fmt: skip
+def test_lessons_name_what_to_avoid(root: Path, task: str, way: str, reason: str) -> None:
+    """By the command, the library, and in the context of a message about that task."""
+    told = call(["lessons", "--task", task], root).out
+    assert f"avoid: {way}" in told and reason in told, told
+    with memctl.open(root) as memory:
+        (found,) = memory.lessons(task)
+        assert found.strategies[0].is_to_avoid or len(found.strategies) > 1
+        lines = [item.line for item in memory.context(f"{task}?").items if "avoid: " in item.line]
+    assert any(way in line and reason.partition(" (")[0] in line for line in lines), lines
+
+
+def test_lessons_of_no_task(root: Path) -> None:
+    done = call(["lessons", "--task", "zebra"], root)
+    assert (done.code, done.out) == (1, "") and "no outcome was told of that" in done.err
+    made = json.loads(call(["lessons", "--json"], root).out)
+    assert {each["task"] for each in made["tasks"]} == {"deploy Atlas", "развернуть Птицу", "部署网关"}
+    assert {"strategy", "ok", "failed", "labels", "avoid", "reasons", "sources"} <= made["tasks"][0]["strategies"][
+        0
+    ].keys()

@@ -118,7 +118,7 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
-        return not (missing.pages or missing.gone or vectors.problem)
+        return vectors.swept and not (missing.pages or missing.gone or vectors.problem)
 
 
 def means_of(embedder: Embedder) -> list[list[float]]:

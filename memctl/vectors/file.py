@@ -257,6 +257,7 @@ class Vectors(VectorReader):
         with self.writing():
             assert self._open
             self._open.executemany(statement, rows)
+            self._run("PRAGMA user_version = 1")  # until `sweep`, so that a stop before it is seen
 
     def known(self, keys: Iterable[int]) -> set[int]:
         """Those texts that are embedded already."""
@@ -304,9 +305,16 @@ class Vectors(VectorReader):
         """Delete the vectors that no page has; returns how many there were. Only after a complete pass."""
         named = {key for pack in self._all_packs().values() for key in pack.all_keys()}
         gone = [(key,) for (key,) in self._rows("SELECT key FROM code") if key not in named]
-        if gone:
-            self._run_all("DELETE FROM code WHERE key = ?", gone)
+        if gone or not self.swept:
+            with self.writing():
+                self._run_all("DELETE FROM code WHERE key = ?", gone)
+                self._run("PRAGMA user_version = 0")
         return len(gone)
+
+    @property
+    def swept(self) -> bool:
+        """False if something was written since the last `sweep`: a text that no page has may be left."""
+        return list(self._rows("PRAGMA user_version")) == [(0,)]
 
     def truncate(self) -> str | None:
         """Leave nothing of what was deleted, in the log beside the file or in a file made from it; or say why not."""

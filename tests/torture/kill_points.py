@@ -220,17 +220,14 @@ def stop_at(scene: Scene, point: Point, root: Path, how: str) -> tuple[Workspace
     log = root / LOG
     before = log.read_text(encoding="utf-8") if log.exists() else ""
     # Not with --seccomp-bpf: there some injected signals come too late.
-    inject = (
-        "strace",
-        "-f",
-        "-o",
-        "/dev/null",
-        "-e",
-        f"trace={point.call}",
-        "-e",
-        f"inject={point.call}:{how}:when={point.number}",
-    )
-    done = scene.run(root, inject)
+    calls = root.parent / f"{root.name}.txt"
+    injected = f"inject={point.call}:{how}:when={point.number}"
+    done = scene.run(root, ("strace", "-f", "-y", "-o", str(calls), "-e", f"trace={point.call}", "-e", injected))
+    lines = [line for line in calls.read_text(errors="replace").splitlines() if _LINE.match(line)]
+    calls.unlink()
+    hit = lines[-1:] if how.startswith("signal") else [line for line in lines if "(INJECTED)" in line]
+    if not any(str(root) in line for line in hit):
+        raise NotReached  # the calls of two runs are not quite the same, and this one was another
     return workspace, done.returncode, before, done.stdout, done.stderr
 
 
@@ -343,7 +340,8 @@ def main(short: bool = False) -> bool:
         print(f"R1 kill points{name} {tried} violations {len(wrong)}{f' not reached {missed}' if missed else ''}")
         failed += wrong
         for error in ("ENOSPC", "EIO"):
-            tried, wrong, _ = run(scenes, lambda scene, point, root: after_error(scene, point, root, error), every)  # noqa: B023
+            third = every * 3 if short else 1
+            tried, wrong, _ = run(scenes, lambda scene, point, root: after_error(scene, point, root, error), third)  # noqa: B023
             print(f"R2 {error} points{name} {tried} violations {len(wrong)}")
             failed += wrong
     for line in failed:

@@ -165,6 +165,20 @@ def test_what_is_gone_is_swept(tmp_path: Path) -> None:
     assert as_uninterrupted(workspace, tmp_path / "other")
 
 
+def test_a_pass_that_stopped_before_it_swept_is_finished_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page that went is no page any more, so that nothing seems to be missing; its texts are still there."""
+    workspace, model = write_pages(tmp_path, FACTS), HashEmbedder()
+    done(workspace, model)
+    (tmp_path / "memory/2025-11-28.md").unlink()
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(vector_store.Vectors, "sweep", lambda self: signal.raise_signal(signal.SIGINT))
+        done(workspace, model)
+    assert done(workspace, model).swept == 1
+    assert as_uninterrupted(workspace, tmp_path / "other")
+
+
 def test_another_model_starts_anew(tmp_path: Path) -> None:
     """Never two in one file, neither by id nor by dimension."""
     workspace = write_pages(tmp_path, FACTS)

@@ -175,7 +175,7 @@ def test_a_pass_that_stopped_before_it_swept_is_finished_by_the_next(
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(vector_store.Vectors, "sweep", lambda self: signal.raise_signal(signal.SIGINT))
         done(workspace, model)
-    assert done(workspace, model).swept == 1
+    assert done(workspace, model).swept == 2
     assert as_uninterrupted(workspace, tmp_path / "other")
 
 

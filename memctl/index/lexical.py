@@ -37,6 +37,10 @@ _PAIR = 0.3  # two terms beside each other in the question within _NEAR tokens h
 _NEAR = 4
 _PAGE = 0.1  # a page counts by its best line and .3 of the next two
 _NEXT = 0.3
+_WHOLE_K1 = 2.0  # a page as a whole repeats its words: each time more counts for longer than in a line
+_WHOLE_B = 0.8
+_WHOLE_PIVOT = 400.0  # tokens of a normal page
+_TITLE = 3.0  # a term in the title or the path of a page
 
 
 Other = tuple[tuple[str, ...], Mapping[str, float]]
@@ -177,6 +181,24 @@ def score(
         for row, counts in heard.items()
         if not only_telling or places.get(row) or len(counts) > 1 or row in above
     }  # fmt: skip
+
+
+def score_page(
+    query: Mapping[str, float],
+    lines: Iterable[str],
+    title: str,
+    length: int,
+    forms: Mapping[str, str] = MappingProxyType({}),
+    others: Sequence[Other] = (),
+) -> float:
+    """How well a page of `length` tokens answers as a whole, from 0 to 1: BM25 over the lines of it that hold a term, and its title."""
+    tokens = {**forms, **dict(zip(query, query, strict=True))}
+    counts = dict.fromkeys(query, 0.0)
+    for text, share in [(title, _TITLE), *((line, 1.0) for line in lines)]:
+        for term, count in _line(text, tokens, others).counts.items():
+            counts[term] += share * min(count, 1.0)
+    saturated = _WHOLE_K1 * (1 - _WHOLE_B + _WHOLE_B * length / _WHOLE_PIVOT)
+    return sum(query[term] * n / (n + saturated) for term, n in counts.items()) / (sum(query.values()) or 1.0)
 
 
 def _line(text: str, tokens: Mapping[str, str], others: Sequence[Other]) -> _Line:

@@ -40,10 +40,12 @@ from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_term
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Found
+from .search_pages import BESIDE_BOTH, BESIDE_WORDS, best_of_pages, on_further_documents, whole_pages, with_pages
 from .search_vectors import NEAREST, Fusion, VectorSearch
 
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
 _FILTERED_BUDGET = 20 * BUDGET  # rare terms of the whole store may miss a filtered part of it
+_FURTHER = 3  # times as many lines are looked through for further documents
 _FEW = 2  # words of a question that must all be met before vectors have their say
 # Words of a question that may want an identifier as it is; a longer one tells a story, in which 3pm is a detail.
 _BRIEF = 6
@@ -86,19 +88,22 @@ def search_words(
     nearest = vectors.nearest(index, condition, limit) if vectors else []
     lines = read_lines(index, neighbourhood([*candidates, *nearest]))
     scores = _score(asked, lines)
-    ranked = sorted(sorted(passing(index, scores, condition)), key=lambda i: -round(scores[i].score, 9))
-    best = _with_times(index, query, ranked, limit)
     bound = upper_bound(asked.weights) or 1.0
+    plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}
+    whole = whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked.weights, asked.forms, asked.others)
+    said = with_pages(plain, whole, BESIDE_WORDS)
+    ranked = sorted(said, key=lambda i: -round(said[i], 9))
+    best = _with_times(index, query, ranked, limit)
     fusion = None
     if vectors and nearest:
-        ids = set(ranked)
-        said = {i: scores[i].score / bound for i in {*best, *nearest} if i in ids}
-        exact = _exact_held(_exact_terms(query, wanted, asked), {i: scores[i] for i in said})
-        fusion = vectors.fuse(index, said, nearest, {i: text for i, (text, _) in lines.items()}, exact)
+        known = {i: plain[i] for i in {*best, *nearest} if i in plain}
+        exact = _exact_held(_exact_terms(query, wanted, asked), {i: scores[i] for i in known})
+        fusion = vectors.fuse(index, known, nearest, {i: text for i, (text, _) in lines.items()}, exact)
+        fusion = fusion if any(exact.values()) else _fused_with_pages(fusion, whole)
         by_both = sorted(fusion.fused, key=lambda i: (-round(fusion.fused[i].relevance, 9), i))
         best = _with_times(index, query, by_both, limit)
     ranks = {i: rank for rank, i in enumerate(ranked if fusion else best, 1)}
-    found = {i: _found(scores[i], ranks[i], bound) if i in ranks else Found(0.0, {}, {}) for i in best}
+    found = {i: _found(scores[i], ranks[i], said[i]) if i in ranks else Found(0.0, {}, {}) for i in best}
     for i in mentioning(index, best, [key for entity in named for key in entity.keys]) if named else ():
         found[i].why["entity"] = 1
     return {i: _with_vectors(how, i, fusion) for i, how in found.items()} if fusion else found
@@ -133,18 +138,26 @@ def _exact_held(exact: Sequence[str], scores: Mapping[int, Lexical]) -> dict[int
 
 def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -> list[int]:
     """The first `limit`, and as many of the times that the question speaks of: the factors can only lift what is not cut
-    off here."""
+    off here. Where few lines of a page are wanted, the first of as many pages."""
     ids = ranked[limit:]
     periods = query.times if query.days is None and ids else ()
     within = [passing(index, ids, condition_of(Query(days=period), ())) for period in periods]
-    return [*ranked[:limit], *[i for i in ids if any(i in passed for passed in within)][:limit]]
+    timely = [i for i in ids if any(i in passed for passed in within)][:limit]
+    apart = best_of_pages(ranked)[:limit] if query.per_page else ()
+    return list(dict.fromkeys([*ranked[:limit], *timely, *apart]))
 
 
-def _found(lexical: Lexical, rank: int, bound: float) -> Found:
+def _fused_with_pages(fusion: Fusion, whole: Mapping[int, float]) -> Fusion:
+    relevance = with_pages({i: both.relevance for i, both in fusion.fused.items()}, whole, BESIDE_BOTH)
+    fused = {i: both._replace(relevance=relevance[i]) for i, both in fusion.fused.items()}
+    return fusion._replace(fused=fused)
+
+
+def _found(lexical: Lexical, rank: int, relevance: float) -> Found:
     channel = "lexical" if lexical.own else "near"
     parts = (("own", lexical.own), ("near", lexical.near), ("heading", lexical.heading))
     shown = {"level": lexical.level} | {name: " ".join(found) for name, found in parts if found}
-    return Found(lexical.score / bound, {channel: rank}, shown)
+    return Found(relevance, {channel: rank}, shown)
 
 
 def _with_vectors(found: Found, number: int, fusion: Fusion) -> Found:
@@ -174,7 +187,8 @@ def _fetch_within(index: Index, condition: Filter, asked: QueryTerms, limit: int
         if len(few) <= _ALL:
             return few
     chosen = select_terms(asked.frequencies, _FILTERED_BUDGET if condition.sql else BUDGET)
-    found = match(index, chosen, condition, limit) if chosen else []
+    found = match(index, chosen, condition, _FURTHER * limit) if chosen else []
+    found = [*found[:limit], *on_further_documents(index, found, limit)]
     held = [term for term, count in asked.frequencies.items() if count]
     if len(found) < limit and len(chosen) < len(held):
         # A word in three lines and one in thousands: those of the three alone are no answer yet.

@@ -150,6 +150,19 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     return index.each_known("lines", ids, ask)
 
 
+def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int]]:
+    """Page -> path, title and number of terms, of those pages that are no daily logs."""
+    sql = "SELECT id, path, title, terms FROM page WHERE day IS NULL AND id IN ({keys})"
+    return {page: (path, title, length) for page, path, title, length in index.rows_in(sql, pages)}
+
+
+def rows_holding(index: Index, wanted: Iterable[str], page: int) -> list[int]:
+    """The ids of the lines of a page that hold one of these terms."""
+    sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid < ?"
+    found = index.rows(sql, (match_expression(wanted), page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS))
+    return [row for (row,) in found]
+
+
 def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
     """Those of some entries that pass a condition."""
     if not condition.sql:

@@ -1,0 +1,46 @@
+"""A note answers as a whole: its words may stand in it line by line, beside a line elsewhere that has more of them by chance."""
+
+from pathlib import Path
+
+import pytest
+
+import memctl
+from memctl.index.lexical import score_page
+
+NOTES = {
+    "en": (
+        "restore a snapshot of the server",
+        "We restore the volume first.\n\nThe snapshot is listed by date.\n\nThen the server starts.",
+        "A server was bought, and a snapshot was printed.",
+    ),
+    "ru": (
+        "восстановить снимок сервера",
+        "Сначала надо восстановить том.\n\nСнимок стоит в списке по дате.\n\nПотом сервер запускается.",
+        "Сервер купили, а снимок напечатали.",
+    ),
+    "zh": ("恢复服务器快照", "先恢复磁盘。\n\n快照按日期排列。\n\n然后服务器启动。", "买了服务器，打印了快照。"),
+}
+
+
+@pytest.mark.parametrize("language", NOTES)
+def test_a_note_with_all_words_here_and_there_stands_above_one_line_with_most_of_them(
+    tmp_path: Path, language: str
+) -> None:
+    question, whole, line = NOTES[language]
+    (tmp_path / "memctl.toml").write_text("")
+    filler = "\n\nNothing of that kind.\n" * 3
+    (tmp_path / "whole.md").write_text(f"# A\n\n{whole}\n")
+    (tmp_path / "line.md").write_text(f"# B\n\n{line}\n{filler}")
+    with memctl.open(tmp_path) as memory:
+        found = [hit.source.path for hit in memory.recall(question).hits]
+    assert found[:2] == ["whole.md", "line.md"]
+
+
+def test_a_page_gains_by_more_terms_by_repetition_and_by_its_title_and_loses_by_length() -> None:
+    query = {"red": 2.0, "ship": 1.0}
+    plain = score_page(query, ["red door"], "", 100)
+    assert 0 < plain < score_page(query, ["red door", "red wall"], "", 100) < 1
+    assert plain < score_page(query, ["red door", "ship"], "", 100)
+    assert plain < score_page(query, ["red door"], "red", 100)
+    assert plain > score_page(query, ["red door"], "", 1_000)
+    assert score_page({}, [], "", 0) == 0

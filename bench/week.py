@@ -38,6 +38,7 @@ def main() -> int:
     """Live the weeks, print the figures; 1 if a promise does not hold."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="less work between what is told, a window of 8K")
+    parser.add_argument("--window", type=int, help="of so many tokens: 4096, 8192, 32768; below 32768 with less work")
     parser.add_argument("--keep", type=Path, help="leave the workspace here, to look at")
     parser.add_argument("--vectors", action="store_true", help="by meaning, too, with the model that is installed")
     given = parser.parse_args()
@@ -47,6 +48,8 @@ def main() -> int:
         folder = given.keep or Path(made)
         counts = counters()
         scale = SHORT if given.short else Scale()
+        if given.window:
+            scale = Scale(given.window < Scale().window, given.window, max(512, given.window // 16))
         remembered = live(folder / "with", scale, counts)
         forgot = live(folder / "deleted", scale, counts, delete_on=4)
         plain = live(None, scale, counts)
@@ -170,6 +173,12 @@ def mark(name: str, reply: str) -> str:
     return "✓" if is_right(QUESTIONS[name], reply) else "✗"
 
 
+def filled(lived: Lived) -> float:
+    """Tokens of a prompt that is shorter than what was said."""
+    found = [turn.tokens for turn in lived.turns if len(turn.prompt) < turn.said_before]
+    return statistics.mean(found) if found else 0.0
+
+
 def asked_on_day_7(lived: Lived) -> list[tuple[str, Turn]]:
     last = FIRST_DAY.date() + timedelta(days=6)
     return [(turn.said.ask, turn) for turn in lived.turns if turn.said.ask and turn.said.when.date() == last]
@@ -196,6 +205,7 @@ ROWS: tuple[tuple[str, Callable[[Lived], str]], ...] = (
     ("the same in a new chat the next morning", _right_later),
     ("  of these with a citation that proves it", _proven),
     ("prompt tokens, max (estimate)", lambda w: f"{max(t.tokens for t in w.turns):,}"),
+    ("prompt tokens, mean where messages are left out", lambda w: f"{filled(w):,.0f}"),
     ("prompt tokens, max (real tokenizers)", lambda w: f"{max(t.real for t in w.turns):,}"),
     ("prompt bytes as the turn before, mean", lambda w: f"{statistics.mean(t.shared for t in w.turns[1:]):.1%}"),
     ("prompt bytes as the turn before, median", lambda w: f"{statistics.median(t.shared for t in w.turns[1:]):.1%}"),

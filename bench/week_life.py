@@ -62,6 +62,7 @@ class Turn(NamedTuple):
     shared: float  # of its bytes, the part that begins as the prompt before
     broke: str | None  # why the shared part ended before the newest exchange
     prompt: list[Message]
+    said_before: int  # messages of the whole chat
 
 
 class Lived(NamedTuple):
@@ -134,7 +135,7 @@ def exchange(
         prompt = build(chat, said.when)
         took = time.perf_counter() - begun
         chat.append(ask(url, prompt))
-        yield measured(said, chat[-1], prompt, before, took, counts)
+        yield measured(said, chat, prompt, before, took, counts)
         before = prompt
         for call in chat[-1].get("tool_calls") or []:
             chat.append({"role": "tool", "tool_call_id": call["id"], "content": log(said.text, 40)})
@@ -263,7 +264,7 @@ def memctl(folder: Path, now: str, *words: str, given: str | None = None) -> str
 
 
 def measured(
-    said: Said, reply: Message, prompt: list[Message], before: list[Message], took: float, counts: dict[str, Count]
+    said: Said, chat: list[Message], prompt: list[Message], before: list[Message], took: float, counts: dict[str, Count]
 ) -> Turn:
     """One prompt in figures."""
     here, last = serialised(prompt), serialised(before)
@@ -271,8 +272,8 @@ def measured(
     tokens = {name: weight(prompt, count) for name, count in counts.items()}
     real = max((n for name, n in tokens.items() if name != "estimate"), default=0)
     return Turn(
-        said, str(reply.get("content") or ""), tokens["estimate"], real, took, len(here),
-        same / len(here), broken(before, prompt), prompt,
+        said, str(chat[-1].get("content") or ""), tokens["estimate"], real, took, len(here),
+        same / len(here), broken(before, prompt), prompt, len(chat) - 1,
     )  # fmt: skip
 
 

@@ -162,8 +162,6 @@ class Memory(OpenMemory):
             refresh(self)
         return done
 
-    # -- looking ------------------------------------------------------------------------------------------------------
-
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
         from .recall.lookup import show_all
@@ -385,8 +383,6 @@ class Memory(OpenMemory):
         asked = Selectors(before=day, **given)
         return room.suggest(self, asked) if suggest else room.forget(self, asked, apply=apply)
 
-    # -- agents -------------------------------------------------------------------------------------------------------
-
     def context(
         self, message: str = "", *, budget: int | None = None, about: Sequence[str] = (), since: str | None = None,
         private: bool = False, counter: str | None = None,
@@ -440,6 +436,12 @@ class Memory(OpenMemory):
         made = ContextOptions(count=counter_of(self.workspace, counter), **options)
         return prepare(self, given, made, core=core, name=name)
 
+    def end_session(self, name: str) -> None:
+        """Forget what was stated in a session of `chat`."""
+        from .context.session import SessionNotes
+
+        SessionNotes(self.workspace, name).end()
+
     def told(self, answer: Answer) -> str:
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
         from .context.context import told
@@ -491,8 +493,6 @@ class Memory(OpenMemory):
         from .vault.vault import Vault
 
         return Vault(self, ask)
-
-    # -- in and out ---------------------------------------------------------------------------------------------------
 
     def import_(self, source: Path, **options: Any) -> Imported:
         """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""

@@ -44,6 +44,13 @@ def context(
     since: str | None = option("--since", 'Lines from then on: 30d, 2025-11, "last week".', "WHEN"),
     private: bool = flag("--private", "Private lines too: for a model on this machine only."),
     no_core: bool = flag("--no-core", "With --messages: no core and lessons in it."),
+    inject: str | None = option(
+        "--inject",
+        "With --messages: user or system, where what is recalled stands [default: user, or memctl.toml].",
+        "ROLE",
+    ),
+    session: str | None = option("--session", "With --messages: keep what is stated in it under this name.", "NAME"),
+    end: bool = flag("--end", "End that session: forget what was stated in it."),
     counter: str | None = option(
         "--counter",
         "estimate, an encoding of tiktoken, or the path of a tokenizer.json [default: estimate, or memctl.toml].",
@@ -53,6 +60,9 @@ def context(
 ) -> int:
     """What an agent is given before it answers: core, lessons, recent lines, and what belongs to the message, cited."""
     one_of("--format", format, _FORMATS)
+    one_of("--inject", inject, ("user", "system"), "user or system")
+    if end or ((inject or session is not None) and messages is None):
+        return _end(call, session if messages is None and not message and end else None)
     options: dict[str, Any] = {
         "budget": budget,
         "about": about or (),
@@ -65,9 +75,28 @@ def context(
             raise Usage(
                 "--messages takes no MESSAGE and no such --format", "the newest message of the chat is the message"
             )
-        return _chat(call, messages, call.out.json or format == "json", core=not no_core, **options)
+        return _chat(
+            call,
+            messages,
+            call.out.json or format == "json",
+            core=not no_core,
+            inject=inject,
+            session=session,
+            **options,
+        )
     text = sys.stdin.read() if message == ["-"] else " ".join(message or ())
     return _print_pack(call, call.memory.context(text, **options), format or ("json" if call.out.json else "text"))
+
+
+def _end(call: Call, session: str | None) -> int:
+    """End a session; Usage where none is named, or there is something else to do."""
+    if session is None:
+        raise Usage(
+            "--session and --inject go with --messages, --end with --session alone",
+            "add --messages FILE, or leave the rest out",
+        )
+    call.memory.end_session(session)
+    return 0
 
 
 def _print_pack(call: Call, pack: "Pack", format: str) -> int:

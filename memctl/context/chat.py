@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from ..index.open_memory import OpenMemory
 from ..language.tokens import Counter
+from ..notes.settings import Settings
+from ..recall.asked import is_polite
 from .chat_messages import (
     Message,
     checked,
@@ -19,12 +21,14 @@ from .chat_messages import (
     text_of,
     without_thinking,
 )
-from .chat_window import Cut, cut, originals, questions_of, recall_room
+from .chat_window import ChatLimits, Cut, cut, originals, questions_of
 from .context import ContextOptions, core_of, room_beside, staleness
 from .layers import Layers
-from .pack import SHARES, Item, fitting, recalled_block, repeats, stable_part, words_of
+from .pack import Item, fitting, recalled_block, repeats, share_of, stable_part, words_of
+from .session import SessionNotes, session_items, stated
 
 _SAME = 0.7  # share of its words from which an older message says what a line of the workspace says
+_BEHIND = ("recalled", "session")  # layers that stand behind the newest message
 _MARKS = 60  # tokens of the marks and the head of a block
 
 
@@ -60,15 +64,18 @@ def prepare(
     budget, count, filters = options.settled(memory)
 
     def job(opened: OpenMemory) -> Prepared:
-        made = _Chat(given, budget, count, name)
+        made = _Chat(given, budget, count, name, opened.workspace.settings, options.inject)
         text, warnings = core_of(opened) if core else ("", [])
         warnings += staleness(opened)
         layers = Layers(opened, count, filters, text)
         left = room_beside(text, budget, count)
         known = layers.known(left) if core else []
-        lessons = layers.lessons(int(left * SHARES["lessons"]), known) if core else []
+        lessons = layers.lessons(int(left * layers.share("lessons")), known) if core else []
         made.begin(stable_part(text, {"known": known, "lessons": lessons}))
-        items = made.recall(layers, [*known, *lessons])
+        notes = SessionNotes(opened.workspace, options.session) if options.session is not None else None
+        items = made.recall(
+            layers, [*known, *lessons], made.session(notes, options.session or "", layers) if notes else []
+        )
         told = dict.fromkeys([*made.warnings, *warnings, *layers.warnings])
         return Prepared(made.messages, made.used, budget, tuple(told), (*known, *lessons, *items), len(made.cut.gone))
 
@@ -78,8 +85,14 @@ def prepare(
 class _Chat:
     """One chat on its way: cleaned, cut, with what was recalled."""
 
-    def __init__(self, given: Sequence[Message], budget: int, count: Counter, name: str) -> None:
+    def __init__(
+        self, given: Sequence[Message], budget: int, count: Counter, name: str, settings: Settings, inject: str | None
+    ) -> None:
         self._budget, self._count, self._name = budget, count, name
+        self._as_system = (inject or settings.inject) == "system"
+        self._limits = ChatLimits(
+            share_of(settings, "recalled"), settings.recalled_most, settings.exchanges, settings.chunk
+        )
         found, warnings, self._held = cleaned(given)
         self._all, self._pairs, orphans = paired(found)
         self.warnings = [*warnings, *orphans]
@@ -96,7 +109,7 @@ class _Chat:
             self._all[first] = set_beside(self._all[first] or {}, stable)
         opening = [{"role": "system", "content": stable}] if stable and first is None else []
         spent = sum(cost_of(message, self._count) for message in opening)
-        self.cut = cut(self._all, self._pairs, self._budget, self._count, spent)
+        self.cut = cut(self._all, self._pairs, self._budget, self._count, spent, self._limits)
         self.warnings += self.cut.warnings
         newest = [at for at in self.cut.kept if is_turn(self._all[at] or {"role": ""})]
         self._newest = newest[-1] if newest else -1
@@ -112,24 +125,46 @@ class _Chat:
         """Tokens of what is sent."""
         return 3 + sum(cost_of(message, self._count) for message in self.messages)
 
-    def recall(self, layers: Layers, before: Sequence[Item]) -> list[Item]:
+    def session(self, notes: SessionNotes, name: str, layers: Layers) -> list[Item]:
+        """What was stated in this session and stands in no message that is sent, within its share."""
+        told = stated(self._all)
+        items = session_items(notes.add(told), told, self.cut.gone, name, self._name)
+        return fitting(items, int(self._budget * layers.share("session")), self._count)
+
+    def recall(self, layers: Layers, before: Sequence[Item], session: list[Item]) -> list[Item]:
         """Put what belongs to the newest message behind it. A block that stands there already stays, if it fits."""
         if self._newest < 0:
             self.warnings.append("no message of a user: nothing is recalled")
             return []
         if self._held and self._put(self._held):
             return []
-        room = min(self._budget - self.used, max(recall_room(self._budget, 0), _MARKS)) - _MARKS
+        room = min(self._budget - self.used, max(self._limits.room(self._budget), _MARKS)) - _MARKS
+        room -= layers.cost(session)
         if room <= 0:
             return []
         gone = set(self.cut.gone)  # a question leans on what is sent: the same chat sent again asks the same
         for question in questions_of([None if at in gone else m for at, m in enumerate(self._all)], self._newest):
-            items = self._belonging(layers, question, room, before)
+            items = self._belonging(layers, question, room, (*before, *session))
+            items = [*session, *items, *self._further(layers, question, (*before, *session, *items))] if items else []
             while items:
                 if any(self._put(recalled_block(items, *told)) for told in ((self._note(), layers.rest), ())):
                     return items
                 items.pop()
-        return []
+        return session if session and self._put(recalled_block(session)) else []
+
+    def _further(self, layers: Layers, question: str, before: Sequence[Item]) -> list[Item]:
+        """More messages that are no longer sent, by worth, where the budget has room for them; as they were said one after the other."""
+        if is_polite(text_of(self._all[self._newest] or {})):
+            return []
+        room = (
+            min(self._budget - self.used, self._limits.most)
+            - _MARKS
+            - layers.cost(each for each in before if each.layer in _BEHIND)
+        )
+        more = fitting(
+            originals(self._all, self.cut.gone, question, self._name, further=True), room, self._count, before
+        )
+        return sorted(more, key=lambda item: int(item.source.rpartition("#M")[2]))
 
     def _belonging(self, layers: Layers, question: str, room: int, before: Sequence[Item]) -> list[Item]:
         """What the workspace and the messages no longer sent say about a question, within a room of tokens."""
@@ -149,9 +184,12 @@ class _Chat:
     def _put(self, block: str) -> bool:
         """Set a block behind the newest message of the user; False, with nothing changed, if it does not fit."""
         place = self._places[self._newest]
-        plain = self.messages[place]
-        self.messages[place] = set_beside(plain, block)
+        plain = list(self.messages)
+        if self._as_system:
+            self.messages.insert(place + 1, {"role": "system", "content": block})
+        else:
+            self.messages[place] = set_beside(plain[place], block)
         if self.used > self._budget:
-            self.messages[place] = plain
+            self.messages = plain
             return False
         return True

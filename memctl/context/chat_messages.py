@@ -112,16 +112,18 @@ def cleaned(messages: Sequence[Message]) -> tuple[list[Message | None], list[str
     """The messages without blocks that memctl put into them (None for one that was nothing else), what was odd, and the
     block that already stands in the newest message of the user, if there is one."""
     newest = max((at for at, message in enumerate(messages) if is_turn(message)), default=-1)
-    held = "".join(fenced_blocks(text_of(messages[newest]))[-1:]) if newest >= 0 else ""
+    ends = [messages[newest]] if newest >= 0 else []
+    ends += [m for m in messages[newest + 1 : newest + 2] if ends and is_system(m) and _unfenced(m) is None]  # `inject`
+    held = "".join([block for m in ends for block in fenced_blocks(text_of(m))][-1:])
     unknown = sorted({message["role"] for message in messages} - set(ROLES))
     warnings = [f"role {role!r} is unknown; its messages are kept" for role in unknown]
-    return [_unfenced(message, first=not at) for at, message in enumerate(messages)], warnings, held
+    return list(map(_unfenced, messages)), warnings, held
 
 
-def _unfenced(message: Message, first: bool) -> Message | None:
-    """A message without our blocks; None for a system message that we put before a chat that had none."""
+def _unfenced(message: Message) -> Message | None:
+    """A message without our blocks; None for a system message that held nothing else: we put it there."""
     made = _rewritten(message, without_fenced)
-    only_ours = first and made is not message and is_system(message) and not text_of(made).strip()
+    only_ours = made is not message and is_system(message) and not text_of(made).strip()
     return None if only_ours and not _other_parts(made) else made
 
 

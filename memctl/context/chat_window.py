@@ -20,12 +20,7 @@ from .chat_messages import Message, cost_of, is_system, is_turn, text_of, withou
 from .fence import tamed
 from .pack import Item, words_of
 
-FEWEST = 5
-"""Exchanges that are kept if they fit at all."""
-
-_LOW = 0.5  # how full the room for the chat is after a chunk of exchanges has gone
 _STEP = 20  # what stands before the chat counts in twentieths of the budget: a line more in it moves no cut
-_RECALL_SHARE, _RECALL_MOST = 0.2, 4000
 _ORIGINALS = 12
 _BEGINNING = 4  # messages that are the beginning of a chat
 _WEAK = 0.4  # of the best score: what is below that belongs to another question
@@ -45,13 +40,22 @@ class Cut(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def recall_room(budget: int, base: int) -> int:
-    """Tokens kept free for what is recalled."""
-    return min(_RECALL_MOST, int(_RECALL_SHARE * max(0, budget - base)))
+class ChatLimits(NamedTuple):
+    """How a chat is cut: `recalled` is the share kept free for what is recalled, and `most` its tokens; `fewest` exchanges are
+    kept if they fit at all, and `low` is how full the room for the chat is after a chunk of exchanges has gone."""
+
+    recalled: float = 0.2
+    most: int = 4000
+    fewest: int = 5
+    low: float = 0.5
+
+    def room(self, budget: int, base: int = 0) -> int:
+        """Tokens kept free for what is recalled."""
+        return min(self.most, int(self.recalled * max(0, budget - base)))
 
 
 def cut(
-    messages: Sequence[Message | None], pairs: Mapping[int, int], budget: int, count: Counter, before: int = 0
+    messages: Sequence[Message | None], pairs: Mapping[int, int], budget: int, count: Counter, before: int = 0, limits: ChatLimits | None = None,
 ) -> Cut:  # fmt: skip
     """What is sent of a cleaned chat, within `budget`, of which `before` is spent. OverBudget where system and the newest
     message do not fit.
@@ -59,6 +63,7 @@ def cut(
     The cut is found by playing the chat back from its beginning: a later call with more messages makes the same
     decisions about the older ones, and so does one that is given what an earlier call gave back.
     """
+    limits = limits or ChatLimits()
     places = [at for at, message in enumerate(messages) if message is not None]
     lean = {at: cost_of(without_thinking(_at(messages, at)), count) for at in places}
     fixed = [at for at in places if is_system(_at(messages, at))]
@@ -69,14 +74,14 @@ def cut(
         return Cut(tuple(fixed), (), base, False)
     step = ceil(budget / _STEP)
     rounded = min(budget, ceil(base / step) * step)
-    room = budget - rounded - recall_room(budget, rounded)
+    room = budget - rounded - limits.room(budget, rounded)
     newest, dropped = _newest(messages, pairs, groups[-1], lean, room)
     _demand(base + sum(lean[at] for at in newest[:1]), budget, "system and the newest message take")
     _demand(base + sum(lean[at] for at in newest), budget, "system, the newest message and the last result take")
     room = max(room, sum(lean[at] for at in newest))
     room = min(room, budget - base)
     costs = [sum(lean[at] for at in group) for group in groups[:-1]] + [sum(lean[at] for at in newest)]
-    start = _start(costs, room)
+    start = _start(costs, room, limits)
     kept = sorted([*fixed, *(at for group in groups[start:-1] for at in group), *newest])
     used = base + sum(costs[start:])
     thought = sum(cost_of(_at(messages, at), count) - lean[at] for at in newest)
@@ -86,13 +91,13 @@ def cut(
         tuple(gone),
         used + thought * (used + thought <= budget),
         used + thought <= budget,
-        _told(groups, start, dropped),
+        _told(groups, start, dropped, limits.fewest),
     )
 
 
-def _told(groups: Sequence[Sequence[int]], start: int, dropped: Sequence[int]) -> tuple[str, ...]:
+def _told(groups: Sequence[Sequence[int]], start: int, dropped: Sequence[int], fewest: int) -> tuple[str, ...]:
     told = []
-    if start and len(groups) - start < FEWEST:
+    if start and len(groups) - start < fewest:
         told.append(f"only the last {len(groups) - start} exchanges fit into the budget")
     if dropped:
         told.append(f"{len(dropped)} messages of the tool calls in the newest exchange are left out")
@@ -137,14 +142,14 @@ def _root(joined: Sequence[int], number: int) -> int:
     return number
 
 
-def _start(costs: Sequence[int], room: int) -> int:
+def _start(costs: Sequence[int], room: int, limits: ChatLimits) -> int:
     """The first exchange that is kept, after playing all of them: chunks go where the room is full."""
     sums = [0, *accumulate(costs)]
     start = 0
     for last in range(len(costs)):
         if sums[last + 1] - sums[start] <= room:
             continue
-        for share, least in ((_LOW, FEWEST), (1.0, 1)):
+        for share, least in ((limits.low, limits.fewest), (1.0, 1)):
             while sums[last + 1] - sums[start] > share * room and last - start + 1 > least:
                 start += 1
             if sums[last + 1] - sums[start] <= room:
@@ -190,11 +195,14 @@ def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[st
         yield "\n".join(filter(None, (text, text_of(next(before, {"role": "user"})))))
 
 
-def originals(messages: Sequence[Message | None], gone: Sequence[int], question: str, name: str) -> list[Item]:
+def originals(
+    messages: Sequence[Message | None], gone: Sequence[int], question: str, name: str, further: bool = False
+) -> list[Item]:
     """What older messages, no longer sent, said about a question, in their own words: best first, cited by number.
 
     Only what the user and the assistant said: results of tools came from outside. What the assistant only echoed, or
-    answered out of recalled lines, is no original. Ranked as lines are, by their words and those beside them.
+    answered out of recalled lines, is no original. Ranked as lines are, by their words and those beside them. With `further` all
+    of them, behind those that speak of the question the newest: to use what is left of a budget.
     """
     texts = dict(_said(messages, gone))
     wanted = set(query_terms(question))
@@ -207,7 +215,11 @@ def originals(messages: Sequence[Message | None], gone: Sequence[int], question:
     held = {term: sum(term in each for each in words.values()) for term in wanted}
     found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
     scores = {at: each.score * (_USER if _role(messages, at) == "user" else 1) for at, each in found.items()}
-    best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))[:_ORIGINALS]
+    best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))
+    if further:
+        rest = sorted((at for at in texts if at not in set(best)), reverse=True)
+        return [_original(at, _role(messages, at), texts[at], wanted, name) for at in (*best, *rest)]
+    best = best[:_ORIGINALS]
     least = _WEAK * max((scores[at] for at in best), default=0.0)
     return [_original(at, _role(messages, at), texts[at], wanted, name) for at in best if scores[at] >= least]
 

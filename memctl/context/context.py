@@ -26,7 +26,7 @@ from ..recall.recall import WEAK, recall
 from ..review.shown import waiting_line
 from .counters import counter_of
 from .layers import CORE_PAGE, Layers, core_page, query_of
-from .pack import SHARES, Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
+from .pack import Item, Pack, fitting, item_of, made_pack, recalled_block, stable_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class ContextOptions:
     """What a context may hold: `budget` in tokens (None: that of the settings), lines `about` somebody and `since` a day.
 
     Untrusted lines never enter a context, private ones only with `private`, for a model on this machine. `count` counts
-    tokens; None is the counter of the settings.
+    tokens; None is the counter of the settings. In a chat, `inject` is where what is recalled stands: user or system (None:
+    as in the settings), and `session` the name under which what its user stated is kept until it ends.
     """
 
     budget: int | None = None
@@ -42,6 +43,8 @@ class ContextOptions:
     since: str | None = None
     private: bool = False
     count: Counter | None = None
+    inject: str | None = None
+    session: str | None = None
 
     def settled(self, memory: OpenMemory) -> tuple[int, Counter, Query]:
         """Budget, counter and filters, with the settings for what is not given."""
@@ -95,9 +98,9 @@ def _stable(layers: Layers, left: int) -> dict[str, list[Item]]:
     """What does not depend on the message, each layer within its share; what lessons leave flows on. The last to go stands last."""
     known = layers.known(left)
     left -= layers.cost(known)
-    share = int(left * SHARES["lessons"])
+    share = int(left * layers.share("lessons"))
     lessons = layers.lessons(share, known)
-    share += int(left * SHARES["recent"]) - layers.cost(lessons)
+    share += int(left * layers.share("recent")) - layers.cost(lessons)
     return {"recent": layers.recent(share, (*known, *lessons)), "lessons": lessons, "known": known}
 
 

@@ -26,7 +26,7 @@ from ..recall.passages import with_neighbours
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
 from ..reflect.lessons import TaskOutcome, lessons
-from .pack import SHARES, Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
+from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, share_of, slot_item, words_of
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -64,9 +64,13 @@ class Layers:
         """Tokens of some items."""
         return sum(self._count(item.line) + 1 for item in items)
 
+    def share(self, layer: str) -> float:
+        """The part that the settings give a layer."""
+        return share_of(self._memory.workspace.settings, layer)
+
     def known(self, left: int) -> list[Item]:
         """What holds now for the owner, slot by slot, in a small part of what is left. The same for any message."""
-        room = min(max(int(left * SHARES["known"]), _LEAST_KNOWN), left // 2)
+        room = min(max(int(left * self.share("known")), _LEAST_KNOWN), left // 2)
         return fitting(self._fresh(self._held("", "known")), room, self._count)
 
     def _held(self, name: str, layer: str, section: str = "") -> list[Item]:

@@ -19,6 +19,7 @@ from .chat import Prepared, prepare
 from .chat_messages import Message, checked
 from .context import ContextOptions
 from .counters import counter_of
+from .session import SessionNotes
 
 _COUNTED = 8192  # texts whose count is kept: a chat is counted from its beginning, every turn
 
@@ -34,17 +35,22 @@ class Window:
 
     The window keeps the whole chat; `messages()` makes the list that is sent. `budget` is what the prompt may take: the
     model's window less the room for its answer. `counter` is a name as in `--counter`, or a function from text to tokens.
-    `today` fixes the day, for tests. Any thread may call it; calls wait for each other. `close` when done.
+    Under the name `session`, what the user states about the task and how they want things stays in the prompt until `end`,
+    whatever leaves the window, and whenever the program is started again. `today` fixes the day, for tests. Any thread may call it; calls wait for each other. `close` when done.
     """
 
     def __init__(
         self, workspace: str | os.PathLike[str] | Workspace, budget: int = 32_000, counter: str | Counter | None = None, *,
-        private: bool = False, core: bool = True, today: date | None = None,
+        private: bool = False, core: bool = True, today: date | None = None, session: str | None = None,
     ) -> None:  # fmt: skip
         found = (
             workspace if isinstance(workspace, Workspace) else find_workspace(str(workspace), os.environ, Path.cwd())
         )
         self.budget, self.private, self.core = budget, private, core
+        self.session = session
+        self.inject: str | None = None
+        """Where what is recalled stands: "user" (in the newest message) or "system" (behind it); None: as in the settings."""
+        self._notes = SessionNotes(found, session) if session is not None else None
         # Each call counts the whole chat, of which one message is new.
         self.count: Counter = lru_cache(_COUNTED)(counter if callable(counter) else counter_of(found, counter))
         clock = datetime.now if today is None else lambda: datetime.combine(today, time())
@@ -80,13 +86,20 @@ class Window:
         OverBudget where the system messages and the newest one do not fit; nothing of those is ever cut.
         """
         with self._lock:
-            options = ContextOptions(self.budget, private=self.private, count=self.count)
+            options = ContextOptions(
+                self.budget, private=self.private, count=self.count, inject=self.inject, session=self.session
+            )
             given = self._chat if chat is None else list(chat)
             self.last = prepare(self._memory, given, options, core=self.core)
             return self.last.messages
 
+    def end(self) -> None:
+        """End the session: what was stated in it is forgotten, but for what `ingest` wrote down."""
+        if self._notes:
+            self._notes.end()
+
     def close(self) -> None:
-        """Let go of the index; the chat stays."""
+        """Let go of the index; the chat stays, the session too."""
         if self._memory.resident:
             self._memory.resident.close()
 

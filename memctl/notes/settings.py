@@ -19,7 +19,8 @@ class Settings(NamedTuple):
     `page_from` is how many facts a name needs before reflect gives it a page, `links` how it links names: "auto", "wiki" or "markdown". `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
     is nothing, else a package or the folder of a model (vectors/models.py), `vector_weight` how much that counts beside
     words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
-    `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
+    `shares` are parts of a context by layer (context/pack.py), `exchanges`, `chunk` and `recalled_most` how a chat is cut, `inject` where what
+    is recalled stands in it. `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
     memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
     `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
     kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
@@ -39,6 +40,11 @@ class Settings(NamedTuple):
     budget: int = 8000
     pinned: tuple[str, ...] = ()
     counter: str = "estimate"
+    shares: tuple[tuple[str, float], ...] = ()
+    exchanges: int = 5
+    chunk: float = 0.5
+    recalled_most: int = 4000
+    inject: str = "user"
     llm: str | None = None
     llm_model: str = "local"
     llm_seconds: float = 30.0
@@ -151,6 +157,18 @@ KEYS: dict[str, dict[str, Key]] = {
         "budget": Key("budget", _whole(256, 10_000_000), "is a whole number of tokens, at least 256", "tokens of a context"),
         "pinned": Key("pinned", _are_texts, 'is a list of pages, such as ["USER.md"]', "pages of the core beside memory.md", tuple),
         "counter": Key("counter", _is_name, 'is "estimate", the name of a tiktoken encoding or a tokenizer.json', "what counts tokens"),
+        **{
+            name: Key("shares", _number(0, 1), "is a number from 0 to 1", f"the part for {told}", float)
+            for name, told in (
+                ("known", "known facts, of what the core leaves [0.1]"), ("lessons", "lessons, of what the core leaves [0.15]"),
+                ("recent", "recent lines, of what the core leaves [0.25]"), ("recalled", "what is recalled, kept free of a chat's budget [0.2]"),
+                ("session", "what was stated in this session, of a chat's budget [0.1]"),
+            )
+        },
+        "recalled_most": Key("recalled_most", _whole(0, 10_000_000), "is a whole number of tokens", "the most behind the newest message of a chat, older messages too"),
+        "exchanges": Key("exchanges", _whole(1, 1000), _TO_1000, "newest exchanges of a chat that stay if they fit at all"),
+        "chunk": Key("chunk", _number(0.1, 0.9), "is a number from 0.1 to 0.9", "how full the room for a chat is after its oldest exchanges left", float),
+        "inject": Key("inject", lambda value: value in ("user", "system"), 'is "user" or "system"', "where what is recalled for a chat stands: in the newest message of the user, or in a system message behind it"),
     },
     "server": {
         "may_speak_as_user": Key("may_speak_as_user", lambda value: isinstance(value, bool), "is true or false", "programs may hand in lines as the user's own words (src=user), through HTTP and MCP; else these are src=agent"),
@@ -184,7 +202,8 @@ def checked(path: Path, read: dict[str, Any]) -> dict[str, Any]:
             if not keys[key].fits(value):
                 raise BadSettings(path, f"{spelled} {keys[key].told}")
             made = keys[key].made(value)
-            given[keys[key].field] = (*given.get("ttl", ()), (key, made)) if name == "ttl" else made
+            field = keys[key].field
+            given[field] = (*given.get(field, ()), (key, made)) if field in ("ttl", "shares") else made
     if read:
         raise BadSettings(path, f"unknown key {next(iter(read))!r}")
     return given

@@ -210,7 +210,7 @@ def test_help_is_cheap(tmp_path: Path) -> None:
 OFFLINE = [
     ["init"], ["retain", "W: x"], ["recall", "gateway"], ["recall"], ["show", "Irina"], ["index"], ["index", "--rebuild"], ["index", "--verify"],
     ["timeline", "@Curlew"], ["graph", "@Curlew"], ["view"],
-    ["status"], ["check"], ["entity", "list"], ["entity", "show", "Irina"], ["fact", "list"], ["fact", "get", "city"], ["fact", "history", "city"],
+    ["status"], ["check"], ["entity", "list"], ["docs", "bank"], ["lessons"], ["entity", "show", "Irina"], ["fact", "list"], ["fact", "get", "city"], ["fact", "history", "city"],
     ["fact", "set", "city", "x", "--about", "Irina"], ["entity", "alias", "Curlew", "c-api"], ["entity", "merge", "toaster", "Nightjar"],
     ["reflect"], ["reflect", "--propose-core"], ["belief", "list"], ["belief", "show", "o-5qjx2mtd"], ["why", "nj04-nine"], ["conflicts"], ["review"],
     ["resolve", "nets-11", "--over", "nets-12"], ["forget", "--id", "nets-12"], ["--help"],

@@ -2,7 +2,7 @@
 
 Questions of a folder's own pages against questions of other pages put to it: as they are, and with the names of those who
 speak there exchanged for those who speak here (a swapped premise). Prints AUROC and calibration error (ten bins) for each
-group; `--fit` fits the weights of memctl/recall/answerable.py on the development part and prints them. Type 5 of LoCoMo
+group; `--fit` fits the weights of memctl/recall/answer.py on the development part and prints them. Type 5 of LoCoMo
 (a true question about the wrong speaker) stands apart: words cannot tell it.
 """
 
@@ -24,7 +24,7 @@ from memctl.index.index import Index
 from memctl.index.open_memory import OpenMemory
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.answerable import Signs, likelihood, signs_of
+from memctl.recall.answer import Signs, likelihood, signs_of
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
     from .view.timeline import Timeline as Timeline
-    from .watch.events import FolderEvents as FolderEvents
+    from .watch.watch import FolderEvents as FolderEvents
     from .watch.watch import Noticed as Noticed
     # isort: on
 
@@ -145,7 +145,7 @@ class Memory(OpenMemory):
 
     def matches(self, question: str, text: str) -> list[tuple[int, int]]:
         """Where words of `text` stand that a question asks for, whatever their endings: start and end of each."""
-        from .language.matches import matches
+        from .language.analyzer import matches
 
         return matches(question, text)
 
@@ -287,7 +287,7 @@ class Memory(OpenMemory):
         dry_run: bool = False,
     ) -> Retained:  # fmt: skip
         """Add a line to today's log by which `chosen` stands over `other`, or `both` hold."""
-        from .conflicts.resolve import resolve
+        from .conflicts.listing import resolve
         from .language.dates import first_day
 
         day = first_day("--from", since, self.today)
@@ -310,7 +310,7 @@ class Memory(OpenMemory):
 
     def review_text(self, questions: Sequence[Question]) -> str:
         """Questions as one text for an editor, a block each."""
-        from .review.sheet import written
+        from .review.answer import written
 
         return written(questions)
 
@@ -318,7 +318,7 @@ class Memory(OpenMemory):
         self, questions: Sequence[Question], text: str, *, dry_run: bool = False
     ) -> tuple[list[Answered], list[str]]:
         """Give the answers that an edited `review_text` holds; what was done, and a line for each block that could not be."""
-        from .review.sheet import answer_text
+        from .review.answer import answer_text
 
         return answer_text(self, questions, text, dry_run=dry_run)
 
@@ -326,7 +326,7 @@ class Memory(OpenMemory):
         self, questions: Sequence[Question], *, dry_run: bool = False
     ) -> tuple[list[Answered], list[str]]:
         """Let the local model of the settings answer; what was done, and a line for what went wrong."""
-        from .review.by_model import answer_by_model
+        from .review.answer import answer_by_model
 
         return answer_by_model(self, questions, dry_run=dry_run)
 

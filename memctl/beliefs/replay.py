@@ -17,7 +17,7 @@ from ..facts import Citation, Fact, Kind
 from ..ids import question_id
 from ..judgement import Judgement
 from ..markdown.evidence_line import Bullet, code_of
-from ..stance.reading import topics
+from ..stance.stance import topics
 from . import confidence
 from .page_read import BeliefEntry, LastWritten
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..entities.names_of_lines import KnownNames
 from ..errors import ExtraMissing, Usage
 from ..facts import Fact
+from ..index.queries.names import KnownNames
 from ..judgement import Judgement, judged
 from ..language.names import entity_key
 from ..notes.workspace import Workspace

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
-from ..entities.names_of_lines import KnownNames
 from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import placed
+from ..index.queries.names import KnownNames
 from ..index.reread import reread
 from ..language.names import entity_key
 from ..markdown.evidence_line import OPINIONS, Bullet

@@ -1,4 +1,4 @@
-"""The command line: which module has which command, and the commands about the workspace and its index."""
+"""The command line: which module has which command, and the commands about the workspace, its index and the shell."""
 
 import importlib
 from pathlib import Path
@@ -9,14 +9,14 @@ from typer.core import TyperGroup
 
 from ..errors import MemctlError, NoWorkspace
 from ..markdown.escape import many
-from .call import HELP, Call, argument, command, flag
+from .call import HELP, Call, argument, command, flag, one_of
 from .output import Output
 
 if TYPE_CHECKING:
     from ..memory import EmbedReport, Made, SyncReport, VectorsChecked
 
 _COMMANDS = {
-    "Start": {"init": "app", "connect": "agents", "completion": "completion", "status": "app"},
+    "Start": {"init": "app", "connect": "agents", "completion": "app", "status": "app"},
     "Write": {"retain": "facts", "ingest": "transfer", "import": "transfer"},
     "Ask": {"recall": "facts", "why": "beliefs", "context": "agents"},
     "Look": {"show": "facts", "open": "moves", "log": "moves", "timeline": "pictures", "graph": "pictures", "view": "pictures", "fact": "facts", "entity": "entities", "docs": "entities", "belief": "beliefs", "lessons": "beliefs"},
@@ -29,6 +29,8 @@ _COMMANDS = {
 """What people do, and the commands for it with the module of each, in the order of `memctl --help`."""
 _MODULES = {name: module for commands in _COMMANDS.values() for name, module in commands.items()}
 _loaded: set[str] = set()
+_SHELLS = ("bash", "zsh", "fish")
+_SCRIPTS = Path(__file__).parents[1] / "shell"
 
 
 class _Grouped(TyperGroup):
@@ -109,6 +111,7 @@ def _print_overview(out: Output) -> None:
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
     command(app, "init", "memctl init ~/notes --git")(init)
+    command(app, "completion", "memctl completion fish > ~/.config/fish/completions/memctl.fish")(completion)
     command(app, "index", "memctl index --verify")(index)
     command(app, "status", "memctl status")(status)
     command(app, "check", "memctl check", paged=True)(check)
@@ -154,6 +157,24 @@ def _first_steps(made: "Made", folder: Path) -> list[str]:
     written = f'memctl retain "Prefers concise replies" --about Peter{where}'
     asked = f'memctl recall "{"what did we decide" if made.found else "how does Peter like replies"}?"{where}'
     return [*([asked, written] if made.found else [written, asked]), f"memctl connect claude-code{where}"]
+
+
+def completion(call: Call, shell: str = argument("SHELL", "bash, zsh or fish.")) -> None:
+    """Print the script by which a shell completes commands, options, names, keys, ids and days at TAB.
+
+    It is printed once: it asks memctl itself, and so stays right when that is updated. A new shell reads it from
+
+    \b
+    bash  ~/.local/share/bash-completion/completions/memctl
+          (without the package bash-completion: source it in ~/.bashrc)
+    zsh   a folder of $fpath, as _memctl:
+          mkdir -p ~/.zfunc; memctl completion zsh > ~/.zfunc/_memctl
+          and in ~/.zshrc: fpath+=~/.zfunc; autoload -Uz compinit; compinit
+    fish  ~/.config/fish/completions/memctl.fish
+    """
+    one_of("shell", shell, _SHELLS)
+    for line in (_SCRIPTS / f"completion.{shell}").read_text("utf-8").splitlines():
+        call.out.line(line)
 
 
 # -- index ------------------------------------------------------------------------------------------------------------

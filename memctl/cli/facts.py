@@ -119,7 +119,7 @@ def recall(
     filters |= {"min_importance": min_importance}
     query_read = memory.query(" ".join(query or ()), **filters)
     if interactive:
-        from .picker import pick_and_open
+        from .moves import pick_and_open
 
         found = {"k": k or _PICKED, "vectors": not no_vectors, **filters}
         return pick_and_open(call, query_read.words, lambda at, words: at.recall(words, **found).hits)

@@ -138,7 +138,7 @@ def watch(
             _print_noticed(call, noticed, clock())
         return 0
 
-    from ..watch.events import FolderEvents
+    from ..watch.watch import FolderEvents
 
     terminated, call.stopped = _stop_on_signals(), ""  # to stop it is how it ends
     # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.

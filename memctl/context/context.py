@@ -7,14 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, OverBudget
 from ..hits import Answer, more_line
 from ..index.index import Index
 from ..index.lexical import idf
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, entry_count, frequencies
-from ..index.queries.names import keys_of
+from ..index.queries.names import KnownNames, keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
 from ..language.names import is_han, stem_key
 from ..language.tokens import Counter, estimate

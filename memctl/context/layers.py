@@ -8,13 +8,12 @@ from datetime import date
 from functools import partial
 from itertools import islice
 
-from ..entities.names_of_lines import KnownNames
 from ..facts import Kind
 from ..hits import Hit, more_line
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
-from ..index.queries.names import keys_of
+from ..index.queries.names import KnownNames, keys_of
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter

@@ -12,7 +12,6 @@ from functools import cache
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
-from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError, NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
@@ -33,7 +32,7 @@ from ..index.queries.forget import (
     with_ids,
     with_successors,
 )
-from ..index.queries.names import resolve
+from ..index.queries.names import KnownNames, resolve
 from ..index.queries.review import answer_lines
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread

@@ -14,9 +14,8 @@ from typing import NamedTuple
 from ..facts import Kind
 from ..language.analyzer import terms
 from .sentences import Sentence, each, lines, rx
-from .statements import ROOMY, FoundStatement, exactness, own_part
+from .statements import ROOMY, FoundStatement, exactness, own_part, value_kinds
 from .turns import Turn
-from .wording import value_kinds
 
 _STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
 _HEARD = 12  # sentences to which a reply may belong

@@ -18,9 +18,8 @@ from ..language.relations import DATED, relation_key
 from ..markdown.grammar import one_line
 from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
 from .sentences import Sentence, fold, language_of, pairs, sentences
-from .statements import FoundStatement, own_part, remembered, standing_rule, statement
+from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
-from .wording import dated, names_in, narrated
 
 _GAME_TURNS = 1
 _ENOUGH = 6  # terms of a statement that is not joined to what it replies to

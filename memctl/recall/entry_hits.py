@@ -11,7 +11,6 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from ..entities.names_of_lines import KnownNames
 from ..errors import MemctlError
 from ..facts import Citation, Fact, Kind
 from ..hits import Hit
@@ -19,6 +18,7 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import Chain, beliefs_stated_by, chain_of, placed
 from ..index.queries.entries import by_refs, in_slots, slot_names
+from ..index.queries.names import KnownNames
 from ..index.reread import Seen, page_lines, reread
 from ..index.row import Row
 from ..language.names import entity_key, mentions

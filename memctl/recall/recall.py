@@ -25,7 +25,6 @@ from datetime import date
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..entities.names_of_lines import KnownNames
 from ..facts import Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
@@ -33,7 +32,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
 from ..index.queries.expiry import expiry_if_any
 from ..index.queries.filters import condition_of
-from ..index.queries.names import keys_of, resolve
+from ..index.queries.names import KnownNames, keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
@@ -42,8 +41,7 @@ from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
-from .answer import explain_empty, fit_hits, fit_related
-from .answerable import answerable
+from .answer import answerable, explain_empty, fit_hits, fit_related
 from .asked import (
     asked_keys,
     asks_of_owner,

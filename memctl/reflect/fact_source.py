@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
-from ..entities.names_of_lines import KnownNames
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
-from ..index.queries.names import keys_of, page_of
+from ..index.queries.names import KnownNames, keys_of, page_of
 from ..index.reread import reread
 from ..index.row import Row
 from ..language.analyzer import query_terms

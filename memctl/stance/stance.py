@@ -1,20 +1,25 @@
 """Does a fact speak for a belief, against it, or end it? Few rules, each measured; what is not certain is asked or left alone.
 
-Both texts become views (reading.py), and two views of one thing agree or disagree by their signs. "For" needs a shared
+Both texts become views, and two views of one thing agree or disagree by their signs. "For" needs a shared
 object, "against" and an end a shared object and a shared predicate. What somebody else said, what is asked, planned or
 past says nothing, and neither do the names of those whom both lines are about.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
-from ..language.names import entity_key
-from .reading import Reading, View, opposed, read
+from ..language.analyzer import fold, stop_terms, terms
+from ..language.names import entity_key, is_han
+from ..language.synonyms import groups
+from ..language.words import languages, lines, pattern, words
 
 _SILENT = frozenset(("aside", "hearsay"))
 _UNSURE = frozenset(("aside", "hearsay", "hedge", "past"))
@@ -181,3 +186,271 @@ def _is_alike(pair: ViewPair) -> bool:
         about = min(about, len(pair.said.things | pair.said.before))
     short = len(pair.belief.things) <= _SEVERAL or any(view.felt for view in pair.belief.views)
     return len(shared) >= _ALIKE * about and len(shared) >= (1 if short else _SEVERAL)
+
+
+# -- the view of a text -----------------------------------------------------------------------------------------------
+# A text as stance reads it: views, each of something, with its sign, and why it may not count.
+#
+# The words are patterns (`language/data/<language>/stance.txt`). An attitude or a denial reaches to the right, up to the end
+# of its clause or to the next attitude; one with nothing to its right is about what stands before it.
+
+_TURNS = ("hearsay", "instead", "end", "dislike", "prefer", "like", "want", "not", "anymore", "than")
+_DENYING = frozenset(("instead", "end", "dislike", "not"))
+_MARKS = ("aside", "hedge", "hearsay", "past", "now", "turn")
+_MOST_CHARACTERS = 2000
+_SIGNS = " .,;:!?…()[]{}«»“”\"'*"
+End = tuple[str, int, int]
+"""A language, a scale of it, and 1 or -1 for one of its ends."""
+
+
+class View(NamedTuple):
+    """What a clause says of something.
+
+    `things` are keys of what it is about, `head` the first of them, `before` those of what stands before an attitude: whose attitude it is. `sign` is -1
+    for what is denied, disliked or over. `felt` is `like` or `want` for an attitude, empty for a plain statement. `ended`:
+    it held until now; `instead`: something else took its place. `marks` say why it may not count (`aside`, `hedge`,
+    `hearsay`, `past`), that it is new (`now`) or limited (`turn`).
+    """
+
+    things: frozenset[str]
+    head: str
+    before: frozenset[str]
+    sign: int
+    felt: str
+    ended: bool
+    instead: bool
+    marks: frozenset[str]
+
+
+class Reading(NamedTuple):
+    """A text: its views in order, all its marks, how often it denies, dislikes or ends something, and its words by their keys."""
+
+    views: tuple[View, ...]
+    marks: frozenset[str]
+    denials: int
+    words: dict[str, str]
+
+    @property
+    def things(self) -> frozenset[str]:
+        """All that it is about."""
+        return frozenset(thing for view in self.views for thing in view.things | view.before)
+
+
+class _Grammar(NamedTuple):
+    """The patterns of some languages: what turns, ends or colours a view, what marks it, and where clauses end."""
+
+    operators: re.Pattern[str]
+    marks: dict[str, re.Pattern[str]]
+    clause_ends: re.Pattern[str]
+
+
+@lru_cache(maxsize=4096)
+def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
+    """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
+    own, others = _own_words(text[:_MOST_CHARACTERS], names)
+    grammar = _grammar(frozenset(map(_script, own)))
+    grammar = grammar._replace(marks={name: mark for name, mark in grammar.marks.items() if mark.search(own)})
+    found: list[View] = []
+    for sentence in _sentence_ends().split(own):
+        heard: frozenset[str] = frozenset()
+        for clause in grammar.clause_ends.split(sentence):
+            marks = frozenset(name for name, mark in grammar.marks.items() if mark.search(clause))
+            found += _views(clause, grammar.operators, marks | heard, found[-1] if found else None)
+            heard |= marks & {"hearsay"}
+    denials = sum(match.lastgroup in _DENYING for match in grammar.operators.finditer(own))
+    marks = frozenset(grammar.marks) | ({"hearsay"} if others else set())
+    return Reading(tuple(found), marks, denials, dict(reversed(_keys(own))))
+
+
+def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
+    """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
+    return read(text, names).things
+
+
+def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
+    """Two words, one of each side, that stand at the two ends of a scale of which neither side has both."""
+    mine, its = _ends(one), _ends(other)
+    for language, number, side in sorted(mine.keys()):
+        end, turned = (language, number, side), (language, number, -side)
+        if turned in its and turned not in mine and end not in its:
+            return mine[end], its[turned]
+    return None
+
+
+@cache
+def _script(char: str) -> str:
+    """The script of a letter, as `language.txt` names it; empty for what is no letter."""
+    if not char.isalpha():
+        return ""
+    return "han" if is_han(char) else unicodedata.name(char, "").partition(" ")[0].casefold()
+
+
+@cache
+def _grammar(scripts: frozenset[str]) -> _Grammar:
+    """The patterns of the languages that are written in these scripts."""
+    chosen = tuple(name for name in languages() if scripts & set(lines(name, "language").get("script", ())))
+    told = {name: pattern(chosen, "stance", name) for name in {*_TURNS, *_MARKS, "clause"}}
+    signs = r"[,，、:：()（）](?!\d)|\s[—–-]\s"
+    return _Grammar(
+        re.compile("|".join(f"(?P<{name}>{told[name]})" for name in _TURNS), re.IGNORECASE),
+        {name: re.compile(told[name], re.IGNORECASE) for name in _MARKS},
+        re.compile(f"{signs}|{told['clause']}", re.IGNORECASE),
+    )
+
+
+@cache
+def _sentence_ends() -> re.Pattern[str]:
+    return re.compile(r"(?<=[.!?;])\s|(?<=[。！？；])")
+
+
+@cache
+def _light() -> frozenset[str]:
+    """Keys of words that are nobody's object."""
+    listed = (word for language in languages() for word in words(language, "stance").get("light", ()))
+    return stop_terms() | {term for word in listed for term in terms(word)}
+
+
+@cache
+def _scales() -> dict[str, frozenset[End]]:
+    """The scales on which a word stands, by its key, and the end of each."""
+    found: dict[str, frozenset[End]] = {}
+    for language in languages():
+        for number, line in enumerate(lines(language, "stance").get("scales", ())):
+            for side, end in zip((1, -1), line.split("|"), strict=True):
+                for word in end.split(","):
+                    key = " ".join(_plain(word))
+                    found[key] = found.get(key, frozenset()) | {(language, number, side)}
+    return found
+
+
+@cache
+def _group_of() -> dict[str, str]:
+    """The first spelling of the group of other words for the same thing, by each single word of it."""
+    found: dict[str, str] = {}
+    for line in groups():
+        spelled = [part.strip().lstrip("~+").strip() for part in line.split(",")]
+        keys = [key for key in map(_plain, spelled) if len(key) == 1]
+        for key in keys:
+            found.setdefault(key[0], keys[0][0])
+    return found
+
+
+@cache
+def _pieces() -> re.Pattern[str]:
+    light = _alternation(word for language in languages() for word in words(language, "stance").get("light", ()))
+    ends = (
+        end
+        for language in languages()
+        for line in lines(language, "stance").get("scales", ())
+        for end in re.split("[,|]", line)
+    )
+    whole = _alternation(end.strip() for end in ends)
+    return re.compile(
+        rf"(?P<whole>{whole})|(?P<light>{light})|(?P<run>(?:(?!{light}|{whole})[\u3400-\u9fff\uf900-\ufaff])+)|[^\s\u3400-\u9fff\uf900-\ufaff]+"
+    )
+
+
+def _alternation(words: Iterable[str]) -> str:
+    """The Chinese ones of some words, the longest first: they are cut out of a run that knows no spaces."""
+    return "|".join(sorted((word for word in words if is_han(word[0])), key=len, reverse=True))
+
+
+def _spelled(text: str) -> Iterator[tuple[str, str]]:
+    """(key, as written) of each word: its stem; of a run of Chinese its pairs of characters, or the one that stands alone."""
+    for match in _pieces().finditer(text):
+        run = match["run"]
+        if match["whole"]:
+            yield match["whole"], match["whole"]
+        elif run:
+            yield from ((part, part) for part in [run[n : n + 2] for n in range(len(run) - 1)] or [run])
+        elif not match["light"] and (found := terms(match[0])):
+            yield found[0], match[0].strip(_SIGNS)
+
+
+def _plain(text: str) -> list[str]:
+    return [key for key, _ in _spelled(text)]
+
+
+def _keys(text: str) -> list[tuple[str, str]]:
+    """What a stretch of text is about, as `_spelled`, without function words and words that are nobody's object."""
+    found = ((key, word) for key, word in _spelled(text) if key not in _light() and any(map(str.isalnum, key)))
+    return [(_group_of().get(key, key), word) for key, word in found if len(key) > 1 or is_han(key) or key.isdigit()]
+
+
+def _about(view: View, text: str) -> View:
+    """The view with what more it is about."""
+    keys = [key for key, _ in _keys(text)]
+    return view._replace(things=view.things | set(keys), head=view.head or next(iter(keys), ""))
+
+
+def _ends(things: frozenset[str]) -> dict[End, str]:
+    return {end: thing for thing in sorted(things) for end in _scales().get(thing, ())}
+
+
+# -- from text to clauses ---------------------------------------------------------------------------------------------
+
+_QUOTED = re.compile(r"[«“「『\"][^»”」』\"]*[»”」』\"]")
+_LONG = 3  # words of a quotation that is no name
+
+
+def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
+    """The text without names and without what others said, and whether others said something.
+
+    Before a person's own quoted words stand but their name and words that are nobody's object: "Anna said again: …".
+    """
+    text = text.replace("ё", "е").replace("Ё", "Е")
+    for name in sorted(names, key=len, reverse=True):
+        stem = re.sub(r"(?<=[а-яё]{2})[аеийоуыьэюя]$", "", name.casefold().replace("ё", "е"))
+        ends = "" if is_han(name[-1:]) else r"(?:['’]s|[а-яё]{0,3})?(?!\w)"
+        start = "" if is_han(name[:1]) else r"(?<!\w)"
+        text = re.sub(rf"{start}@?{re.escape(stem)}{ends}", " ", text, flags=re.IGNORECASE)
+    kept, at, others = "", 0, False
+    for match in _QUOTED.finditer(text):
+        is_others = len(_plain(match[0])) >= _LONG and bool(_keys(text[at : match.start()]))
+        others |= is_others
+        kept += text[at : match.start()] + (" " if is_others else match[0])
+        at = match.end()
+    return fold(kept + text[at:]), others
+
+
+def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last: View | None) -> Iterator[View]:
+    """The views of a clause with these marks; `last` is the view before it."""
+    view, at = View(frozenset(), "", frozenset(), 1, "", False, False, marks), 0
+    made: list[View] = []
+    prefers, first = False, ""
+    for match in operators.finditer(clause):
+        view = _about(view, clause[at : match.start()])
+        at = match.end()
+        kind = match.lastgroup or ""
+        if kind == "than" and prefers and view.things:
+            kind = "instead"
+        if kind in ("hearsay", "than"):
+            continue
+        prefers = kind == "prefer"
+        if kind == "anymore":
+            view = view._replace(ended=view.ended or view.sign < 0)
+            continue
+        turned = view.felt or view.ended or view.sign < 0
+        if view.things and (turned or kind == "instead"):
+            made.append(view)
+            view = View(frozenset(), "", frozenset(), 1, "", False, False, marks)
+        elif view.things:
+            first = view.head
+            view = view._replace(things=frozenset(), head="", before=view.things)
+        view = _turned(view, kind, made[-1] if made else last)
+    view = _about(view, clause[at:])
+    if not view.things and view.before:
+        view = view._replace(things=view.before, head=first, before=frozenset())
+    if view.things or view.ended:
+        made.append(view)
+    yield from made
+
+
+def _turned(view: View, kind: str, last: View | None) -> View:
+    if kind == "instead":
+        return view._replace(sign=-1, instead=True, felt=last.felt if last else "")
+    if kind == "not":
+        return view._replace(sign=-view.sign)
+    if kind == "end":
+        return view._replace(sign=-1, ended=True)
+    return view._replace(felt="want" if kind == "want" else "like", sign=-view.sign if kind == "dislike" else view.sign)

@@ -110,7 +110,7 @@ def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: P
     from prompt_toolkit.input import create_pipe_input
     from prompt_toolkit.output import DummyOutput
 
-    from memctl.cli.picker import pick
+    from memctl.cli.moves import pick
 
     memory = memory_on(
         write_pages(tmp_path, {"memory/2025-11-28.md": "- W: Found the kettle\n- W: Чайник нашли\n- W: 找到了茶壶\n"})
@@ -123,7 +123,7 @@ def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: P
 
 def test_the_picker_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to install it."""
-    from memctl.cli.picker import pick
+    from memctl.cli.moves import pick
 
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     with pytest.raises(ExtraMissing, match="prompt_toolkit") as raised:

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from memctl.cli.output import Output
 from memctl.cli.terminal import ago, bar, wrapped
 from memctl.errors import BadSettings
-from memctl.language.matches import matches
+from memctl.language.analyzer import matches
 from memctl.notes.settings import LINKS, read_settings
 
 SEQUENCE = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;;[^\x1b]*\x1b\\")

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, snapshot, write_pages
 
-from memctl.conflicts.listing import Conflict, conflicts
-from memctl.conflicts.resolve import resolve
+from memctl.conflicts.listing import Conflict, conflicts, resolve
 from memctl.errors import NothingFound, OutsideWorkspace, Refused, Usage
 from memctl.ids import question_id
 from memctl.notes.workspace import Workspace

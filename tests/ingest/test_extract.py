@@ -23,8 +23,8 @@ from strategies import texts
 from memctl.facts import Kind, Period
 from memctl.ingest.extract import CandidateFact, candidates
 from memctl.ingest.sentences import sentences
+from memctl.ingest.statements import narrated
 from memctl.ingest.turns import Turn
-from memctl.ingest.wording import narrated
 from memctl.judgement import Tier
 from memctl.markdown.grammar import parse, render
 

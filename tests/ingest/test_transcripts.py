@@ -16,9 +16,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memctl.ingest.formats import FORMS, read_transcript
+from memctl.ingest.formats import FORMS, label_of, read_transcript
 from memctl.ingest.json_stream import known_encoding
-from memctl.ingest.markdown_chat import label_of
 from memctl.ingest.turns import MAX_TEXT, Notes, Turn, moment
 
 DATA = Path(__file__).parents[1] / "data"

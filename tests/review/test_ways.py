@@ -24,8 +24,8 @@ from memctl.facts import Citation, Period
 from memctl.hits import Hit
 from memctl.memory import Memory
 from memctl.notes.workspace import Settings, Workspace
+from memctl.review.answer import SheetAnswer, replies_in, written
 from memctl.review.question import KINDS, Question
-from memctl.review.sheet import SheetAnswer, replies_in, written
 
 LOG = "memory/2025-11-30.md"
 

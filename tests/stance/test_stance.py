@@ -15,7 +15,7 @@ from memctl.facts import Fact, Kind
 from memctl.judgement import Judgement
 from memctl.language.words import lines, words
 from memctl.markdown.grammar import parse
-from memctl.stance import reading
+from memctl.stance import stance as reading
 from memctl.stance.stance import stance
 
 DATA = Path(__file__).parents[1] / "data" / "stance"

@@ -26,10 +26,9 @@ from memctl.errors import ExtraMissing
 from memctl.index.sync import verify
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.watch import events as watch_events
+from memctl.watch import watch as watch_events
 from memctl.watch import watch as watching
-from memctl.watch.events import FolderEvents
-from memctl.watch.watch import Noticed
+from memctl.watch.watch import FolderEvents, Noticed
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them
 DOCS = Path(__file__).parents[2] / "docs/watch.md"
@@ -471,7 +470,7 @@ def test_folders_without_a_watch_are_noticed(workspace: Workspace) -> None:
     assert re.search(short, done.stdout), done  # watchdog 4 says the second
 
 
-_FIRST = "import sys; from pathlib import Path; from memctl.watch.events import FolderEvents; b = FolderEvents(); b.start(Path(sys.argv[1])); print(b.problem)"
+_FIRST = "import sys; from pathlib import Path; from memctl.watch.watch import FolderEvents; b = FolderEvents(); b.start(Path(sys.argv[1])); print(b.problem)"
 
 
 def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--short", action="store_true", help="less work between what is told, a window of 8K")
     parser.add_argument("--window", type=int, help="of so many tokens: 4096, 8192, 32768; below 32768 with less work")
+    parser.add_argument("--inject", choices=("user", "system"), default="user", help="where recalled lines stand")
     parser.add_argument("--keep", type=Path, help="leave the workspace here, to look at")
     parser.add_argument("--vectors", action="store_true", help="by meaning, too, with the model that is installed")
     given = parser.parse_args()
@@ -50,6 +51,7 @@ def main() -> int:
         scale = SHORT if given.short else Scale()
         if given.window:
             scale = Scale(given.window < Scale().window, given.window, max(512, given.window // 16))
+        scale = scale._replace(inject=given.inject)
         remembered = live(folder / "with", scale, counts)
         forgot = live(folder / "deleted", scale, counts, delete_on=4)
         plain = live(None, scale, counts)

@@ -41,6 +41,7 @@ class Scale(NamedTuple):
     short: bool = False
     window: int = 32_768
     reply: int = 2_048
+    inject: str = "user"
 
     @property
     def budget(self) -> int:
@@ -143,7 +144,7 @@ def exchange(
 
 def same_by_command(folder: Path, scale: Scale, chat: list[Message], when: datetime, turn: Turn) -> bool:
     """True if `memctl context --messages` makes the prompt that the library made."""
-    words = ("context", "--messages", "-", "--budget", str(scale.budget))
+    words = ("context", "--messages", "-", "--budget", str(scale.budget), "--inject", scale.inject)
     made = memctl(folder, when.isoformat(timespec="minutes"), *words, given=json.dumps(chat))
     return digest(json.loads(made)) == digest(turn.prompt)
 
@@ -213,6 +214,7 @@ def remembering(folder: Path, scale: Scale) -> Build:
             for window in windows.values():
                 window.close()
             windows[now.date()] = memctl.Window(folder, scale.budget, today=now.date())
+            windows[now.date()].inject = scale.inject
         return windows[now.date()].messages(chat)
 
     return build

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from .facts import Citation, Fact, Kind, Period, is_trusted
@@ -37,7 +37,7 @@ class Hit:
     has said so yet, and the newer one stands above it. For a line that stated a belief, `confidence` is the current one,
     `belief` its place in bank/opinions.md and `evidence` the newest lines for or against it. `key` is the slot that it fills. On a document, `passage` is
     what stands around it, `heading_path` the headings above it, and `more` how many lines of its page were found besides. `via` is the way to a related line: ids of lines
-    and names in turn, from a hit to the line itself.
+    and names in turn, from a hit to the line itself. `workspace` is named where several were asked: paths begin with it then.
     """
 
     ref: str
@@ -69,6 +69,7 @@ class Hit:
     heading_path: tuple[str, ...] = ()
     passage: tuple[PassageLine, ...] = ()
     more: int = 0
+    workspace: str = ""
 
 
 class Vectored(NamedTuple):
@@ -117,6 +118,41 @@ def more_line(more: Sequence[str], shown: Iterable[str]) -> str:
     return f"{least}{len(more)} more line{'s' * (len(more) > 1)}{where}"
 
 
+def merged(answers: Sequence[tuple[str, Answer]], k: int) -> Answer:
+    """One answer out of those of several workspaces: the best of each first, then the second of each; paths begin with the workspace."""
+    found = sorted(((rank, at) for at, (_, one) in enumerate(answers) for rank in range(len(one.hits))))
+    hits = [_placed(answers[at][0], answers[at][1].hits[rank]) for rank, at in found]
+    warnings = dict.fromkeys(f"{name}: {told}" for name, one in answers for told in one.warnings)
+    stale = [f"{name}: {one.stale}" for name, one in answers if one.stale]
+    empty = () if hits else tuple(f"{name}: {why}" for name, one in answers for why in one.empty)
+    related = [_placed(name, hit) for name, one in answers for hit in one.related or ()]
+    likely = [one.answerable for _, one in answers if one.answerable is not None]
+    more = [hit.day or hit.source.path for hit in hits[k:]] + [place for _, one in answers for place in one.more]
+    first = answers[0][1]
+    return Answer(
+        first.query, first.as_of, tuple(hits[:k]), tuple(warnings), "; ".join(stale) or None, empty, sum(one.took_ms for _, one in answers),
+        None if first.related is None else tuple(related), answerable=max(likely, default=None), more=tuple(more),
+    )  # fmt: skip
+
+
+def _placed(name: str, hit: Hit) -> Hit:
+    """A hit whose citations begin with its workspace."""
+
+    def there(citation: Citation) -> Citation:
+        return citation._replace(path=f"{name.rstrip('/')}/{citation.path}")
+
+    return replace(
+        hit, workspace=name, source=there(hit.source), also=tuple(map(there, hit.also)), evidence=tuple(map(there, hit.evidence)),
+        belief=there(hit.belief) if hit.belief else None, history=tuple(each._replace(source=there(each.source)) for each in hit.history),
+    )  # fmt: skip
+
+
+def by_page(answer: Answer) -> Answer:
+    """The answer with the hits of each page together, the page with the best hit first."""
+    pages = list(dict.fromkeys(hit.source.path for hit in answer.hits))
+    return answer._replace(hits=tuple(sorted(answer.hits, key=lambda hit: pages.index(hit.source.path))))
+
+
 HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
     "id": ("string", lambda hit: hit.ref),
     "kind": ("string", lambda hit: hit.kind.value),
@@ -145,6 +181,8 @@ def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
     made = {key: value(hit) for key, (_, value) in HIT.items()}
     flags = {"expired": hit.expired, "retracted": hit.retracted, "private": hit.private}
     made |= {name: True for name, value in flags.items() if value}
+    if hit.workspace:
+        made["workspace"] = hit.workspace
     if hit.key is not None:
         made["key"] = hit.key
     if hit.perhaps_superseded_by:

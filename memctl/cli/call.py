@@ -27,6 +27,8 @@ class Call:
 
     out: Output
     named: str | None = None
+    also: tuple[str, ...] = ()
+    """More workspaces, for a command that takes several."""
     now: datetime = field(default_factory=datetime.now)
     is_now_given: bool = False
     """True where `--now` or MEMCTL_NOW says what the present is, and not the clock."""
@@ -55,6 +57,14 @@ class Call:
         self._bar = self.out.bar(what)
         if self._bar and self._memory:
             self._memory.progress = self._bar.update
+
+    def each(self) -> Iterator[tuple[str, "Memory"]]:
+        """The memory of every workspace that was named, and its name."""
+        from ..memory import open_memory
+
+        yield self.named or "", self.memory
+        for name in self.also:
+            yield name, open_memory(name, now=self.now, tell=self.out.beside, resident=False)
 
     def stay(self) -> "Memory":
         """The same for a process that stays: the index is kept open, and the clock goes on unless `--now` was given."""
@@ -112,7 +122,7 @@ ABOUT = option("--about -a", "Whom or what it is about; may be given again.", "N
 AS_OF = option("--as-of", "Answer as of that day, from what was known by then.", "WHEN")
 DRY_RUN = flag("--dry-run -n", "Print the diff and write nothing.")
 _COMMON = {
-    "workspace": (str | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
+    "workspace": (list[str] | None, option("--workspace -w", "The workspace [default: MEMCTL_WORKSPACE, or the nearest above].", "DIR")),
     "json": (bool, flag("--json", "Print JSON.")),
     "quiet": (bool, flag("--quiet -q", "Print the answer only, no notes.")),
     "now": (str | None, option("--now", "Take this as the present [default: MEMCTL_NOW, or the clock].", "WHEN")),
@@ -139,12 +149,13 @@ def command(
     more: Sequence[inspect.Parameter] = (),
     after: str = "",
     paged: bool = False,
+    several: bool = False,
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
     """Register a function `(call, …)` as a command with the options that all commands share.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters
     stand behind the one that is called `after`; the function takes them as keywords. `paged` answers go through a pager on
-    a terminal where they are longer than it.
+    a terminal where they are longer than it; `several` workspaces may be named.
     """
 
     def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -160,7 +171,12 @@ def command(
         def called(**values: Any) -> None:
             given = {key: values.pop(key) for key in _COMMON}
             is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
-            call = Call(Output(given["json"], given["quiet"]), given["workspace"], _clock(given["now"]), is_given)
+            named, *also = dict.fromkeys(given["workspace"] or [None])
+            if also and not several:
+                what = f"--workspace is given {len(also) + 1} times, and `memctl {name}` takes one"
+                raise Usage(what, "name one; `memctl recall` takes several")
+            out = Output(given["json"], given["quiet"])
+            call = Call(out, named, tuple(also), _clock(given["now"]), is_given)
             try:
                 with (
                     call.out.paged()

@@ -8,6 +8,7 @@ from typing import Any
 import typer
 
 from ..errors import Usage
+from ..hits import by_page, merged
 from ..markdown.attributes import ATTRIBUTES
 from .call import (
     ABOUT,
@@ -44,7 +45,9 @@ def register(app: typer.Typer) -> None:
         for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
     ]
     command(app, "retain", example, attributes, after="about")(retain)
-    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True)(recall)
+    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)(
+        recall
+    )
     command(app, "show", "memctl show memory/2025-11-27.md#L12", paged=True)(show)
     command(fact, "list", "memctl fact list --about Atlas", paged=True)(fact_list)
     command(fact, "get", "memctl fact get city --about Peter")(fact_get)
@@ -103,7 +106,8 @@ def recall(
     hops: int = option(
         "--hops", "2 or 3: also what the hits lead to by the names they share.", default=1, min=1, max=3
     ),
-    per_page: int = option("--per-page", "Hits of one document at most; 0: all of its lines.", "N", default=1, min=0),
+    per_page: int | None = option("--per-page", "Hits of one document at most [1]; 0: all of its lines.", "N", min=0),
+    by: str | None = option("--by", "page: the hits of each page together.", "WHAT"),
     budget: int | None = option("--budget", "Never more than that many tokens.", "TOKENS", min=1),
     history: bool = flag("--history", "Show every version of what a hit says."),
     explain: bool = flag("--explain", "Show how each score came about."),
@@ -111,8 +115,11 @@ def recall(
     interactive: bool = flag("--interactive -i", "Type, see, choose a hit, and open it in your editor."),
     format: str | None = option("--format -f", "text, json, jsonl, md or paths [default: text].", "FORMAT"),
 ) -> int:
-    """Find facts, each with its citation. Without a query: the newest within the filters."""
-    memory = call.memory
+    """Find facts, each with its citation. Without a query: the newest within the filters. -w may be given again: the best of each."""
+    one_of("--by", by, ("page",), "page")
+    memory, per_page = call.memory, (0 if by else 1) if per_page is None else per_page
+    if call.also and (interactive or unseal):
+        raise Usage("several workspaces take no --interactive and no --unseal", "name one")
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
     filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
     filters |= {"tags": tag or (), "links_to": links_to or (), "paths": path or (), "heading": heading}
@@ -124,11 +131,15 @@ def recall(
         found = {"k": k or _PICKED, "vectors": not no_vectors, **filters}
         return pick_and_open(call, query_read.words, lambda at, words: at.recall(words, **found).hits)
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
-    answer = memory.recall(query_read, k=k, budget=budget, history=history, hops=hops, vectors=not no_vectors)
+    asked: dict[str, Any] = {"k": k, "history": history, "hops": hops, "vectors": not no_vectors}
+    asked["budget"] = budget and max(1, budget // (len(call.also) + 1))
+    answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
+    answer = merged(answers, k or memory.workspace.settings.k) if call.also else answers[0][1]
+    answer = by_page(answer) if by else answer
     format = format or ("json" if call.out.json else "text")
     call.out.matches = partial(memory.matches, query_read.words)
     if not unseal:
-        return print_answer(call, answer, format, explain)
+        return print_answer(call, answer, format, explain, by == "page")
     from .vault import unsealed
 
     with unsealed(call, format) as vault:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..facts import Citation, Kind, Period, is_trusted
@@ -17,15 +18,15 @@ _UNLIKELY = 0.2  # below that a person is told: fitted where half of the questio
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
 
 
-def print_answer(call: Call, answer: Answer, format: str, explain: bool) -> int:
-    """Print a recall in one of its five formats; the exit code is 1 when nothing was found."""
+def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: bool = False) -> int:
+    """Print a recall in one of its five formats, `pages` with a heading; the exit code is 1 when nothing was found."""
     if format == "json":
         call.out.raw_json(answer_json(answer, explain))
         return 0 if answer.hits else 1
     for note in _notes(answer):
         call.out.note(note)
     related = answer.related or ()
-    _print_hits(call, answer.hits, format, explain)
+    _print_hits(call, answer.hits, format, explain, pages)
     if related and format in ("text", "md"):
         heading = "related, by the names that lines share:"
         call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
@@ -53,8 +54,12 @@ def _notes(answer: Answer) -> list[str]:
     return notes
 
 
-def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool) -> None:
+def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pages: bool = False) -> None:
+    page = ""
     for number, hit in enumerate(hits, 1):
+        if pages and format in ("text", "md") and hit.source.path != page:
+            page = hit.source.path
+            call.out.emit(call.out.style(one_line(page), BOLD) if format == "text" else f"\n### {page}\n")
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
         elif format == "md":
@@ -117,7 +122,8 @@ def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:
     citation = cited.source if isinstance(cited, Hit) else cited if isinstance(cited, Citation) else cited.citation
     workspace = call.memory.workspace
     told = f"{citation.path}:{citation.line}" if call.out.at_terminal else str(citation)
-    return call.out.link(told, workspace.root / citation.path, workspace.settings.link, citation.line)
+    root = Path.cwd() if call.also else workspace.root
+    return call.out.link(told, root / citation.path, workspace.settings.link, citation.line)
 
 
 def day_of(call: Call, hit: Hit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -114,3 +115,34 @@ def test_lessons_of_no_task(root: Path) -> None:
     assert {"strategy", "ok", "failed", "labels", "avoid", "reasons", "sources"} <= made["tasks"][0]["strategies"][
         0
     ].keys()
+
+
+def test_several_workspaces(root: Path, tmp_path: Path) -> None:
+    """The best of each by turns, with the workspace in the path and in JSON; other commands take one, and say so."""
+    other = write_pages(
+        tmp_path / "other", {LOG: "# 2025-11-20\n\n## Retain\n\n- W: The deploy of Птица goes by ship 部署\n"}
+    ).root
+    both = ["-w", str(root), "-w", str(other)]
+    for words in ("deploy", "Птица", "部署"):
+        hits = json.loads(call(["recall", words, *both, "--json"], tmp_path).out)["hits"]
+        assert {hit["workspace"] for hit in hits[:2]} == {str(root), str(other)}
+        assert all(hit["source"].startswith(f"{hit['workspace']}/") and Path(hit["path"]).is_file() for hit in hits)
+    assert len(json.loads(call(["recall", "deploy", *both, "-k", "1", "--json"], tmp_path).out)["hits"]) == 1
+    nothing = call(["recall", "zebra", *both], tmp_path)
+    assert nothing.code == 1 and f"{other}: nothing found in" in nothing.err and not nothing.out
+    for words in (["status"], ["retain", "W: x"], ["recall", "x", "-i"]):
+        done = call([*words, *both], tmp_path)
+        assert done.code == 2 and "name one" in done.err and not done.out, words
+    assert call(["recall", "x", "-w", str(root), "-w", str(tmp_path / "nowhere")], tmp_path).code == 10
+    assert call(["status", "-w", str(root), "-w", str(root)], tmp_path).code == 0
+
+
+def test_hits_by_page(root: Path) -> None:
+    """Those of one page stand together below its path."""
+    hits = json.loads(
+        call(["recall", "deploy deployed Atlas database", "--by", "page", "-k", "20", "--json"], root).out
+    )["hits"]
+    pages = [hit["path"] for hit in hits]
+    assert len(dict.fromkeys(pages)) == 1 + sum(one != two for one, two in itertools.pairwise(pages)) > 1
+    assert f"{LOG}\n1. " in call(["recall", "straight production", "--by", "page"], root).out
+    assert call(["recall", "x", "--by", "day"], root).code == 2

@@ -40,7 +40,7 @@ from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_term
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Found
-from .search_pages import BESIDE_BOTH, BESIDE_WORDS, best_of_pages, on_further_documents, whole_pages, with_pages
+from .search_pages import BESIDE_BOTH, BESIDE_WORDS, Whole, best_of_pages, on_further_documents, whole_pages, with_pages
 from .search_vectors import NEAREST, Fusion, VectorSearch
 
 _ALL = 1_000  # entries that pass a filter: as few as this are all scored, so a filter never hides a match
@@ -147,7 +147,7 @@ def _with_times(index: Index, query: Query, ranked: Sequence[int], limit: int) -
     return list(dict.fromkeys([*ranked[:limit], *timely, *apart]))
 
 
-def _fused_with_pages(fusion: Fusion, whole: Mapping[int, float]) -> Fusion:
+def _fused_with_pages(fusion: Fusion, whole: Mapping[int, Whole]) -> Fusion:
     relevance = with_pages({i: both.relevance for i, both in fusion.fused.items()}, whole, BESIDE_BOTH)
     fused = {i: both._replace(relevance=relevance[i]) for i, both in fusion.fused.items()}
     return fusion._replace(fused=fused)

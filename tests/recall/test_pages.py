@@ -10,15 +10,19 @@ from memctl.index.lexical import score_page
 NOTES = {
     "en": (
         "restore a snapshot of the server",
-        "We restore the volume first.\n\nThe snapshot is listed by date.\n\nThen the server starts.",
-        "A server was bought, and a snapshot was printed.",
+        ("We restore the volume first.", "The snapshot is listed.", "The server starts.", "Nothing else."),
+        "A server and a snapshot were bought.",
     ),
     "ru": (
         "восстановить снимок сервера",
-        "Сначала надо восстановить том.\n\nСнимок стоит в списке по дате.\n\nПотом сервер запускается.",
-        "Сервер купили, а снимок напечатали.",
+        ("Сначала восстановить том.", "Снимок стоит в списке.", "Сервер запускается.", "Больше ничего."),
+        "Сервер и снимок купили.",
     ),
-    "zh": ("恢复服务器快照", "先恢复磁盘。\n\n快照按日期排列。\n\n然后服务器启动。", "买了服务器，打印了快照。"),
+    "zh": (
+        "恢复 服务器 快照",
+        ("先恢复磁盘。", "快照按日期排列。", "服务器启动。", "没有别的。"),
+        "买了服务器和快照。",
+    ),
 }
 
 
@@ -26,11 +30,11 @@ NOTES = {
 def test_a_note_with_all_words_here_and_there_stands_above_one_line_with_most_of_them(
     tmp_path: Path, language: str
 ) -> None:
-    question, whole, line = NOTES[language]
+    question, (*whole, other), line = NOTES[language]
     (tmp_path / "memctl.toml").write_text("")
-    filler = "\n\nNothing of that kind.\n" * 3
-    (tmp_path / "whole.md").write_text(f"# A\n\n{whole}\n")
-    (tmp_path / "line.md").write_text(f"# B\n\n{line}\n{filler}")
+    apart = f"\n\n{other}" * 4 + "\n\n"
+    (tmp_path / "whole.md").write_text(f"# A\n\n{apart.join(whole)}\n", "utf-8")
+    (tmp_path / "line.md").write_text(f"# B\n\n{line}{apart}{other}\n", "utf-8")
     with memctl.open(tmp_path) as memory:
         found = [hit.source.path for hit in memory.recall(question).hits]
     assert found[:2] == ["whole.md", "line.md"]

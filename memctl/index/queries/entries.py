@@ -150,10 +150,10 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
     return index.each_known("lines", ids, ask)
 
 
-def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int]]:
-    """Page -> path, title and number of terms, of those pages that are no daily logs."""
-    sql = "SELECT id, path, title, terms FROM page WHERE day IS NULL AND id IN ({keys})"
-    return {page: (path, title, length) for page, path, title, length in index.rows_in(sql, pages)}
+def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int, int]]:
+    """Page -> path, title, number of terms and of entries, of those pages that are no daily logs."""
+    sql = "SELECT id, path, title, terms, entries FROM page WHERE day IS NULL AND id IN ({keys})"
+    return {page: (path, title, length, count) for page, path, title, length, count in index.rows_in(sql, pages)}
 
 
 def rows_holding(index: Index, wanted: Iterable[str], page: int) -> list[int]:

@@ -87,6 +87,9 @@ def search_words(
     candidates = _fetch(index, query, condition, asked, max(CANDIDATES, limit))
     nearest = vectors.nearest(index, condition, limit) if vectors else []
     lines = read_lines(index, neighbourhood([*candidates, *nearest]))
+    if query.expiry:  # what is over lends its words to no line beside it
+        kept = passing(index, lines, condition_of(Query(expiry=query.expiry), ()))
+        lines = {i: line for i, line in lines.items() if i in kept}
     scores = _score(asked, lines)
     bound = upper_bound(asked.weights) or 1.0
     plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}

@@ -187,3 +187,11 @@ def test_a_plain_mention_is_an_entity_of_the_hit(tmp_path: Path) -> None:
     """A known name in the text counts as if it were written with @."""
     hit = the_hit(ask(write_pages(tmp_path, PAGES), "chair"), "Alex Petrov has")
     assert hit.entities == ("Alex Petrov",)
+
+
+@pytest.mark.parametrize("said", ["albatross contract", "договор альбатроса", "信天翁合同"])
+def test_what_is_over_lends_its_words_to_no_line_beside_it(tmp_path: Path, said: str) -> None:
+    day = f"- W(ttl=5d): {said}\n- W: Deploys happen on Tuesday\n- W: The hall has a door\n"
+    workspace = write_pages(tmp_path, {"memory/2025-01-05.md": day})
+    assert not ask(workspace, said).hits
+    assert ask(workspace, said, history=True).hits[0].content == said

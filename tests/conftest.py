@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +18,10 @@ settings.load_profile("memctl")
 os.environ["MEMCTL_VECTORS"] = (
     "none"  # the same answers whatever is installed; tests of vectors bring a model of their own
 )
+
+_MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 2 << 30:
+    tempfile.tempdir = os.environ["TMPDIR"] = str(_MEMORY)  # the folders of tests need no disk: nobody pulls the plug
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,3 +41,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         slow = [item for item in items if "slow" in item.keywords]
         items[:] = [item for item in items if "slow" not in item.keywords]
         config.hook.pytest_deselected(items=slow)
+
+
+def pytest_collection_finish() -> None:
+    """What stays until the end is looked through no more; for the rest the collector comes as rarely as in a long run."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 20)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -39,9 +41,25 @@ class Done:
         return self.out + self.err
 
 
+@cache
+def _indexed() -> Path:
+    """The fixture workspace with the index of its pages, made once in a process and removed at its end."""
+    folder = Path(tempfile.mkdtemp(prefix="memctl-fixture-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    root = fixture_copy(folder)
+    with Memory(Workspace(root.resolve()), lambda: datetime.combine(TODAY, time())) as memory:
+        memory.sync()
+    return root
+
+
 def fixture_copy(folder: Path) -> Path:
-    """A fresh copy of the fixture workspace, with the modification times of the original."""
+    """A fresh copy of the fixture workspace, with the modification times of the original and no index."""
     return Path(shutil.copytree(FIXTURES / "workspace", folder / "workspace", ignore=shutil.ignore_patterns(".memory")))
+
+
+def ready_copy(folder: Path) -> Path:
+    """The same with an index, as a folder that was copied whole: its pages are looked at again but not parsed."""
+    return Path(shutil.copytree(_indexed(), folder / "workspace"))
 
 
 def recent_copy(folder: Path) -> Path:

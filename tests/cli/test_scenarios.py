@@ -20,7 +20,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, all_commands, call, fixture_copy
+from face_helpers import NOW, all_commands, call, ready_copy
 
 ROOT = Path(__file__).parents[2]
 MANUAL = [ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"]
@@ -73,9 +73,7 @@ def _start(text: str, tmp_path: Path) -> Path:
     if "<!-- starts in an empty folder -->" in text:
         (tmp_path / "workspace").mkdir()
         return tmp_path / "workspace"
-    root = fixture_copy(tmp_path)
-    call(["index"], root)  # or a retain on a slow machine says that the index is not complete yet
-    return root
+    return ready_copy(tmp_path)  # or a retain on a slow machine says that the index is not complete yet
 
 
 def _parts(text: str) -> Iterator[str | Step]:

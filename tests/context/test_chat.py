@@ -112,7 +112,7 @@ CHATS = st.lists(MESSAGE, min_size=1, max_size=40)
 
 
 @given(CHATS, st.integers(200, 4000))
-@settings(max_examples=examples(500))
+@settings(max_examples=examples(500, part=25))
 def test_any_chat_comes_back_within_its_budget_or_not_at_all(
     workspace: Workspace, resident: Resident, chat: list[Message], budget: int
 ) -> None:
@@ -183,6 +183,8 @@ def test_the_last_five_to_ten_exchanges_stay_when_old_ones_go(workspace: Workspa
     chat: list[Message] = [{"role": "system", "content": "Be brief."}]
     for number in range(60):
         chat += exchange(number)
+        if 12 < number < 59 and number % 5:
+            continue
         made = sent(workspace, [*chat, {"role": "user", "content": "and now?"}], 3000)
         kept = [m for m in made.messages if m["role"] == "user"]
         assert len(kept) >= min(number + 2, 5)

@@ -116,7 +116,7 @@ def test_the_core_is_never_cut(station: Workspace) -> None:
 
 
 @given(st.integers(320, 6000), st.sampled_from(["why PostgreSQL?", "", "饺子在哪里？", "что предпочитает Ирина?"]))
-@settings(max_examples=examples(130))
+@settings(max_examples=examples(130, part=16))
 def test_no_budget_is_exceeded(station: Workspace, budget: int, message: str) -> None:
     """By the counter, on the whole text."""
     made = pack(station, message, budget=budget)
@@ -407,9 +407,9 @@ def test_what_a_private_line_replaced_does_not_say_by_what(tmp_path: Path) -> No
 
 def test_poison_reaches_nothing() -> None:
     """S5 and S6 in small; `python tests/torture S5` runs the 200."""
-    entered, banked, moved = poison.from_outside(16, poison.QUESTIONS[::5])
+    entered, banked, moved = poison.from_outside(8, poison.QUESTIONS[::10])
     assert (entered, banked, moved) == (0, 0, 0)
-    broken, items, proven, seen = poison.from_the_agent(12, poison.QUESTIONS[::5])
+    broken, items, proven, seen = poison.from_the_agent(6, poison.QUESTIONS[::10])
     assert broken == 0 and items == proven > 0 and seen > 0
 
 

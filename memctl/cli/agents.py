@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ..errors import Refused, Usage
 from .call import ABOUT, DRY_RUN, Call, argument, command, flag, one_of, option
 
@@ -20,17 +18,10 @@ _FORMATS = ("text", "json", "stable", "recalled")
 _MOST_BYTES = 16 * 1024 * 1024  # of a reply
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    command(app, "context", 'memctl context "why did we leave MongoDB?" --budget 4000', paged=True)(context)
-    command(app, "act", "memctl act reply.txt")(act)
-    command(app, "connect", "memctl connect claude-code --write")(connect)
-    command(app, "hook", "memctl hook prompt < event.json")(hook)
-
-
 # -- context ----------------------------------------------------------------------------------------------------------
 
 
+@command("context", 'memctl context "why did we leave MongoDB?" --budget 4000', paged=True)
 def context(
     call: Call,
     message: list[str] | None = argument("[MESSAGE]", "What the user says now; - reads it from stdin.", default=None),
@@ -141,6 +132,7 @@ def _read(file: str) -> str:
 # -- act --------------------------------------------------------------------------------------------------------------
 
 
+@command("act", "memctl act reply.txt")
 def act(
     call: Call,
     file: str = argument("[FILE]", "The reply; - is stdin [default: -].", default="-"),
@@ -198,6 +190,7 @@ def _print_acted(call: Call, done: "Acted") -> None:
 # -- connect, hook ----------------------------------------------------------------------------------------------------
 
 
+@command("connect", "memctl connect claude-code --write")
 def connect(
     call: Call,
     host: str = argument("HOST", "claude-code, openclaw, codex or cursor."),
@@ -296,6 +289,7 @@ def _print_file(call: Call, file: "Planned", is_done: bool, undo: bool) -> None:
     call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)
 
 
+@command("hook", "memctl hook prompt < event.json")
 def hook(call: Call, event: str = argument("EVENT", "session-start, prompt, pre-compact or session-end.")) -> None:
     """What hosts run at certain moments: reads their JSON on stdin, answers in theirs. Never fails, never keeps them waiting."""
     from ..agents.hooks import run_hook

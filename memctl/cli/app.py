@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from ..errors import MemctlError, NoWorkspace
 from ..markdown.escape import many
-from .call import HELP, Call, argument, command, flag, one_of
+from .call import HELP, Call, argument, command, flag, join, one_of
 from .output import Output
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _COMMANDS = {
 }  # fmt: skip
 """What people do, and the commands for it with the module of each, in the order of `memctl --help`."""
 _MODULES = {name: module for commands in _COMMANDS.values() for name, module in commands.items()}
-_loaded: set[str] = set()
 _SHELLS = ("bash", "zsh", "fish")
 _SCRIPTS = Path(__file__).parents[1] / "shell"
 
@@ -62,9 +61,7 @@ def load(arguments: list[str]) -> typer.Typer:
     first = next((word for word in arguments if not word.startswith("-")), "")
     wanted = [_MODULES[first]] if first in _MODULES else list(dict.fromkeys(_MODULES.values()))
     for module in wanted:
-        if module not in _loaded:
-            _loaded.add(module)
-            importlib.import_module(f".{module}", __package__).register(app)
+        join(app, importlib.import_module(f".{module}", __package__).__name__)
     order = list(_MODULES)
     app.registered_commands.sort(key=lambda each: order.index(each.name or ""))
     app.registered_groups.sort(key=lambda each: order.index(each.name or ""))
@@ -108,15 +105,7 @@ def _print_overview(out: Output) -> None:
         out.line(f"  memctl {words:24}{purpose}")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module to the command line."""
-    command(app, "init", "memctl init ~/notes --git")(init)
-    command(app, "completion", "memctl completion fish > ~/.config/fish/completions/memctl.fish")(completion)
-    command(app, "index", "memctl index --verify")(index)
-    command(app, "status", "memctl status")(status)
-    command(app, "check", "memctl check", paged=True)(check)
-
-
+@command("init", "memctl init ~/notes --git")
 def init(
     call: Call,
     folder: Path = argument("[DIR]", "The folder.", default=Path(".")),
@@ -159,6 +148,7 @@ def _first_steps(made: "Made", folder: Path) -> list[str]:
     return [*([asked, written] if made.found else [written, asked]), f"memctl connect claude-code{where}"]
 
 
+@command("completion", "memctl completion fish > ~/.config/fish/completions/memctl.fish")
 def completion(call: Call, shell: str = argument("SHELL", "bash, zsh or fish.")) -> None:
     """Print the script by which a shell completes commands, options, names, keys, ids and days at TAB.
 
@@ -180,6 +170,7 @@ def completion(call: Call, shell: str = argument("SHELL", "bash, zsh or fish."))
 # -- index ------------------------------------------------------------------------------------------------------------
 
 
+@command("index", "memctl index --verify")
 def index(
     call: Call,
     rebuild: bool = flag("--rebuild", "Make the index again from the Markdown."),
@@ -285,6 +276,7 @@ def _print_vectors(call: Call, vectors: "VectorsChecked | None") -> int:
 # -- status, check ----------------------------------------------------------------------------------------------------
 
 
+@command("status", "memctl status")
 def status(
     call: Call, verify: bool = flag("--verify", "Look at every vector, and at what the quick search misses of them.")
 ) -> int:
@@ -298,6 +290,7 @@ def status(
     return _print_vectors(call, vectors)
 
 
+@command("check", "memctl check", paged=True)
 def check(call: Call) -> int:
     """Lint the workspace: grammar, citations, links, ids, secrets, conflicts. Exit code 1 if anything is found."""
     findings = call.memory.check()

@@ -3,13 +3,11 @@
 import shutil
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ..errors import Usage
 from ..facts import Kind, Period, is_trusted
 from ..hits import hit_json
 from ..markdown.escape import one_line
-from .call import AS_OF, DRY_RUN, Call, argument, command, flag, group, option
+from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
 from .hits import kind_of, place_of, print_retained
 from .output import BOLD, FAINT, YELLOW
 from .pictures import Scale, sparkline
@@ -21,18 +19,7 @@ _SPARK, _HIGH = 8, 4  # numbers of a spark line, lines of a curve
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    belief = group(app, "belief", "What is believed, how firmly, and why.")
-    command(app, "reflect", "memctl reflect --since 7d")(reflect)
-    command(belief, "list", "memctl belief list --about Peter", paged=True)(belief_list)
-    command(belief, "show", "memctl belief show o-7k3dq2ma --as-of 2025-11", paged=True)(belief_show)
-    command(app, "why", "memctl why f-1a2b3c4d", paged=True)(why)
-    command(app, "conflicts", "memctl conflicts --about Curlew", paged=True)(conflicts)
-    command(app, "lessons", 'memctl lessons --task "deploy Atlas"', paged=True)(lessons)
-    command(app, "resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')(resolve)
-
-
+@command("reflect", "memctl reflect --since 7d")
 def reflect(
     call: Call,
     since: str | None = option(
@@ -103,6 +90,7 @@ def _reflected_json(done: "Reflected", dry_run: bool) -> dict[str, Any]:
 # -- beliefs ----------------------------------------------------------------------------------------------------------
 
 
+@command("belief list", "memctl belief list --about Peter", paged=True)
 def belief_list(
     call: Call,
     about: str | None = option("--about -a", "Only those about that name.", "NAME"),
@@ -121,6 +109,7 @@ def belief_list(
     return 0 if found else 1
 
 
+@command("belief show", "memctl belief show o-7k3dq2ma --as-of 2025-11", paged=True)
 def belief_show(
     call: Call,
     reference: list[str] = argument("ID", "The id of a belief or of the line that stated it, or words of it."),
@@ -134,6 +123,7 @@ def belief_show(
     _print_belief(call, view)
 
 
+@command("why", "memctl why f-1a2b3c4d", paged=True)
 def why(
     call: Call, reference: str = argument("ID", "The id of a fact or a belief."), as_of: str | None = AS_OF
 ) -> None:
@@ -233,6 +223,7 @@ def _evidence_json(bullet: "Bullet") -> dict[str, Any]:
 # -- conflicts --------------------------------------------------------------------------------------------------------
 
 
+@command("conflicts", "memctl conflicts --about Curlew", paged=True)
 def conflicts(call: Call, about: str | None = option("--about -a", "Only what is about that name.", "NAME")) -> int:
     """List facts that disagree, two by two, with the rule that found them. Exit code 1 if there are none."""
     with call.progress("comparing") as memory:
@@ -267,6 +258,7 @@ def _print_conflict(call: Call, number: int, conflict: "Conflict") -> None:
         out.say(f"      {one_line(hit.content)}")
 
 
+@command("resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')
 def resolve(
     call: Call,
     reference: list[str] = argument("REF…", "The line that stands: an id or a citation."),
@@ -287,6 +279,7 @@ def resolve(
 # -- lessons ----------------------------------------------------------------------------------------------------------
 
 
+@command("lessons", 'memctl lessons --task "deploy Atlas"', paged=True)
 def lessons(call: Call, task: str | None = option("--task", "Of that task, in about these words.", "TEXT")) -> int:
     """What worked and what to avoid, by task, counted from facts with an outcome. `reflect` writes the same to bank/lessons.md."""
     found, out = call.memory.lessons(task), call.out

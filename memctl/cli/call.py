@@ -5,6 +5,7 @@ import inspect
 import io
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -130,11 +131,12 @@ _COMMON = {
 }  # fmt: skip
 
 
-def group(app: typer.Typer, name: str, help: str) -> typer.Typer:
-    """A group of commands, such as `memctl fact`."""
-    made = typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
-    app.add_typer(made, name=name)
-    return made
+_GROUPS = {
+    "fact": "Slots: the newest line with an (entity, key) is current.",
+    "entity": "Who and what the workspace knows.",
+    "belief": "What is believed, how firmly, and why.",
+}
+_declared: dict[str, list[Callable[[typer.Typer], None]]] = defaultdict(list)
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
@@ -143,7 +145,6 @@ def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 
 def command(
-    app: typer.Typer,
     name: str,
     example: str,
     more: Sequence[inspect.Parameter] = (),
@@ -151,14 +152,14 @@ def command(
     paged: bool = False,
     several: bool = False,
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """Register a function `(call, …)` as a command with the options that all commands share.
+    """A function `(call, …)` is a command with the options that all commands share, from `join` on; "fact get" is `get` of a group.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters
     stand behind the one that is called `after`; the function takes them as keywords. `paged` answers go through a pager on
     a terminal where they are longer than it; `several` workspaces may be named.
     """
 
-    def register(function: Callable[..., int | None]) -> Callable[..., int | None]:
+    def add(function: Callable[..., int | None], app: typer.Typer) -> None:
         own = [
             each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
             for each in list(inspect.signature(function).parameters.values())[1:]
@@ -196,10 +197,31 @@ def command(
         called.__signature__ = inspect.Signature([*own[:place], *more, *own[place:], *shared])  # type: ignore[attr-defined]
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
-        app.command(name, context_settings=HELP, help=f"{text}\n\nExample: {example}")(called)
+        group, _, last = name.rpartition(" ")
+        place_of = _group(app, group) if group else app
+        place_of.command(last, context_settings=HELP, help=f"{text}\n\nExample: {example}")(called)
+
+    def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        _declared[function.__module__].append(functools.partial(add, function))
         return function
 
-    return register
+    return declare
+
+
+def join(app: typer.Typer, module: str) -> None:
+    """The commands that a module declares join the command line; asked again, nothing."""
+    for add in _declared.pop(module, ()):
+        add(app)
+
+
+def _group(app: typer.Typer, name: str) -> typer.Typer:
+    """A group of commands, such as `memctl fact`, made for its first."""
+    for known in app.registered_groups:
+        if known.name == name and known.typer_instance:
+            return known.typer_instance
+    made = typer.Typer(help=_GROUPS[name], no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(made, name=name)
+    return made
 
 
 def _clock(given: str | None) -> datetime:

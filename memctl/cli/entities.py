@@ -2,11 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
-from .call import DRY_RUN, Call, argument, command, flag, group, option
+from .call import DRY_RUN, Call, argument, command, flag, option
 from .hits import print_hit
 from .output import BOLD, FAINT
 
@@ -14,16 +12,7 @@ if TYPE_CHECKING:
     from ..memory import EntityLine, Named
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    entity = group(app, "entity", "Who and what the workspace knows.")
-    command(app, "docs", "memctl docs bank/decisions", paged=True)(docs)
-    command(entity, "list", "memctl entity list --type person", paged=True)(entity_list)
-    command(entity, "show", 'memctl entity show "Alex Chen"', paged=True)(entity_show)
-    command(entity, "alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')(alias)
-    command(entity, "merge", 'memctl entity merge bosun "Alex Petrov"')(merge)
-
-
+@command("docs", "memctl docs bank/decisions", paged=True)
 def docs(call: Call, folder: str = argument("[FOLDER]", "Of the workspace.", default="")) -> None:
     """The pages of a folder and the folders in it, with what `description:` in their front matter says, a folder's index page for it."""
     found = call.memory.documents(folder)
@@ -34,6 +23,7 @@ def docs(call: Call, folder: str = argument("[FOLDER]", "Of the workspace.", def
     call.out.table(("path", "", "title", "description"), rows)
 
 
+@command("entity list", "memctl entity list --type person", paged=True)
 def entity_list(call: Call, type: str | None = option("--type", "Only of that type: person, project.", "TYPE")) -> int:
     """Every entity with a page, and every name written as @Name or [[Name]]; most mentioned first."""
     lines = call.memory.entities(type)
@@ -50,6 +40,7 @@ def _entity_json(line: "EntityLine") -> dict[str, Any]:
     return names | {"mentions": line.mentions, "path": line.path}
 
 
+@command("entity show", 'memctl entity show "Alex Chen"', paged=True)
 def entity_show(
     call: Call,
     name: list[str] = argument("NAME", "A name or an alias."),
@@ -76,6 +67,7 @@ def entity_show(
 # -- names ------------------------------------------------------------------------------------------------------------
 
 
+@command("entity alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')
 def alias(
     call: Call,
     name: str = argument("NAME", "Who it is; a page is made for a new name."),
@@ -87,6 +79,7 @@ def alias(
     _print_named(call, call.memory.alias(name, aliases, remove=remove, dry_run=dry_run), dry_run)
 
 
+@command("entity merge", 'memctl entity merge bosun "Alex Petrov"')
 def merge(
     call: Call,
     name: str = argument("NAME", "The name that is to be another one's."),

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ..errors import Usage
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
@@ -31,11 +29,7 @@ _COUNTED = {
 }
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    command(app, "eval", "memctl eval questions.jsonl --misses 5")(evaluate)
-
-
+@command("eval", "memctl eval questions.jsonl --misses 5")
 def evaluate(
     call: Call,
     words: list[str] | None = argument(

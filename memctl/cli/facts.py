@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import typer
-
 from ..errors import Usage
 from ..hits import by_page, merged
 from ..markdown.attributes import ATTRIBUTES
@@ -18,7 +16,6 @@ from .call import (
     argument,
     command,
     flag,
-    group,
     one_of,
     option,
     parameter,
@@ -29,32 +26,21 @@ _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
 UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
 _PICKED = 50  # hits in the picker, unless it is said how many
+_ATTRIBUTES = [
+    parameter(each.long, bool, flag(each.flag, each.help))
+    if each.is_flag
+    else parameter(each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar))
+    for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
+]
 _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    fact = group(app, "fact", "Slots: the newest line with an (entity, key) is current.")
-    example = 'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9'
-    attributes = [
-        parameter(each.long, bool, flag(each.flag, each.help))
-        if each.is_flag
-        else parameter(
-            each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar)
-        )
-        for each in sorted(ATTRIBUTES, key=lambda each: each.hidden)
-    ]
-    command(app, "retain", example, attributes, after="about")(retain)
-    command(app, "recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)(
-        recall
-    )
-    command(app, "show", "memctl show memory/2025-11-27.md#L12", paged=True)(show)
-    command(fact, "list", "memctl fact list --about Atlas", paged=True)(fact_list)
-    command(fact, "get", "memctl fact get city --about Peter")(fact_get)
-    command(fact, "history", "memctl fact history city --about Peter", paged=True)(fact_history)
-    command(fact, "set", 'memctl fact set city "Lives in Lisbon" --about Peter')(fact_set)
-
-
+@command(
+    "retain",
+    'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9',
+    _ATTRIBUTES,
+    after="about",
+)
 def retain(
     call: Call,
     text: list[str] | None = argument(
@@ -85,6 +71,7 @@ def retain(
     print_retained(call, done, dry_run)
 
 
+@command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)
 def recall(
     call: Call,
     query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
@@ -146,6 +133,7 @@ def recall(
         return print_answer(call, answer._replace(hits=tuple(map(vault.opened_hit, answer.hits))), format, explain)
 
 
+@command("show", "memctl show memory/2025-11-27.md#L12", paged=True)
 def show(
     call: Call,
     reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
@@ -165,6 +153,7 @@ def show(
 # -- slots ------------------------------------------------------------------------------------------------------------
 
 
+@command("fact list", "memctl fact list --about Atlas", paged=True)
 def fact_list(call: Call, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> int:
     """Every slot with what holds for it now; the owner's first."""
     found = call.memory.facts(about, as_of=as_of)
@@ -174,16 +163,19 @@ def fact_list(call: Call, about: str | None = _WHOSE, as_of: str | None = AS_OF)
     return 0 if found else 1
 
 
+@command("fact get", "memctl fact get city --about Peter")
 def fact_get(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
     """The current value of a slot."""
     print_versions(call, call.memory.fact(key, about, as_of=as_of))
 
 
+@command("fact history", "memctl fact history city --about Peter", paged=True)
 def fact_history(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
     """Every version of a slot, with the days on which it held."""
     print_versions(call, call.memory.fact_history(key, about, as_of=as_of))
 
 
+@command("fact set", 'memctl fact set city "Lives in Lisbon" --about Peter')
 def fact_set(
     call: Call,
     key: str = _SLOT,

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from ..errors import Usage
 from ..markdown.escape import one_line
 from .call import Call, command, flag, option
@@ -16,11 +14,7 @@ _ORIGINS = ("owner", "user", "agent", "tool", "web", "import")
 _MOST_LEFT = 20
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    command(app, "forget", "memctl forget --expired --apply")(forget)
-
-
+@command("forget", "memctl forget --expired --apply")
 def forget(
     call: Call,
     ids: list[str] | None = option("--id", "That line; may be given again.", "ID"),

@@ -5,8 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from ..errors import ExtraMissing, MemctlError, Usage
 from ..facts import Period
 from ..hits import Hit, answer_json
@@ -19,13 +17,7 @@ if TYPE_CHECKING:
     from ..memory import Memory
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    command(app, "open", "memctl open memory/2025-11-27.md#L12")(open_page)
-    command(app, "log", "memctl log --since 7d")(log)
-    command(app, "undo", "memctl undo --dry-run")(undo)
-
-
+@command("open", "memctl open memory/2025-11-27.md#L12")
 def open_page(
     call: Call,
     reference: list[str] = argument("REF", "A citation, an id, a name, a page, a day (2025-11-27), or today."),
@@ -63,6 +55,7 @@ def open_at(call: Call, path: Path, line: int) -> None:
         raise
 
 
+@command("log", "memctl log --since 7d")
 def log(
     call: Call,
     since: str | None = option("--since", "From then on: 7d, 2025-11, yesterday.", "WHEN"),
@@ -98,6 +91,7 @@ def log(
     return 0 if told or moves else 1
 
 
+@command("undo", "memctl undo --dry-run")
 def undo(
     call: Call,
     skip: bool = flag("--skip", "Leave the last command as it is, and take back the one before it."),

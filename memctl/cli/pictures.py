@@ -6,8 +6,6 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from ..facts import Period
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, option
@@ -24,13 +22,7 @@ _NARROWEST, _WIDEST_NAME = 40, 34
 _HANGING = 12  # columns of a day and two blanks
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    command(app, "timeline", "memctl timeline @Peter --since 2025-09", paged=True)(timeline)
-    command(app, "view", "memctl view --out pages")(view)
-    command(app, "graph", "memctl graph @Peter --svg peter.svg")(graph)
-
-
+@command("timeline", "memctl timeline @Peter --since 2025-09", paged=True)
 def timeline(
     call: Call,
     name: list[str] | None = argument("[@NAME]", "Whose [default: what was told last].", default=None),
@@ -52,6 +44,7 @@ def timeline(
     return 0 if found.is_drawn else 1
 
 
+@command("graph", "memctl graph @Peter --svg peter.svg")
 def graph(
     call: Call,
     name: list[str] = argument("@NAME", "In whose middle the picture is."),
@@ -71,6 +64,7 @@ def graph(
         call.out.note(f"{many(found.more, 'more neighbour')}; -k {k + found.more} draws them")
 
 
+@command("view", "memctl view --out pages")
 def view(
     call: Call,
     out: Path | None = option("--out", "Write the pages into this folder.", "DIR"),

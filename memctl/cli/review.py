@@ -20,11 +20,7 @@ if TYPE_CHECKING:
 _HANDFUL = 5
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    command(app, "review", "memctl review")(review)
-
-
+@command("review", "memctl review")
 def review(
     call: Call,
     reference: list[str] | None = argument("[ID OPTION]", "A question and the key of its answer.", default=None),

@@ -13,8 +13,6 @@ from datetime import time as time_of_day
 from types import FrameType
 from typing import TYPE_CHECKING
 
-import typer
-
 from ..errors import ExtraMissing, Usage
 from ..markdown.escape import one_line
 from .call import Call, command, flag, option
@@ -26,13 +24,7 @@ _PORT = 7733
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    command(app, "watch", "memctl watch --reflect-at 03:00")(watch)
-    command(app, "serve", "memctl serve --port 7733")(serve)
-    command(app, "mcp", "memctl mcp -w ~/notes")(mcp)
-
-
+@command("serve", "memctl serve --port 7733")
 def serve(
     call: Call,
     port: int = option("--port -p", "The port; 0 finds a free one.", default=_PORT, min=0, max=65535),
@@ -74,6 +66,7 @@ def serve(
 # -- mcp --------------------------------------------------------------------------------------------------------------
 
 
+@command("mcp", "memctl mcp -w ~/notes")
 def mcp(
     call: Call,
     allow_write: bool = flag(
@@ -116,6 +109,7 @@ def _log_to(note: Callable[[str], None]) -> None:
 # -- watch ------------------------------------------------------------------------------------------------------------
 
 
+@command("watch", "memctl watch --reflect-at 03:00")
 def watch(
     call: Call,
     reflect_at: str | None = option("--reflect-at", "Reflect on the last 7 days once a day, then.", "HH:MM"),

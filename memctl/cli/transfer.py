@@ -10,8 +10,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-import typer
-
 from ..errors import NothingFound, Usage
 from ..markdown.escape import many
 from .call import DRY_RUN, Call, argument, command, flag, option
@@ -27,16 +25,10 @@ _NO_ROWS = {
 _SHOWN = 20  # lines about what was left, unless --all
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    command(app, "ingest", "memctl ingest chat.jsonl --review")(ingest)
-    command(app, "import", "memctl import ~/vault --from obsidian --dry-run")(import_)
-    command(app, "export", "memctl export beliefs --format csv -o beliefs.csv")(export)
-
-
 # -- ingest -----------------------------------------------------------------------------------------------------------
 
 
+@command("ingest", "memctl ingest chat.jsonl --review")
 def ingest(
     call: Call,
     file: str = argument("FILE", "A transcript; - reads it from stdin."),
@@ -193,6 +185,7 @@ def _candidate_json(each: "Proposed") -> dict[str, object]:
 # -- import -----------------------------------------------------------------------------------------------------------
 
 
+@command("import", "memctl import ~/vault --from obsidian --dry-run")
 def import_(
     call: Call,
     source: Path = argument("SOURCE", "A folder of notes, or a JSON export."),
@@ -251,6 +244,7 @@ def _print_imported(call: Call, done: "Imported", dry_run: bool, everything: boo
 # -- export -----------------------------------------------------------------------------------------------------------
 
 
+@command("export", "memctl export beliefs --format csv -o beliefs.csv")
 def export(
     call: Call,
     what: str = argument("[WHAT]", "facts, or beliefs with their whole history.", default="facts"),

@@ -8,8 +8,6 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import typer
-
 from ..errors import Usage
 from ..markdown.escape import many
 from .call import DRY_RUN, Call, argument, command, one_of
@@ -18,11 +16,7 @@ if TYPE_CHECKING:
     from ..memory import Vault
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    command(app, "vault", "memctl vault add age1qyqszqgp…")(vault)
-
-
+@command("vault", "memctl vault add age1qyqszqgp…")
 def vault(
     call: Call,
     action: str = argument("[ACTION]", "list, add, remove or rekey.", default="list"),

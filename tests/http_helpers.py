@@ -69,6 +69,10 @@ class Running:
         """A GET with the token."""
         return self.send(request("GET", path, self.headers(**headers)))
 
+    def delete(self, path: str, **headers: str) -> Reply:
+        """A DELETE with the token."""
+        return self.send(request("DELETE", path, self.headers(**headers)))
+
     def post(self, path: str, body: object, **headers: str) -> Reply:
         """A POST of JSON (bytes go as they are) with the token."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -123,8 +123,9 @@ class _Guarded:
             status = 499
         finally:
             if self._log:
-                path = VIEW if viewed else path if path in _KNOWN else "(no route)"
-                method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST") else "(other)"
+                route = scope.get("memctl.route")  # as it is written, without what a request puts in its place
+                path = VIEW if viewed else route or (path if path in _KNOWN else "(no route)")
+                method = scope["method"] if scope["method"] in ("GET", "HEAD", "POST", "DELETE") else "(other)"
                 self._log(f"{method} {path} {status} {(time.perf_counter() - start) * 1000:.1f} ms")
 
 
@@ -198,9 +199,10 @@ def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callabl
     """The handler of a route."""
 
     async def handle(request: Request) -> Response:
-        body: Any = {}
+        request.scope["memctl.route"] = route.path
+        body: Any = request.path_params | dict(request.query_params) if route.method == "DELETE" else {}
         start = time.perf_counter()
-        if route.takes:
+        if route.takes and route.method != "DELETE":
             sent = gate.check_body(_headers(request.scope)) or await _read(request)
             start = time.perf_counter()
             body = sent if isinstance(sent, HttpRefusal) else read_json(sent)
@@ -218,8 +220,9 @@ def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callabl
             return _refuse(refusal_of(error, route.takes))
         if isinstance(made, HttpRefusal):
             return _refuse(made)
-        answer = _answer(made)
-        answer.headers["Server-Timing"] = f"handler;dur={(time.perf_counter() - start) * 1000:.3f}"
+        answer, taken = _answer(made), (time.perf_counter() - start) * 1000
+        served.timed[route.path].append(taken)
+        answer.headers["Server-Timing"] = f"handler;dur={taken:.3f}"
         return answer
 
     return handle

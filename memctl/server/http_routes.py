@@ -10,13 +10,17 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+import re
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import NoWorkspace
 from ..hits import answer_json
 from ..memory import Memory
+from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
     ANSWERED,
@@ -28,6 +32,7 @@ from .requests import (
     AnswerRequest,
     ContextRequest,
     ExchangeRequest,
+    ForgetRequest,
     IngestRequest,
     MessageRequest,
     Parameters,
@@ -48,6 +53,7 @@ if TYPE_CHECKING:
     from ..memory import Proposed
 
 Body = Mapping[str, Any]
+_TIMED = 1000  # answers of a route over which its latency is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,9 @@ class Served:
 
     memory: Memory
     read_only: bool = False
+    since: float = field(default_factory=time.monotonic)
+    timed: dict[str, deque[float]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=_TIMED)))
+    """Milliseconds of the last answers of each route."""
 
     @property
     def view(self) -> Memory:
@@ -79,7 +88,10 @@ class Served:
 
 
 class Route(NamedTuple):
-    """One route. `takes` is None for GET; `example` is a body that works on any workspace."""
+    """One route. `takes` is None for GET; `example` is a body that works on any workspace.
+
+    DELETE takes what stands in its path and its query.
+    """
 
     method: str
     path: str
@@ -186,6 +198,10 @@ def _answer(served: Served, asked: Body) -> dict[str, Any]:
     return served.view.answer(asked["id"], asked["option"], said_by="agent", **given).as_json()
 
 
+def _delete(served: Served, asked: Body) -> dict[str, Any]:
+    return forget_confirmed(served.memory, asked.get("confirm"), ids=[asked["id"]])
+
+
 # -- state ------------------------------------------------------------------------------------------------------------
 
 _STATS = (
@@ -198,7 +214,20 @@ def _stats(served: Served, asked: Body) -> dict[str, Any]:
     state = served.view.status()
     found = state.as_json()
     shown: dict[str, Any] = {name: found[name] for name in _STATS}
+    shown |= {
+        "num_memories": sum(count for kind, count in found["kinds"].items() if kind != "note"),
+        "num_vectors": found["vectors"]["embedded"],
+        "embedding_model": found["vectors"]["made_by"],
+        "uptime_seconds": round(time.monotonic() - served.since, 3),
+        "latency_ms": {path: _spread(sorted(taken)) for path, taken in sorted(served.timed.items())},
+    }
     return {"schema": 1, **shown, "problems": len(state.problems), "read_only": served.read_only}
+
+
+def _spread(taken: Sequence[float]) -> dict[str, float]:
+    """How many answers were timed, and the milliseconds that half of them and 99 of 100 took at most."""
+    p50, p99 = (round(taken[min(len(taken) - 1, int(len(taken) * share))], 3) for share in (0.5, 0.99))
+    return {"count": len(taken), "p50": p50, "p99": p99}
 
 
 def _health(served: Served, asked: Body) -> dict[str, Any]:
@@ -211,7 +240,8 @@ def _health(served: Served, asked: Body) -> dict[str, Any]:
 _STATS_SCHEMA = answer_schema(
     schema=ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
     first_day="string?", last_day="string?", search="string", markdown_bytes="integer", index_bytes="integer",
-    versions="object", problems="integer", read_only="boolean",
+    versions="object", problems="integer", read_only="boolean", num_memories="integer", num_vectors="integer",
+    embedding_model="string?", uptime_seconds="number", latency_ms="object",
 )  # fmt: skip
 _CITED = answer_schema(citation="string", id="string", already="boolean")
 _SAID = {"user_msg": "Remember: the demo is on Friday.", "assistant_msg": "Noted."}
@@ -229,7 +259,7 @@ ROUTES = (
         "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED, _store, StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
-    Route("GET", "/stats", "Counts, days, sizes and freshness", _STATS_SCHEMA, _stats),
+    Route("GET", "/stats", "Counts, days, sizes, freshness, and how long answers take", _STATS_SCHEMA, _stats),
     Route(
         "POST", "/v1/recall", "Facts with their proof: all of `memctl recall --json`", ANSWER, _recall, RecallRequest,
         {"query": "why PostgreSQL", "k": 3},
@@ -256,6 +286,10 @@ ROUTES = (
             refused=list_of(answer_schema(code="string", reason="string")),
         ),
         _ingest_whole, IngestRequest, _SAID, writes=True,
+    ),
+    Route(
+        "DELETE", "/v1/facts/{id}", "Forget a fact: first what would go, with a word for exactly that; with it as `confirm`, for good",
+        FORGOTTEN, _delete, ForgetRequest, writes=True,
     ),
     Route("GET", "/v1/review", "What only an owner or their agent can answer, worth most first", QUESTIONS, _review),
     Route(
@@ -314,9 +348,15 @@ def _operation(route: Route) -> dict[str, Any]:
     codes = _REFUSALS if route.takes else _OF_GET
     answers = {"200": _content("The answer", route.answers)}
     answers |= {code: _content(_REFUSALS[code], {"$ref": "#/components/schemas/Error"}) for code in codes}
-    name = f"{route.method.lower()}{route.path.replace('/', '_')}"
+    name = f"{route.method.lower()}{re.sub('[^a-z0-9]+', '_', route.path)}"
     made: dict[str, Any] = {"operationId": name, "summary": route.summary, "responses": answers}
-    if route.takes is not None:
+    if route.takes is not None and route.method == "DELETE":
+        fields = schema_of(route.takes)["properties"].items()
+        places = [("path" if f"{{{name}}}" in route.path else "query", name, schema) for name, schema in fields]
+        made["parameters"] = [
+            {"in": place, "name": name, "required": place == "path", "schema": schema} for place, name, schema in places
+        ]
+    elif route.takes is not None:
         body = {"schema": schema_of(route.takes), "example": route.example}
         made["requestBody"] = {"required": True, "content": {"application/json": body}}
     return made
@@ -366,7 +406,9 @@ _BREAK = " \\\n  "
 
 def _route(route: Route, url: str) -> str:
     words = [f'curl {url}{route.path} -H "Authorization: Bearer $TOKEN"']
-    if route.example is not None:
+    if route.method == "DELETE":
+        words += ["-X DELETE"]
+    elif route.example is not None:
         words += ["-H 'Content-Type: application/json'", f"-d '{json.dumps(route.example)}'"]
     takes = f"<table>{''.join(_rows(schema_of(route.takes)))}</table>\n" if route.takes else ""
     marked = " (writes)" if route.writes else ""
@@ -378,10 +420,10 @@ def _route(route: Route, url: str) -> str:
 
 def _rows(schema: Mapping[str, Any]) -> Iterable[str]:
     """The fields of a body: name, type, what it is."""
-    for name, field in schema["properties"].items():
-        items = field.get("items")
-        kind = f"list of {items.get('type', 'any')}" if items else str(field.get("type", ""))
-        words = field.get("enum") or (items or {}).get("enum")
-        told = field.get("description", "") + (f" One of {', '.join(words)}." if words else "")
+    for name, told_of in schema["properties"].items():
+        items = told_of.get("items")
+        kind = f"list of {items.get('type', 'any')}" if items else str(told_of.get("type", ""))
+        words = told_of.get("enum") or (items or {}).get("enum")
+        told = told_of.get("description", "") + (f" One of {', '.join(words)}." if words else "")
         needed = ", needed" if name in schema.get("required", ()) else ""
         yield f"<tr><td><code>{name}</code></td><td>{kind}{needed}</td><td>{html.escape(told)}</td></tr>"

@@ -6,8 +6,6 @@ counts them. Nothing private is in an answer. Those that write are there only wi
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
-from ..errors import NothingFound, Refused, Usage
+from ..errors import NothingFound, Usage
 from ..facts import is_trusted
 from ..hits import Answer, Hit, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
+from .forgetting import FORGOTTEN, forget_confirmed
 from .requests import (
     ANSWER,
     ANSWERED,
@@ -47,7 +46,7 @@ from .requests import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..memory import ForgottenLine, Question
+    from ..memory import Question
 
 INSTRUCTIONS = (
     "Long-term memory in a folder of Markdown. Before answering what may depend on earlier sessions, call recall (or context). "
@@ -56,7 +55,6 @@ INSTRUCTIONS = (
 _LONGEST = 16_000  # characters of a page that one answer shows
 _FEW = 5  # warnings worth a model's tokens
 _HEADING = 40  # tokens of what stands around the hits
-_MOST_FORGOTTEN = 100  # lines that a person can look through before they say yes
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,38 +285,15 @@ def _reflect(session: Session, *, since: str | None = None, dry_run: bool = Fals
 
 def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -> ToolAnswer:
     """List what would be forgotten, with a word that stands for exactly that; with this word, forget exactly that."""
-    planned = session.view.forget(**selectors)
-    lines = planned.lines
-    if not lines:
-        raise NothingFound("nothing to forget", "look with recall, and name lines by their ids")
-    if len(lines) > _MOST_FORGOTTEN:
-        raise Refused(f"{len(lines)} lines at once", "narrow it down, with before or ids")
-    token = _token(selectors, lines)
-    if confirm is None:
-        return _forgotten(lines, token, planned.warnings)
-    if confirm != token:
-        raise Refused("confirm does not stand for what would be forgotten now", "call without confirm and look again")
-    ids = list(dict.fromkeys(line.ref for line in lines))
-    if [line.citation for line in session.memory.forget(ids=ids).lines] != [line.citation for line in lines]:
-        raise Refused("one of these is the owner's alone to forget", "ask them to run `memctl forget`")
-    done = session.memory.forget(ids=ids, apply=True)
-    return _forgotten(done.lines, None, done.warnings)
-
-
-def _token(selectors: Mapping[str, Any], lines: Sequence[ForgottenLine]) -> str:
-    told = [repr(sorted(selectors.items())), *(f"{line.ref} {line.citation}" for line in lines)]
-    return f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
-
-
-def _forgotten(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequence[str]) -> ToolAnswer:
-    rows = [
-        {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason} for line in lines
+    made = forget_confirmed(session.memory, confirm, **selectors)
+    made["warnings"] = _bounded(made["warnings"], 20)
+    head = f"{len(made['lines'])} lines {'are' if made['applied'] else 'would be'} forgotten:"
+    text = [
+        head,
+        *(f"  {line['source']} ^{line['id']} {printable(line['reason'])}".rstrip() for line in made["lines"]),
     ]
-    head = f"{len(lines)} lines {'would be' if token else 'are'} forgotten:"
-    text = [head, *(f"  {line.citation} ^{line.ref} {printable(line.reason)}".rstrip() for line in lines)]
-    text += [f"to do it, call again with confirm={token}"] if token else []
-    made = {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": _bounded(warnings, 20)}
-    return ToolAnswer(made, "\n".join([*text, *map(_note, _bounded(warnings, 20))]))
+    text += [] if made["applied"] else [f"to do it, call again with confirm={made['confirm']}"]
+    return ToolAnswer(made, "\n".join([*text, *map(_note, made["warnings"])]))
 
 
 # -- resources --------------------------------------------------------------------------------------------------------
@@ -456,7 +431,6 @@ class Tool(NamedTuple):
 
 _KEPT = answer_schema(id="string", source="string", already="boolean")
 _MOVED = answer_schema(id="string", content="string", before="number?", after="number?")
-_LINE = answer_schema(id="string", source="string", kind="string", reason="string")
 TOOLS = (
     Tool(
         "recall", "Recall from memory",
@@ -522,8 +496,7 @@ TOOLS = (
         "Remove lines for good, when the user asks. First call: lists them, changes nothing, returns confirm. Call again "
         "with the same selectors and confirm to do it. All selectors must hold.",
         ForgetTool,
-        answer_schema(schema=ONE, applied="boolean", confirm="string?", warnings="string*", lines=list_of(_LINE)),
-        _forget, writes=True, destroys=True,
+        FORGOTTEN, _forget, writes=True, destroys=True,
     ),
 )  # fmt: skip
 

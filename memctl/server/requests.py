@@ -162,6 +162,13 @@ class ForgetTool(Parameters):
     confirm: Text = _optional()
 
 
+class ForgetRequest(Parameters):
+    """The path and the query of DELETE /v1/facts/{id}."""
+
+    id: Name
+    confirm: Text = _optional("What the same request without it answered. Without: nothing is deleted.")
+
+
 class ReviewTool(Parameters):
     """The parameters of the tool review."""
 

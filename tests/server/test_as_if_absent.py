@@ -168,7 +168,7 @@ class Asked:
         except MemctlError as error:
             said = [type(error).__name__, error.what, error.cure]
         text = json.dumps(said, ensure_ascii=False, default=str).replace(str(self.workspace.root), "ROOT")
-        text = re.sub(r'"took_ms": [\d.]+, ', "", text)
+        text = re.sub(r'"(?:took_ms|uptime_seconds)": [\d.]+, ', "", text)
         return re.sub(r'("(?:markdown_bytes|index_bytes)"): \d+|\d[\d.,]* [KM]iB', r"\1", text)
 
 

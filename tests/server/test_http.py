@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from face_helpers import call, fixture_copy, write_pages
-from http_helpers import Running, read_reply, request, serve_process, serving
+from http_helpers import Reply, Running, read_reply, request, serve_process, serving
 
 from memctl.errors import MemctlError, PageUnreadable, PortBusy, Refused
 from memctl.index.resident import Resident
@@ -29,7 +29,7 @@ from memctl.notes.token import read_private, token_of
 from memctl.notes.workspace import Workspace, find_workspace
 from memctl.server import http_app as http
 from memctl.server.http_gate import LARGEST
-from memctl.server.http_routes import ROUTES, Served, openapi, page
+from memctl.server.http_routes import ROUTES, Route, Served, openapi, page
 from memctl.system import locked
 
 SECRETS = ("zanzibarite", "тайнослов", "秘藏鲸鱼")
@@ -218,7 +218,8 @@ def test_stats_and_health(server: Running) -> None:
     """Counts and freshness; no path and no page of the workspace."""
     stats = server.get("/stats").json
     assert stats["pages"] == len(PAGES) and stats["fresh"] and not stats["read_only"]
-    assert server.get("/v1/status").json | {"index_bytes": 0} == stats | {"index_bytes": 0}
+    of_now = {"index_bytes": 0, "uptime_seconds": 0, "latency_ms": {}}
+    assert server.get("/v1/status").json | of_now == stats | of_now
     assert "workspace" not in stats
     assert server.get("/v1/health").json == {"status": "ok"}
 
@@ -405,14 +406,23 @@ def test_a_bug_is_one_line(server: Running, monkeypatch: pytest.MonkeyPatch, cap
     assert capfd.readouterr() == ("", "")
 
 
+def asked_by_example(server: Running, route: Route) -> Reply:
+    """What a route answers to its own example."""
+    if route.method == "DELETE":
+        return server.delete(route.path.replace("{id}", "f-none"))
+    return server.get(route.path) if route.example is None else server.post(route.path, route.example)
+
+
 def test_the_page_works_offline(server: Running) -> None:
     """No script, nothing from elsewhere, its own style allowed by its hash; every route with an example that works."""
     text = server.get("/").body.decode()
     assert "<script" not in text and not re.findall(r"(?:src|href)=['\"](?!/openapi\.json)", text)
     assert all(f"{route.path}" in text for route in ROUTES)
     for route in ROUTES:
-        reply = server.get(route.path) if route.example is None else server.post(route.path, route.example)
-        asked = 404 if route.path == "/v1/answer" else 200  # no workspace has the question of the example
+        reply = asked_by_example(server, route)
+        asked = (
+            404 if route.path in ("/v1/answer", "/v1/facts/{id}") else 200
+        )  # no workspace has what the example names
         assert reply.status == asked, (route.path, reply.body)
     described = server.get("/openapi.json").json
     assert set(described["paths"]) == {route.path for route in ROUTES}
@@ -423,7 +433,7 @@ def test_read_only(tmp_path: Path) -> None:
     """Nothing that writes; all that reads."""
     with serving(write_pages(tmp_path, PAGES), read_only=True) as server:
         for route in (route for route in ROUTES if route.writes):
-            assert server.post(route.path, route.example).status == 403
+            assert asked_by_example(server, route).status == 403
         assert not (tmp_path / "memory/2025-11-30.md").exists()
         assert server.post("/recall", {"text": "database"}).json["count"] > 0
         assert server.get("/stats").json["read_only"] is True
@@ -742,20 +752,21 @@ def test_the_manual_is_true(
     assert len(told) >= 8
     for command, expected in told:
         words = shlex.split(command)
-        path, data = words[2].removeprefix("$URL"), words[words.index("--json") + 1] if "--json" in words else None
+        path = next(word for word in words if word.startswith("$URL")).removeprefix("$URL")
+        data = words[words.index("--json") + 1] if "--json" in words else None
         more = {} if "-H" in words else {"Authorization": ""}
-        reply = fixture.post(path, data.encode(), **more) if data else fixture.get(path, **more)
+        get = fixture.delete if "DELETE" in words else fixture.get
+        reply = fixture.post(path, data.encode(), **more) if data else get(path, **more)
         answered = json.dumps(reply.json, ensure_ascii=False, separators=(",", ":"))
         pattern = re.escape(re.sub(r'"took_ms":[\d.]+', '"took_ms":0', expected))
         pattern = pattern.replace("\\ …", ".*").replace("…", ".*")
         answered = re.sub(r'"took_ms":[\d.]+', '"took_ms":0', answered)
         assert re.fullmatch(pattern, answered) or answered == expected, (command, answered)
     (program,) = re.findall(r"```python\n(.+?)```", MANUAL, re.DOTALL)
-    program = program.replace("http://127.0.0.1:7733", fixture.url)
-    program = program.replace('Path(".memory/token").read_text().strip()', repr(fixture.token))
+    program = program.replace('Client.of(".")', f"Client({fixture.token!r}, {fixture.url!r}, 30)")
     exec(compile(program, "docs/serve.md", "exec"), {})
     assert "gateway" in capsys.readouterr().out
-    listed = set(re.findall(r"`(?:POST|GET) (/[\w/]+)`", MANUAL))
+    listed = set(re.findall(r"`(?:POST|GET|DELETE) (/[\w/{}]+)`", MANUAL))
     assert listed == {route.path for route in ROUTES}
 
 

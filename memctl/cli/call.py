@@ -176,14 +176,10 @@ def command(
             if also and not several:
                 what = f"--workspace is given {len(also) + 1} times, and `memctl {name}` takes one"
                 raise Usage(what, "name one; `memctl recall` takes several")
-            out = Output(given["json"], given["quiet"])
-            call = Call(out, named, tuple(also), _clock(given["now"]), is_given)
+            call = Call(Output(given["json"], given["quiet"]), named, tuple(also), _clock(given["now"]), is_given)
+            is_paged = paged and not (values.get("unseal") or values.get("interactive"))
             try:
-                with (
-                    call.out.paged()
-                    if paged and not (values.get("unseal") or values.get("interactive"))
-                    else nullcontext()
-                ):
+                with call.out.paged() if is_paged else nullcontext():
                     code = function(call, **values) or 0
                 raise typer.Exit(code)
             except KeyboardInterrupt as stop:

@@ -102,6 +102,7 @@ RULES: dict[str, Measured] = {
     "keep answered": Measured(0, 0),
     "keep report": Measured(0, 1),
     "keep finding": Measured(0, 0),
+    "keep diagnosis": Measured(23, 26),
     "keep model": Measured(0, 0),
 }
 """Every rule that judges, with what `make judge` measured for it on labelled text by another hand."""

@@ -74,6 +74,10 @@ class Before:
             turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
         )
 
+    def reports_a_problem(self, turn: Turn) -> bool:
+        """True if what was said to the assistant just before its turn says or asks what is wrong."""
+        return any(each.turn == turn.number - 1 and each.sentence.has("problem") for each in self.heard)
+
     @property
     def between_people(self) -> bool:
         """True where persons talk with each other: what one asks for is no order to an agent."""
@@ -319,11 +323,18 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)
 
 
-def found_out(sentence: Sentence) -> FoundStatement | None:
-    """What the assistant did in the world or found out; not what it wrote, advises or explains."""
+def found_out(sentence: Sentence, is_reported: bool = False) -> FoundStatement | None:
+    """What the assistant did in the world or found out; not what it wrote, advises or explains.
+
+    Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis.
+    """
     part = own_part(sentence)
     looked = part.opens("looked")
     part = part.cut(looked.end()) if looked else part
+    cause = (looked or part.has("diagnosis")) if is_reported else None
+    if cause and not (part.is_question or part.has("diagnosis_not") or part.has("dangling_start")) and _is_exact(part):
+        reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
+        return FoundStatement("diagnosis", Kind.WORLD, part.said, reason, 0.55)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None
     did, found = None if looked else part.has("report"), looked or part.has("found")

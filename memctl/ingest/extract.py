@@ -30,7 +30,7 @@ class CandidateFact(NamedTuple):
     """A fact that a turn seems to state. `fact.source` is left to whoever knows the file.
 
     `turn` is `Turn.number`; `rule` one of decision, preference, correction, person, plan, did, state, thing, remember,
-    standing, outcome, agreed, chosen, answered, report, finding; `judgement` says whether it is written or asked about,
+    standing, outcome, agreed, chosen, answered, report, finding, diagnosis; `judgement` says whether it is written or asked about,
     and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes,
     `instead` the old and the new value of a correction that says nothing more.
     """
@@ -140,9 +140,10 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, 
     if before.fiction:
         return
     said = list(sentences(turn.text))
+    is_reported = before.reports_a_problem(turn)
     for sentence in said:
         before.heard.append(before.as_heard(turn, sentence))
-        found = found_out(sentence)
+        found = found_out(sentence, is_reported)
         if found:
             yield found, sentence
 

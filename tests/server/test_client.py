@@ -59,6 +59,25 @@ def test_an_exchange(client: Client) -> None:
     assert client.ingest("Thanks!", "You are welcome.") == 0
 
 
+@pytest.mark.parametrize(
+    ("user", "assistant", "question", "told"),
+    [
+        ("Why is checkout slow?", "I checked the plan: the users table has no index on its login column.", "users index", "has no index"),
+        ("Почему тормозит база?", "Проверил: в таблице users нет индекса по полю email.", "индекс email", "нет индекса"),
+        ("帮我看看数据库为什么慢", "检查了一下，是 users 表缺少 email 字段的索引...", "users 索引", "缺少 email 字段的索引"),
+    ],
+)  # fmt: skip
+def test_a_bug_report_and_its_diagnosis(
+    client: Client, workspace: Workspace, user: str, assistant: str, question: str, told: str
+) -> None:
+    """What the assistant found out is kept, said by an agent, with no model; advice is not."""
+    assert client.ingest(user, assistant) == 1
+    assert told in client.recall(question)
+    (line,) = (workspace.root / "memory/2025-11-30.md").read_text("utf-8").splitlines()[-1:]
+    assert told in line and "src=agent" in line
+    assert client.ingest("How do I find slow queries?", "You can turn on the slow query log.") == 0
+
+
 def test_stats(client: Client) -> None:
     """Counts without the private line, time since the start, and what answers took."""
     client.recall("crane")

@@ -1,14 +1,18 @@
-"""Cues, beside the same facts without them: `python bench/claims.py [--background 2000]`.
+"""Cues, beside the same facts without them: `python bench/claims.py [--background 2000] [--vectors]`.
 
 36 facts in three languages (tests/data/cues.jsonl) stand among thousands of others, a third of them about the same
 names. Each is asked for by a paraphrase that shares hardly a word with it and is none of its cues. Printed: hit@1 and
-recall@10 of the facts alone and of the facts with `cue=`; in the same run the time of a recall in this process.
+recall@10 of the facts alone and of the facts with `cue=`, and of plain FTS5 (bm25, unicode61) over the same lines; in the
+same run the time of a recall in this process. `--vectors` embeds them with the model that is installed, and asks by meaning too.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import re
+import sqlite3
 import statistics
 import tempfile
 import time
@@ -53,10 +57,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--background", type=int, default=2_000)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--vectors", action="store_true", help="by words and meaning; needs the extra vectors")
     given = parser.parse_args()
+    os.environ["MEMCTL_VECTORS"] = "auto" if given.vectors else "none"
     items = [json.loads(line) for line in ITEMS.read_text("utf-8").splitlines()]
-    for name, with_cues in (("facts alone", False), ("facts with cues", True)):
-        runs = [measure(items, with_cues, given.background, seed) for seed in range(given.seeds)]
+    ways = [("plain FTS5", False), ("facts alone", False), ("facts with cues", True)]
+    for name, with_cues in ways:
+        measured = plain if name == "plain FTS5" else measure
+        runs = [measured(items, with_cues, given.background, seed) for seed in range(given.seeds)]
         found = [place for places, _ in runs for place in places]
         taken = statistics.median(ms for _, times in runs for ms in times)
         by_language = {
@@ -67,7 +75,8 @@ def main() -> None:
         }
         languages = "  ".join(f"{lang} {value:.3f}" for lang, value in by_language.items())
         print(
-            f"{name:16} n={len(found)}  hit@1 {share(found, 1):.3f}  recall@10 {share(found, 10):.3f}  ({languages})  p50 {taken:.1f} ms"
+            f"{name:16} n={len(found)}  hit@1 {share(found, 1):.3f}  recall@10 {share(found, 10):.3f}  ({languages})  p50 {taken:.1f} ms",
+            flush=True,
         )
 
 
@@ -86,6 +95,25 @@ def measure(
         write(root, items, with_cues, background, Random(seed))
         with memctl.open(root, now=datetime.combine(TODAY, datetime.min.time())) as memory:
             return _ask(memory, items)
+
+
+def plain(
+    items: Sequence[dict[str, Any]], with_cues: bool, background: int, seed: int
+) -> tuple[list[int], list[float]]:
+    """The same by SQLite alone: any word of the question, ranked by bm25."""
+    rng = Random(seed)
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE fact USING fts5(text)")
+    texts = [item["fact"] for item in items] + [fact.text for fact in others(items, background, rng)]
+    db.executemany("INSERT INTO fact VALUES (?)", [(text,) for text in texts])
+    places, times = [], []
+    for item in items:
+        start = time.perf_counter()
+        asked = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", item["asked"]))
+        rows = db.execute("SELECT text FROM fact WHERE fact MATCH ? ORDER BY bm25(fact) LIMIT 10", (asked,)).fetchall()
+        times.append((time.perf_counter() - start) * 1000)
+        places.append(next((n for n, (text,) in enumerate(rows, 1) if text == item["fact"]), 1000))
+    return places, times
 
 
 def write(root: Path, items: Sequence[dict[str, Any]], with_cues: bool, background: int, rng: Random) -> None:
@@ -113,10 +141,15 @@ def others(items: Sequence[dict[str, Any]], count: int, rng: Random) -> Iterator
 
 def _ask(memory: memctl.Memory, items: Sequence[dict[str, Any]]) -> tuple[list[int], list[float]]:
     memory.sync()
+    if memory.embed() is None and os.environ["MEMCTL_VECTORS"] != "none":
+        raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
+    if os.environ["MEMCTL_VECTORS"] != "none":
+        for _ in range(2):  # loads the model, and then the vectors
+            memory.recall("warm")
     places, times = [], []
     for item in items:
         start = time.perf_counter()
-        answer = memory.recall(item["asked"], k=10, vectors=False)
+        answer = memory.recall(item["asked"], k=10)
         times.append((time.perf_counter() - start) * 1000)
         places.append(next((n for n, hit in enumerate(answer.hits, 1) if hit.content == item["fact"]), 1000))
     return places, times

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
     from .vault.vault import Vault as Vault
+    from .vectors.background import BackgroundEmbedder
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
     from .view.graph import EntityGraph as EntityGraph
@@ -546,6 +547,12 @@ class Memory(OpenMemory):
         from .vectors.embed import embed_workspace
 
         return embed_workspace(self)
+
+    def keep_embedded(self) -> BackgroundEmbedder:
+        """Embed in a thread what is written from now on, for a process that stays; `close` what this gives."""
+        from .vectors.background import BackgroundEmbedder
+
+        return BackgroundEmbedder(self)
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
@@ -60,7 +61,8 @@ def serve(
         call.out.note(f"serving {root}" + (", reading only" if read_only else ""))
         call.out.note(f"the token is in {path}; stop with Ctrl+C")
         call.out.flush()
-        return run(app, threads, listening)
+        with nullcontext() if read_only else closing(memory.keep_embedded()):
+            return run(app, threads, listening)
 
 
 # -- mcp --------------------------------------------------------------------------------------------------------------
@@ -91,7 +93,7 @@ def mcp(
         call.out.note(
             "an MCP server: waits for a client's messages on stdin, Ctrl-C ends it; `memctl connect` tells a host of it"
         )
-    with call.stay() as memory:
+    with call.stay() as memory, closing(memory.keep_embedded()) if allow_write else nullcontext():
         serve(Session(memory, allow_write, not text_only))
 
 

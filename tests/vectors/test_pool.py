@@ -13,7 +13,6 @@ from face_helpers import write_pages
 from hash_embedder import use
 
 import memctl
-from memctl.vectors import file as vector_pool
 from memctl.vectors import matrix
 from memctl.vectors.file import VectorPool
 
@@ -71,10 +70,11 @@ def warmed(memory: memctl.Memory) -> None:
 def test_a_resident_recall_goes_by_the_vectors_in_memory_and_finds_the_same(
     memory: memctl.Memory, monkeypatch: pytest.MonkeyPatch, extra: str
 ) -> None:
-    """From the third question on: by the matrix, or from CROSSOVER texts on by the graph; after a write once more."""
+    """From the third question on: by the matrix, or from `hnsw_from` texts on by the graph; after a write once more."""
     pytest.importorskip("numpy")
     pytest.importorskip(extra)
-    monkeypatch.setattr(vector_pool, "CROSSOVER", 2 if extra == "hnswlib" else 1_000)
+    number = 2 if extra == "hnswlib" else 1_000
+    (memory.workspace.root / "memctl.toml").write_text(f"[vectors]\nhnsw_from = {number}\n")
     asked: list[str] = []
     for owner in (matrix.Matrix, matrix.NeighbourGraph):
         way = "scan" if owner is matrix.Matrix else "search"

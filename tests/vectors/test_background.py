@@ -1,0 +1,91 @@
+"""A process that stays embeds what is stored, and searches in memory: all compared, or by the graph from a number on."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from face_helpers import write_pages
+from hash_embedder import HashEmbedder, use
+
+import memctl
+from memctl.errors import ExtraBroken
+from memctl.vectors.file import VectorPool
+
+LINES = ("The gateway runs on port 8080", "Шлюз работает на порту 8080", "网关 运行 在 8080 端口", "Tea at four")
+
+
+def opened(root: Path, **more: object) -> memctl.Memory:
+    return memctl.open(root, now=datetime(2025, 11, 30), **more)
+
+
+def test_what_is_stored_gets_its_vector_without_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told by the model's batches, not by a clock; a closed thread embeds no more, and what it did is kept."""
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+    done = threading.Event()
+    use(
+        monkeypatch, HashEmbedder(before=lambda texts: done.set() if any("gateway" in text for text in texts) else None)
+    )
+    write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
+    with opened(tmp_path) as memory:
+        with closing(memory.keep_embedded()) as embedding:
+            memory.retain("The gateway runs on port 8080", about="gateway")
+            assert done.wait(20)
+        assert not embedding._thread.is_alive()
+        state = memory.status().vectors
+        assert state["embedded"] >= 1 and state["used"]
+        memory.retain("The proxy runs on port 9090", about="proxy")
+    with opened(tmp_path) as again:
+        again.embed()
+        assert again.status().vectors["missing"] == 0
+
+
+def test_a_model_that_fails_is_said_once_and_words_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+
+    def fail(texts: object) -> None:
+        raise ExtraBroken("the model hash fails: gone")
+
+    use(monkeypatch, HashEmbedder(before=fail))
+    write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
+    heard, told = threading.Event(), list[str]()
+    with opened(tmp_path, tell=lambda line: (told.append(line), heard.set())) as memory:
+        memory.sync()
+        with closing(memory.keep_embedded()):
+            assert heard.wait(20)
+        assert told == ["vectors: the model hash fails: gone; going on with words"]
+        assert memory.recall("tea").hits
+
+
+def test_the_search_switches_to_the_graph_at_the_number_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`status` says the way; the hits are the same."""
+    pytest.importorskip("hnswlib")
+    monkeypatch.setenv("MEMCTL_VECTORS", "auto")
+    use(monkeypatch)
+    write_pages(tmp_path, {f"memory/2025-11-{10 + day}.md": f"- W: {line}\n" for day, line in enumerate(LINES)})
+    found = []
+    for number, way in ((5, "exact"), (2, "hnsw")):
+        (tmp_path / "memctl.toml").write_text(f"[vectors]\nhnsw_from = {number}\n")
+        with opened(tmp_path) as memory:
+            memory.sync()
+            memory.embed()
+            assert memory.status().vectors["way"] == "file"
+            for _ in range(2):
+                memory.recall("which port?")
+            assert memory.resident
+            memory.resident.keep(VectorPool).wait()
+            assert memory.status().vectors["way"] == way
+            found.append([hit.ref for hit in memory.recall("gateway port").hits])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("number", ["0", "true", '"many"'])
+def test_a_number_that_cannot_be_followed(tmp_path: Path, number: str) -> None:
+    (tmp_path / "memctl.toml").write_text(f"[vectors]\nhnsw_from = {number}\n")
+    with pytest.raises(memctl.MemctlError, match=r"vectors\.hnsw_from is a whole number"):
+        opened(tmp_path)

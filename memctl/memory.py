@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
     from .vault.vault import Vault as Vault
-    from .vectors.background import BackgroundEmbedder
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.file import VectorsChecked as VectorsChecked
     from .view.graph import EntityGraph as EntityGraph
@@ -548,23 +547,17 @@ class Memory(OpenMemory):
 
         return embed_workspace(self)
 
-    def keep_embedded(self) -> BackgroundEmbedder:
-        """Embed in a thread what is written from now on, for a process that stays; `close` what this gives."""
-        from .vectors.background import BackgroundEmbedder
-
-        return BackgroundEmbedder(self)
-
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
         from .vectors.file import verify_vectors
 
         return verify_vectors(self.workspace)
 
-    def warm(self) -> None:
-        """Bring the index up to date without waiting for another writer, so that the first answer does not wait for it."""
-        from .index.sync import sync
+    def warm(self, *, sync: bool = True, embed: bool = False) -> None:
+        """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""
+        from .vectors.background import warm
 
-        self.run(lambda memory: sync(memory.workspace, memory.index, wait=0))
+        warm(self, sync, embed)
 
     def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
         """Measure how well recall, or two configurations of search, find what labelled questions ask for.

@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import closing, nullcontext
 from dataclasses import replace
 from datetime import datetime, timedelta
 from datetime import time as time_of_day
@@ -51,7 +50,7 @@ def serve(
     listening = listen(_HOSTS[host], port)
     url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{listening.port}"
     with call.stay() as memory:
-        memory.warm()
+        memory.warm(embed=not read_only)
         gate = Gate(listening.port, token.encode("ascii"), memory.pictures().key().encode("ascii"))
         app, threads = application(Served(memory, read_only), gate, call.out.note if verbose else None, url)
         if call.out.json:
@@ -61,8 +60,7 @@ def serve(
         call.out.note(f"serving {root}" + (", reading only" if read_only else ""))
         call.out.note(f"the token is in {path}; stop with Ctrl+C")
         call.out.flush()
-        with nullcontext() if read_only else closing(memory.keep_embedded()):
-            return run(app, threads, listening)
+        return run(app, threads, listening)
 
 
 # -- mcp --------------------------------------------------------------------------------------------------------------
@@ -93,7 +91,8 @@ def mcp(
         call.out.note(
             "an MCP server: waits for a client's messages on stdin, Ctrl-C ends it; `memctl connect` tells a host of it"
         )
-    with call.stay() as memory, closing(memory.keep_embedded()) if allow_write else nullcontext():
+    with call.stay() as memory:
+        memory.warm(sync=False, embed=allow_write)
         serve(Session(memory, allow_write, not text_only))
 
 

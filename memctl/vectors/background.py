@@ -11,6 +11,7 @@ import time
 
 from ..errors import MemctlError
 from ..index.open_memory import OpenMemory
+from ..index.sync import sync
 from . import models
 from .embed import embed
 from .models import Embedder
@@ -19,6 +20,14 @@ _LOOK = 0.5  # seconds between two looks whether the index was written
 _SLICE = 1.0  # seconds that the model works before it is looked whether to stop
 _AGAIN = 30.0  # seconds after which what failed is tried again
 _STOPPING = 10.0  # seconds that `close` waits for the batch that is being embedded
+
+
+def warm(memory: OpenMemory, bring_up: bool, embeds: bool) -> None:
+    """Bring the index up to date, so that the first answer does not wait for it; embed from now on, if the memory stays."""
+    if bring_up:
+        memory.run(lambda at: sync(at.workspace, at.index, wait=0))
+    if embeds and memory.resident:
+        memory.resident.keep(lambda: BackgroundEmbedder(memory))
 
 
 class BackgroundEmbedder:

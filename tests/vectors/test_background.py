@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -31,10 +30,11 @@ def test_what_is_stored_gets_its_vector_without_index(tmp_path: Path, monkeypatc
     )
     write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
     with opened(tmp_path) as memory:
-        with closing(memory.keep_embedded()) as embedding:
-            memory.retain("The gateway runs on port 8080", about="gateway")
-            assert done.wait(20)
-        assert not embedding._thread.is_alive()
+        memory.warm(embed=True)
+        memory.retain("The gateway runs on port 8080", about="gateway")
+        assert done.wait(20)
+    assert not [thread for thread in threading.enumerate() if thread.name == "memctl-embed"]
+    with opened(tmp_path) as memory:
         state = memory.status().vectors
         assert state["embedded"] >= 1 and state["used"]
         memory.retain("The proxy runs on port 9090", about="proxy")
@@ -53,9 +53,8 @@ def test_a_model_that_fails_is_said_once_and_words_answer(tmp_path: Path, monkey
     write_pages(tmp_path, {"memory/2025-11-20.md": "- W: Tea at four\n"})
     heard, told = threading.Event(), list[str]()
     with opened(tmp_path, tell=lambda line: (told.append(line), heard.set())) as memory:
-        memory.sync()
-        with closing(memory.keep_embedded()):
-            assert heard.wait(20)
+        memory.warm(embed=True)
+        assert heard.wait(20)
         assert told == ["vectors: the model hash fails: gone; going on with words"]
         assert memory.recall("tea").hits
 

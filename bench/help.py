@@ -45,10 +45,10 @@ An answer that is longer than the terminal goes through `MEMCTL_PAGER`, else `PA
 |---|---|---|---|
 """
 COMMANDS = (
-    "", "init", "retain", "recall", "show", "open", "log", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history",
+    "", "init", "retain", "recall", "show", "open", "log", "undo", "entity list", "entity show", "entity alias", "entity merge", "fact list", "fact get", "fact set", "fact history", "docs",
     "index", "status", "check",
     "timeline", "graph", "view",
-    "reflect", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
+    "reflect", "lessons", "belief list", "belief show", "why", "conflicts", "resolve", "review", "forget", "eval",
     "context", "ingest", "act", "watch", "serve", "mcp", "connect", "hook", "import", "export", "vault",
     "completion",
 )  # fmt: skip

@@ -12,6 +12,7 @@ import json
 import re
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -97,15 +98,27 @@ def chat_json(
     """
     asked: dict[str, Any] = {"model": model, "messages": messages, "temperature": 0, "stream": False}
     strict = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
-    status, body = _post(place, asked | {"response_format": strict}, deadline)
+    status, body = _post(place, "chat/completions", asked | {"response_format": strict}, deadline)
     if status in (400, 422):
-        status, body = _post(place, asked, deadline)
+        status, body = _post(place, "chat/completions", asked, deadline)
     if status != 200:
         raise NoAnswer(f"it answered {status}")
     return _json_in(_content(body))
 
 
-def _post(place: Endpoint, value: dict[str, Any], deadline: float) -> tuple[int, bytes]:
+def embeddings(place: Endpoint, model: str, texts: Sequence[str], deadline: float) -> list[list[float]]:
+    """A vector for each text, in order, by `POST /embeddings`. NoAnswer where there is none, in time, in size, in form."""
+    status, body = _post(place, "embeddings", {"model": model, "input": list(texts)}, deadline)
+    if status != 200:
+        raise NoAnswer(f"it answered {status}")
+    try:
+        rows = {int(row["index"]): [float(number) for number in row["embedding"]] for row in json.loads(body)["data"]}
+        return [rows[number] for number in range(len(texts))]
+    except (ValueError, LookupError, TypeError, RecursionError, OverflowError) as error:
+        raise NoAnswer("its answer is not a list of embeddings, one a text") from error
+
+
+def _post(place: Endpoint, route: str, value: dict[str, Any], deadline: float) -> tuple[int, bytes]:
     sent = json.dumps(value).encode()
     try:
         with _Timed(place.family, socket.SOCK_STREAM) as link:
@@ -114,7 +127,7 @@ def _post(place: Endpoint, value: dict[str, Any], deadline: float) -> tuple[int,
             connection = http.client.HTTPConnection(place.host)
             connection.sock = link
             headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
-            connection.request("POST", f"{place.path}/chat/completions", sent, headers)
+            connection.request("POST", f"{place.path}/{route}", sent, headers)
             with connection.getresponse() as answer:
                 if 300 <= answer.status < 400:
                     raise NoAnswer(f"it answered {answer.status}, a redirect, which is not followed")

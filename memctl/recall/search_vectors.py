@@ -158,7 +158,7 @@ def start_vector_search(
     settings, index = memory.workspace.settings, memory.index
     if settings.model == "none" or settings.vector_weight <= 0 or not query.words:
         return None, None
-    from ..vectors.models import choice
+    from ..vectors.models import choice, is_of
 
     chosen = choice(memory.workspace)
     embedder = chosen.embedder
@@ -170,7 +170,7 @@ def start_vector_search(
     from ..index.queries.entries import embeddable
 
     source = _open_source(memory, warnings) if held else None
-    if source and (source.vectors.embedder_id, source.vectors.dim) != (embedder.id, embedder.dim):
+    if source and not is_of(embedder, source.vectors.embedder_id, source.vectors.dim):
         source.close()
         source = None
         warnings.append(

@@ -114,7 +114,7 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
     if vectors is None:
         return not report.entries
     with closing(vectors):
-        if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
+        if not models.is_of(embedder, vectors.embedder_id, vectors.dim):
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
@@ -165,11 +165,13 @@ class _Pass:
 
     def _vectors(self) -> Vectors:
         embedder = self._embedder
-        means: Sequence[Sequence[float]] = ()
+        means: Sequence[Sequence[float]] = (
+            () if embedder.dim else means_of(embedder)
+        )  # an endpoint is asked how long they are
         kept = open_vectors(self._memory.workspace)
         if kept:
             with closing(kept):
-                means = kept.means if (kept.embedder_id, kept.dim) == (embedder.id, embedder.dim) else ()
+                means = kept.means if (kept.embedder_id, kept.dim) == (embedder.id, embedder.dim) else means
         return _begun(self._memory.workspace, embedder.id, embedder.dim, means or means_of(embedder))
 
     def _round(self, vectors: Vectors) -> int:

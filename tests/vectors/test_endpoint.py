@@ -1,0 +1,127 @@
+"""Vectors from a server on this machine that speaks as OpenAI's embeddings do, and every way in which it can fail."""
+
+from __future__ import annotations
+
+import json
+import os
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+from face_helpers import call, write_pages
+from hash_embedder import hashed
+from model_server import saying, server
+
+PAGES = {
+    "memory/2025-11-27.md": "## Retain\n\n- W @Atlas: The database is PostgreSQL\n- W @Пётр: Живёт в Лиссабоне\n- W @爱丽丝: 爱丽丝管理钥匙\n",
+}
+
+
+def answer(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+    """What such a server answers, in an order of its own."""
+    rows = [{"index": number, "embedding": hashed(text)} for number, text in enumerate(asked["input"])]
+    saying(json.dumps({"object": "list", "data": rows[::-1]}).encode())(handler, asked)
+
+
+def made(folder: Path, url: str, model: str = "nomic-embed") -> Path:
+    """A workspace whose vectors come from there."""
+    root = write_pages(folder, PAGES).root
+    (root / "memctl.toml").write_text(f'[vectors]\nurl = "{url}"\nmodel = "{model}"\n', "utf-8")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def by_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings choose, not the environment."""
+    monkeypatch.delenv("MEMCTL_VECTORS", raising=False)
+
+
+def used(root: Path) -> dict[str, Any]:
+    """What status says of the vectors."""
+    told: dict[str, Any] = json.loads(call(["status", "--json"], root).out)["vectors"]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [("which database?", "PostgreSQL"), ("где живёт Пётр?", "Лиссабоне"), ("谁管理钥匙？", "钥匙")],
+)
+def test_index_and_recall(tmp_path: Path, question: str, found: str) -> None:
+    """The lines are embedded there, and so is the question; without the server words answer, and one line says why."""
+    with server(answer) as (url, seen):
+        root = made(tmp_path, url)
+        assert call(["index"], root).code == 0
+        assert used(root)["embedded"] == 3 and used(root)["used"] and used(root)["model"] == "nomic-embed"
+        sent = len(seen)
+        done = call(["recall", question], root)
+        assert found in done.out and "words only" not in done.err
+        assert seen[-1]["input"] == [question] and len(seen) == sent + 1
+        assert {each["path"] for each in seen} == {"/v1/embeddings"} and {each["model"] for each in seen} == {
+            "nomic-embed"
+        }
+        assert call(["index"], root).code == 0 and len(seen) == sent + 1  # what is done is not asked for again
+    done = call(["recall", question], root)
+    assert done.code == 0 and found in done.out and done.err.count("answered by words only") == 1
+    assert used(root)["embedded"] == 3
+
+
+def test_e5_gets_its_prompts(tmp_path: Path) -> None:
+    """As its model card wants them, and no other model."""
+    with server(answer) as (url, seen):
+        root = made(tmp_path, url, "multilingual-e5-base")
+        call(["index"], root)
+        call(["recall", "which database?"], root)
+        assert all(text.startswith("passage: ") for each in seen[:-1] for text in each["input"])
+        assert seen[-1]["input"] == ["query: which database?"]
+
+
+def _rows(*vectors: Any) -> bytes:
+    return json.dumps(
+        {"data": [{"index": number, "embedding": vector} for number, vector in enumerate(vectors)]}
+    ).encode()
+
+
+BAD = {
+    "not there": saying(b"{}", 404), "broken": saying(b"{}", 500), "rubbish": saying(b"\xff<html>"), "empty": saying(b""),
+    "no list": saying(b'{"data": 1}'), "too few": saying(_rows([1.0, 2.0])), "no numbers": saying(_rows(*["x"] * 64)),
+    "nan": saying(b'{"data": [' + b",".join(b'{"index": %d, "embedding": [NaN, 1]}' % n for n in range(64)) + b"]}"),
+    "zeros": saying(_rows(*[[0.0, 0.0]] * 64)), "of other lengths": saying(_rows(*[[1.0] * (n + 1) for n in range(64)])),
+    "nested": saying(b"[" * 100_000),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_a_server_that_fails(tmp_path: Path, what: str) -> None:
+    """Words answer, the index is whole, and one line says what is wrong; nothing is kept of what it answered."""
+    with server(BAD[what]) as (url, _):
+        root = made(tmp_path, url)
+        done = call(["index"], root)
+        assert done.code in (0, 16) and "nomic-embed" in done.err and "Traceback" not in done.err
+        assert used(root)["embedded"] == 0
+        assert "PostgreSQL" in call(["recall", "which database?"], root).out
+
+
+def test_a_server_that_answers_a_question_with_another_length(tmp_path: Path) -> None:
+    """Words answer, and one line says why."""
+
+    def act(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+        (answer if len(asked["input"]) > 1 else saying(_rows([1.0, 2.0, 3.0])))(handler, asked)
+
+    with server(act) as (url, _):
+        root = made(tmp_path, url)
+        call(["index"], root)
+        done = call(["recall", "which database?"], root)
+        assert done.code == 0 and "PostgreSQL" in done.out and done.err.count("answered by words only") == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["http://10.0.0.1:11434/v1", "https://127.0.0.1/v1", "http://example.com/v1", "ftp://x", "nonsense"]
+)
+def test_only_this_machine_is_asked(tmp_path: Path, url: str) -> None:
+    """A folder that came from elsewhere sends no line of it away."""
+    root = made(tmp_path, url)
+    done = call(["index"], root)
+    assert "gives no vectors" in done.err and "[vectors]" in done.err
+    assert "PostgreSQL" in call(["recall", "which database?"], root).out
+    assert os.path.exists(root / ".memory/index.sqlite")

@@ -30,7 +30,7 @@ from ..markdown.escape import many
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
 from ..vectors.file import open_vectors
-from ..vectors.models import choice
+from ..vectors.models import choice, is_of
 from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
 from .metrics import Difference, Interval, Ranks, compare, intervals, measure, overlap, place_ranks, rank_in
 from .systems import BASELINES, AskedOn, Configuration, RawLine, Searcher, places_of, plain_baselines
@@ -298,7 +298,7 @@ def _need_vectors(workspace: Workspace) -> None:
             "run `memctl index`; `memctl status` says what is missing",
         )
     with closing(vectors):
-        if (vectors.embedder_id, vectors.dim) != (embedder.id, embedder.dim):
+        if not is_of(embedder, vectors.embedder_id, vectors.dim):
             raise ExtraBroken(
                 f"the vectors are of {vectors.embedder_id}, and the model is {embedder.id}",
                 f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again",

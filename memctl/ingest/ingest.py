@@ -20,8 +20,11 @@ from ..facts import Fact, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.review import settled
+from ..index.rows import day_of
 from ..index.sync import sync
 from ..markdown.grammar import render
+from ..markdown.lines import Role
+from ..notes.files import read_page
 from ..retain.retain import Kept, retain
 from ..review.keep import PAGE, Uncertain, add
 from .dedup import Duplicates
@@ -266,12 +269,31 @@ def ingest(
             owner=options.owner,
             first_line=source.first_line,
         )
+        if options.form is None and source.name.startswith("memory/") and day_of(source.name):
+            turns = iter(list(turns) or _told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
             run.complete = False
             skipped = f"in the time there is, only what stands from line {source.first_line:,} on was looked at"
             run.warnings.append(skipped)
         return run.finish(run.candidates(turns), apply)
+
+
+def _told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
+    """What a daily log tells in prose, each paragraph a message of who keeps it; not its facts, nor what is private or managed."""
+    from ..markdown.page import parse_page
+    from ..markdown.private import private_lines
+
+    page = parse_page(read_page(memory.workspace, path).text)
+    hidden = private_lines(page)
+    notes.notices.clear()  # that no speaker is marked is as it should be
+    told = [
+        Turn("user", entry.content, entry.span.line, entry.span.end_line)
+        for entry in page.entries
+        if entry.role in (Role.TEXT, Role.ITEM)
+        and not (entry.fact or entry.block or entry.problem or entry.span.line in hidden)
+    ]
+    return list(numbered(told, notes))
 
 
 def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[bytes]:

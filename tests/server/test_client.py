@@ -83,9 +83,9 @@ def test_stats(client: Client) -> None:
     client.recall("crane")
     stats = client.stats()
     assert (stats["num_memories"], stats["num_vectors"], stats["embedding_model"]) == (1, 0, None)
-    assert stats["uptime_seconds"] > 0
+    assert stats["uptime_seconds"] >= 0
     taken = stats["latency_ms"]["/recall"]
-    assert taken["count"] == 1 and 0 < taken["p50"] <= taken["p99"]
+    assert taken["count"] == 1 and 0 <= taken["p50"] <= taken["p99"]
 
 
 def test_delete_in_two_steps(client: Client, workspace: Workspace) -> None:

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from .errors import MemctlError
     from .facts import Citation, Fact, Kind, Period
     from .hits import Answer, Hit
-    from .memory import Memory
-    from .memory import open_memory as open
+    from .memory import Memory, open_memory as open
 
 __version__ = "0.1.0"
 __all__ = [

@@ -15,8 +15,7 @@ from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
-    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it. One line a module.
-    # isort: off
+    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
     from .beliefs.view import BeliefView as BeliefView, Reasons as Reasons
     from .conflicts.listing import Conflict as Conflict
     from .context.chat import Prepared as Prepared
@@ -24,7 +23,12 @@ if TYPE_CHECKING:
     from .context.pack import Pack as Pack
     from .context.public_pages import PublicPage as PublicPage
     from .entities.rename import Named as Named
-    from .evaluation.evaluate import Evaluation as Evaluation, Missed as Missed, MissedGold as MissedGold, Result as Result  # fmt: skip
+    from .evaluation.evaluate import (
+        Evaluation as Evaluation,
+        Missed as Missed,
+        MissedGold as MissedGold,
+        Result as Result,
+    )
     from .evaluation.labels import Labelled as Labelled
     from .evaluation.metrics import Difference as Difference, Interval as Interval
     from .facts import Citation, Fact
@@ -38,7 +42,12 @@ if TYPE_CHECKING:
     from .maintenance.status import Glance as Glance, Status as Status
     from .maintenance.undo import Undone as Undone
     from .markdown.evidence_line import Bullet as Bullet
-    from .recall.lookup import Document as Document, EntityLine as EntityLine, EntityView as EntityView, Passage as Passage  # fmt: skip
+    from .recall.lookup import (
+        Document as Document,
+        EntityLine as EntityLine,
+        EntityView as EntityView,
+        Passage as Passage,
+    )
     from .reflect.lessons import Task as Task
     from .reflect.reflect import Reflected as Reflected
     from .retain.retain import Retained as Retained
@@ -52,9 +61,7 @@ if TYPE_CHECKING:
     from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
     from .view.timeline import Timeline as Timeline
-    from .watch.watch import FolderEvents as FolderEvents
-    from .watch.watch import Noticed as Noticed
-    # isort: on
+    from .watch.watch import FolderEvents as FolderEvents, Noticed as Noticed
 
 
 def open_memory(
@@ -188,10 +195,9 @@ class Memory(OpenMemory):
 
     def entities(self, type: str | None = None) -> tuple[EntityLine, ...]:
         """Every entity with a page and every name that lines are about, or those of a `type`; most mentioned first."""
-        from .recall.lookup import list_entities, of_type
+        from .recall.lookup import list_entities
 
-        found = list_entities(self)
-        return found if type is None else of_type(found, type)
+        return list_entities(self, type=type)
 
     def entity(self, name: str, k: int = 10) -> EntityView:
         """One entity: its names, what holds now, its newest `k` lines. NothingFound for an unknown name."""
@@ -279,8 +285,6 @@ class Memory(OpenMemory):
         from .maintenance.status import status
 
         return status(self)
-
-    # -- deciding -----------------------------------------------------------------------------------------------------
 
     def resolve(
         self, chosen: str, other: str, *, both: bool = False, since: str | None = None, because: str | None = None,
@@ -527,8 +531,6 @@ class Memory(OpenMemory):
 
         return watch(self, events, **options) if events else look_once(self)
 
-    # -- the index ----------------------------------------------------------------------------------------------------
-
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the index up to date with the files, or make it again from them."""
         from .index.sync import build_index
@@ -560,10 +562,7 @@ class Memory(OpenMemory):
         warm(self, sync, embed)
 
     def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
-        """Measure how well recall, or two configurations of search, find what labelled questions ask for.
-
-        `options` are those of evaluation/evaluate.py `EvalOptions`.
-        """
+        """Measure how well recall, or two configurations of search, answer labelled questions; `options` as in `EvalOptions`."""
         from .evaluation.evaluate import EvalOptions, evaluate
         from .evaluation.systems import read_configurations
 

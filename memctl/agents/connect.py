@@ -21,8 +21,7 @@ from ..ids import hashed
 from ..language.secrets import find_secrets
 from ..notes.edits import diff
 from ..notes.files import prepare_memory
-from ..notes.replace import put as put_file
-from ..notes.replace import writing_alone
+from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY
 from .hosts import File, HostEntry, Put, Taken, Wish, files_of, notes_of, put, revert, take

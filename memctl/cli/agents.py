@@ -144,8 +144,7 @@ def act(
 
     Exit code 1 if any command was refused, failed or found nothing; the others are done all the same.
     """
-    from ..agents.act import Permissions
-    from ..agents.act import act as run
+    from ..agents.act import Permissions, act as run
 
     done = run(call.memory, _reply(file), Permissions(dry_run, read_only, private))
     if call.out.json:

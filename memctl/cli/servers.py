@@ -8,8 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
-from datetime import time as time_of_day
+from datetime import datetime, time as time_of_day, timedelta
 from types import FrameType
 from typing import TYPE_CHECKING
 

@@ -11,8 +11,7 @@ from ..errors import MemctlError, NothingFound, PageChanged, Refused
 from ..index.open_memory import OpenMemory
 from ..notes import journal
 from ..notes.edits import Edit, decoded, read_for_edit
-from ..notes.replace import remove, writing_alone
-from ..notes.replace import replace as put
+from ..notes.replace import remove, replace as put, writing_alone
 from ..notes.workspace import Workspace
 
 

@@ -224,7 +224,7 @@ class EntityView:
     newest: tuple[Hit, ...]
 
 
-def of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
+def _of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
     """The entities of a type; NothingFound, with the types that there are, for an unknown one."""
     found = tuple(line for line in lines if (line.type or "").casefold() == type.strip().casefold())
     if not found or not type.strip():
@@ -233,8 +233,10 @@ def of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
     return found
 
 
-def list_entities(memory: OpenMemory, spelled_out: int | None = None) -> tuple[EntityLine, ...]:
-    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first.
+def list_entities(
+    memory: OpenMemory, spelled_out: int | None = None, type: str | None = None
+) -> tuple[EntityLine, ...]:
+    """Every entity with a page, and every name written as @Name or [[Name]] without one, most mentioned first; or those of a `type`.
 
     With `spelled_out` only so many names without a page are read from their lines; the others are in small letters.
     """
@@ -246,7 +248,8 @@ def list_entities(memory: OpenMemory, spelled_out: int | None = None) -> tuple[E
         named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
         return tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
 
-    return memory.run(job)
+    found = memory.run(job)
+    return found if type is None else _of_type(found, type)
 
 
 def _entity_lines(index: Index) -> list[EntityLine]:

@@ -15,8 +15,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from datetime import time as time_of_day
+from datetime import datetime, time as time_of_day, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import NOW, TODAY, ask, call, fixture_copy, sources, write_pages
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from memctl.agents.act import MOST, Acted, Permissions, act
 from memctl.agents.brackets import COMMANDS

@@ -8,8 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.agents.hosts import File, HostEntry, put, revert, take
 from memctl.agents.jsonc import Malformed, Misfit, insert, parse, remove, same, where

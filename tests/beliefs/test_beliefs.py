@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from strategies import examples
 
 from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown

@@ -6,8 +6,7 @@ import unicodedata
 from datetime import date
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 from strategies import IDS, growth, texts
 
 from memctl.facts import Citation

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import assume, example, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, settings, strategies as st
 from strategies import IDS, facts, growth, pages, texts
 
 from memctl.beliefs.confidence import Place, as_written

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import all_commands, call, fixture_copy, snapshot, write_pages
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.notes import workspace
 from memctl.shell.complete import FILES, SIGNS, complete, quoted, read_table, split_line

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 from face_helpers import TODAY, call, fixture_copy, memory_on, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 import memctl

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from face_helpers import TODAY, ask, call, fixture_copy, memory_on, reflected_copy, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples, fact_texts
 from torture import poison
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import FIXTURES, write_pages
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.context.counters import counter_of
 from memctl.errors import ExtraBroken, ExtraMissing, Usage

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import TODAY, ask, call, contents, memory_on, snapshot, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.cli.app import load

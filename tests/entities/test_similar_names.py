@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.entities import similar
 from memctl.entities.similar import SimilarNames, is_slip, similarity

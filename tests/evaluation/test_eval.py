@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, snapshot, sources, write_pages
 from hash_embedder import HashEmbedder, use
-from hypothesis import event, given, settings
-from hypothesis import strategies as st
+from hypothesis import event, given, settings, strategies as st
 from strategies import examples
 
 from memctl.errors import Usage

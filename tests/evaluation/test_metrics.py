@@ -7,8 +7,7 @@ import random
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.evaluation.metrics import (
     RESAMPLES,

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import TODAY, call, contents, memory_on, write_pages
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.index.recalled import recalled_lately
 from memctl.index.rows import kept_from, ttl_end

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import NOW, TODAY, Done, ask, call, contents, fixture_copy, memory_on, snapshot, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from store_helpers import rebuilt, rows, strays
 
 from memctl.beliefs.page_read import read_last_written

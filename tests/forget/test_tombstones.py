@@ -8,8 +8,7 @@ from random import Random
 
 import pytest
 from face_helpers import memory_on
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from strategies import DAYS, IDS, texts
 from torture import forgotten
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from store_helpers import DAY, LOG, is_two_lines, make_workspace, rebuilt, rows, synced
-from store_helpers import memctl as run_memctl
+from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl as run_memctl, rebuilt, rows, synced
 from torture import damage
 
 import memctl
@@ -23,8 +22,7 @@ from memctl.errors import CannotWrite, PageUnreadable
 from memctl.index import heal
 from memctl.index.heal import is_intact, open_index, schema_version, with_index
 from memctl.index.index import Index
-from memctl.index.sync import build_index as index_verb
-from memctl.index.sync import verify
+from memctl.index.sync import build_index as index_verb, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall

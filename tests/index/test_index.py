@@ -10,16 +10,14 @@ import pytest
 from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
 
 from memctl.errors import CannotWrite, LockBusy
-from memctl.index import index as index_module
-from memctl.index import rows as rows_module
+from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
 from memctl.index.queries import names as questions_entities
 from memctl.index.queries.entries import dump, embeddable
 from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.rows import rows_of
-from memctl.index.sync import build_index as index
-from memctl.index.sync import verify
+from memctl.index.sync import build_index as index, verify
 from memctl.notes.files import read_page
 from memctl.notes.workspace import Workspace
 

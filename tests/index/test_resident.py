@@ -12,14 +12,12 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from store_helpers import LOG, make_workspace
 
 from memctl.errors import NothingFound
 from memctl.hits import answer_json
-from memctl.index import reread
-from memctl.index import resident as resident_module
+from memctl.index import reread, resident as resident_module
 from memctl.index.resident import FolderWatch, Resident
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query

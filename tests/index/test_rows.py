@@ -10,8 +10,7 @@ from datetime import date
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples, facts, growth, line_facts, pages
 
 from memctl.facts import Fact, Kind, Period

@@ -14,8 +14,7 @@ from torture import same_tick, states
 from memctl.errors import CannotWrite
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
-from memctl.index.sync import RACY_NS, SyncReport, sync
-from memctl.index.sync import build_index as index
+from memctl.index.sync import RACY_NS, SyncReport, build_index as index, sync
 from memctl.notes.workspace import Workspace
 
 

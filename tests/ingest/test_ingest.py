@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 from face_helpers import ask, call, contents, fixture_copy, snapshot, write_pages
 from greedy import greedy  # noqa: F401 - a fixture
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.context.fence import fence

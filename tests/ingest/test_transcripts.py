@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from memctl.ingest.formats import FORMS, label_of, read_transcript
 from memctl.ingest.json_stream import known_encoding

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import ask, call, contents, write_pages
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.index.heal import with_index
 from memctl.index.queries.entries import dump

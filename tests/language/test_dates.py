@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from counting import call_growth
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import Period

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from counting import calls
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import Fact

@@ -12,8 +12,7 @@ from collections.abc import Callable
 
 import pytest
 from counting import call_growth
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.language import secrets
 from memctl.language.secrets import Secret, find_secrets

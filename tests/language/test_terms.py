@@ -9,8 +9,7 @@ import unicodedata
 
 import pytest
 from counting import call_growth
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples
 
 from memctl.language import analyzer as module

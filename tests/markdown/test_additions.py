@@ -11,8 +11,7 @@ from datetime import date
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import OPENERS, examples, facts, line_facts, pages, texts
 
 from memctl.errors import Refused

@@ -14,8 +14,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import LINES, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact

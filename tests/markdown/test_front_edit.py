@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
+from hypothesis import assume, example, given, strategies as st
 
 from memctl.language.names import entity_key
 from memctl.markdown.front_matter import front_values, with_names, with_value

@@ -20,8 +20,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import HOSTILE, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span

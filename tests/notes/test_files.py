@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from store_helpers import DAY, LOG, make_workspace
 from strategies import examples
 from torture import power_loss

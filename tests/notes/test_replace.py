@@ -16,16 +16,14 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from store_helpers import DAY, make_workspace, strays
 from strategies import examples
 from torture import kill_points, power_loss
 
 from memctl import system
 from memctl.errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageChanged, PageUnreadable
-from memctl.notes import files
-from memctl.notes import replace as module
+from memctl.notes import files, replace as module
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.replace import replace, writing_alone
 from memctl.notes.workspace import Workspace

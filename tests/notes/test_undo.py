@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import Done, call, fixture_copy
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 TEXTS = st.sampled_from(

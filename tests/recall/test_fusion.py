@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.index.lexical import ORDINAL_BITS
 from memctl.recall.rank import BESIDE, Fused, UsualCosines, fuse, smoothed, standard

@@ -11,8 +11,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples, names, texts
 
 from memctl.errors import Usage

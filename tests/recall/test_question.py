@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import ask, call, contents, write_pages
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples, texts
 
 from memctl.recall.query import read_query

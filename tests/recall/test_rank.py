@@ -9,8 +9,7 @@ from datetime import date, timedelta
 from random import Random
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import HALF_LIFE_DAYS, Kind, Period

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 from face_helpers import FIXTURES, TODAY, ask, call, contents, fixture_copy, sources, the_hit, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import Citation
@@ -21,8 +20,7 @@ from memctl.hits import answer_json
 from memctl.index import sync as sync_module
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import Query
-from memctl.index.sync import SyncReport
-from memctl.index.sync import build_index as index
+from memctl.index.sync import SyncReport, build_index as index
 from memctl.markdown.lines import split_lines
 from memctl.notes.workspace import Settings, Workspace
 from memctl.recall import recall as recall_module

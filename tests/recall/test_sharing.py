@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import TODAY, ask, memory_on, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import OPENERS, examples, line_facts, texts
 
 from memctl.errors import MemctlError, NothingFound

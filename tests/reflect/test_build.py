@@ -19,8 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from face_helpers import memory_on, snapshot
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from memctl.beliefs.confidence import Place, as_written
 from memctl.beliefs.page_read import read_entries, read_last_written

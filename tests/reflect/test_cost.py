@@ -22,8 +22,7 @@ from memctl.index.rows import rows_of
 from memctl.index.sync import sync, verify
 from memctl.notes.workspace import Workspace
 from memctl.recall import entry_hits
-from memctl.reflect import fact_source
-from memctl.reflect import reflect as night
+from memctl.reflect import fact_source, reflect as night
 from memctl.reflect.reflect import reflect
 
 PATH = "bank/world.md"

@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 from face_helpers import call, snapshot, write_pages
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from strategies import examples, fact_texts, names, texts

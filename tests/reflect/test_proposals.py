@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import TODAY, call, fixture_copy, memory_on, snapshot, write_pages
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.errors import NothingFound, PageChanged, Refused
 from memctl.facts import Citation

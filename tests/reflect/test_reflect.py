@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import FIXTURES, Done, call, memory_on, reflected_copy, snapshot, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from store_helpers import AS_ANYBODY, environment, is_two_lines, memctl
 from strategies import examples, pages
 

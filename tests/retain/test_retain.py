@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import memory_on
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from store_helpers import DAY, LOG, is_two_lines, make_workspace, memctl, synced
 from strategies import examples
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import call
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from model_server import saying, server
 from review_helpers import PAGES, asked, memory_with, texts
 from store_helpers import environment

@@ -20,8 +20,7 @@ from unittest.mock import patch
 
 from face_helpers import TODAY, call, memory_on, write_pages
 from hash_embedder import HashEmbedder
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from strategies import examples
 
 from memctl.agents.act import Permissions, act

@@ -17,8 +17,7 @@ from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
 
 from memctl.errors import PageChanged
-from memctl.index.sync import build_index as index
-from memctl.index.sync import verify
+from memctl.index.sync import build_index as index, verify
 from memctl.markdown.blocks import splice
 from memctl.markdown.markers import is_marker
 from memctl.notes import replace as replacing

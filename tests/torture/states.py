@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from face_helpers import memory_on
-from hypothesis import HealthCheck, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from store_helpers import DAY, PAGES, make_workspace, rebuilt, rows
 from torture.damage import ON_FILE

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from face_helpers import NOW, Done, fixture_copy, reflected_copy
-from face_helpers import call as called
-from hypothesis import given
-from hypothesis import strategies as st
+from face_helpers import NOW, Done, call as called, fixture_copy, reflected_copy
+from hypothesis import given, strategies as st
 from torture import vaults
 
 from memctl.index.rows import rows_of

@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, ask, call, contents, memory_on, write_pages
 from hash_embedder import FAKES, HashEmbedder, hashed, model_folder, packs, use
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from store_helpers import AS_ANYBODY, PAGES, environment, is_two_lines, make_workspace, memctl, strays, synced
 
 from memctl.errors import CannotWrite, ExtraBroken
@@ -33,8 +32,7 @@ from memctl.index.sync import build_index as index
 from memctl.maintenance.status import status
 from memctl.notes.workspace import Workspace
 from memctl.retain.retain import read_fact, retain
-from memctl.vectors import embed as embedding
-from memctl.vectors import file as vector_store
+from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
 from memctl.vectors.file import open_vectors
 from memctl.vectors.quantized import text_key

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from hash_embedder import DIM, hashed, model_folder
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
 from memctl.notes.workspace import Settings, Workspace, find_workspace

@@ -19,8 +19,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import call, write_pages
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from store_helpers import make_workspace
 
 from memctl.errors import CannotWrite, LockBusy

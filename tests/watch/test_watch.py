@@ -26,8 +26,7 @@ from memctl.errors import ExtraMissing
 from memctl.index.sync import verify
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.watch import watch as watch_events
-from memctl.watch import watch as watching
+from memctl.watch import watch as watch_events, watch as watching
 from memctl.watch.watch import FolderEvents, Noticed
 
 resource = pytest.importorskip("resource")  # limits and signals as Unix has them

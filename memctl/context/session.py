@@ -1,6 +1,7 @@
 """The layer of a session: what its user stated about the task at hand and how they want things, until the session ends.
 
-Scratch, in `.memory/sessions/`: what is worth more is for `ingest` to write into the logs. Kept in the words that were said.
+Scratch, in `.memory/session-NAME.json`: what is worth more is for `ingest` to write into the logs. Kept in the words that were
+said, but for secrets; `forget` deletes it, since those words may be what is to be forgotten.
 """
 
 from __future__ import annotations
@@ -9,13 +10,17 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from secrets import token_hex
 
 from ..errors import Usage
 from ..ingest.extract import candidates
 from ..ingest.turns import Turn
-from ..notes.files import prepare_memory
+from ..language.secrets import find_secrets
+from ..notes.files import SESSION, prepare_memory
 from ..notes.workspace import Workspace
+from ..system import OPEN_SAFELY
 from .chat_messages import Message, is_turn, text_of
 from .fence import tamed
 from .pack import Item
@@ -31,7 +36,7 @@ def stated(messages: Sequence[Message | None]) -> dict[str, int]:
     turns = [Turn("user", text_of(m), 1, 1, number=at) for at, m in enumerate(messages) if m is not None and is_turn(m)]
     found: dict[str, int] = {}
     for each in candidates(turns):
-        if each.rule in _RULES:
+        if each.rule in _RULES and not find_secrets(each.quote):
             found.pop(each.corrects or "", None)
             found[" ".join(each.quote.split())] = each.turn
     return found
@@ -47,7 +52,7 @@ class SessionNotes:
 
     @property
     def _file(self) -> Path:
-        return self._workspace.memory / "sessions" / f"{self._name}.json"
+        return self._workspace.memory / f"{SESSION}{self._name}.json"
 
     def _read(self) -> list[str]:
         try:
@@ -61,11 +66,13 @@ class SessionNotes:
         before = self._read()
         every = [*(each for each in before if each not in told), *told][-_MOST:]
         if every != before:
-            folder = prepare_memory(self._workspace) / "sessions"
-            folder.mkdir(mode=0o700, exist_ok=True)
-            beside = folder / f"{self._name}.part"
-            beside.write_text(json.dumps({"stated": every}), "utf-8")
-            os.replace(beside, self._file)
+            made = prepare_memory(self._workspace) / f"{SESSION}{token_hex(8)}"
+            with suppress(OSError):  # scratch: a full disk ends no chat
+                fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
+                with open(fd, "w", encoding="ascii") as stream:
+                    json.dump({"stated": every}, stream)
+                os.replace(made, self._file)
+            made.unlink(missing_ok=True)
         return every
 
     def end(self) -> None:

@@ -37,6 +37,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import LineText
 from ..markdown.markers import read_tombstone, tells_nothing
 from ..notes.edits import Edit, apply, as_indexed, read_for_edit
+from ..notes.files import SESSION
 from ..notes.journal import never_undone
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
@@ -220,6 +221,8 @@ def _expunge(memory: OpenMemory, report: Forgetting) -> None:
         if stale or not cleaning:
             return stale
         drop_recalled(at.workspace, {line.ref for line in report.lines})
+        for path in at.workspace.memory.glob(f"{SESSION}*"):  # a chat may have stated the same in other words
+            path.unlink(missing_ok=True)
         view, why = at.public(), None
         if view.workspace.hides:
             why = view.run(_cleaned)

@@ -114,6 +114,9 @@ def _decode(data: bytes) -> tuple[str, str | None]:
         return data.decode("utf-8", "replace"), f"line {line} is not UTF-8; unreadable bytes are shown as \ufffd"
 
 
+SESSION = "session-"  # what the files in .memory begin with that hold what was stated in a chat
+
+
 def prepare_memory(workspace: Workspace) -> Path:
     """Make `.memory/` with a .gitignore of its own, if it is not there; returns the folder. CannotWrite if it can't be.
 

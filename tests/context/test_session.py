@@ -124,3 +124,27 @@ def test_flags_that_have_nothing_to_do(root: Path, words: list[str]) -> None:
     done = call(["context", *words], root)
     assert done.code == 2 and "--end with --session alone" in done.err
     assert call(["context", "--session", "s", "--end"], root).code == 0
+
+
+def test_no_secret_is_kept_and_forget_leaves_nothing(root: Path) -> None:
+    """The notes of a session are derived files as others are: closed to others, without passwords, emptied by forget."""
+    chat = _chat("Remember that the wifi password is hunter2hunter2.", "We decided to move the gateway to Riga in May.")
+    with memctl.Window(root, 1200, session="ship-it") as window:
+        window.messages(chat)
+    (kept,) = root.glob(".memory/session-*")
+    assert "Riga" in kept.read_text("ascii") and "hunter2" not in kept.read_text("ascii")
+    assert kept.stat().st_mode & 0o077 == 0
+    assert call(["forget", "--about", "Gateway", "--include-exempt", "--apply"], root).code == 0
+    assert not list(root.glob(".memory/session-*"))
+
+
+def test_a_disk_that_takes_nothing_ends_no_chat(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was stated is there for this prompt, and not kept."""
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("memctl.context.session.os.replace", full)
+    with memctl.Window(root, 1200, session="ship-it") as window:
+        sent = window.messages(_chat("We decided to move the gateway to Riga in May."))
+    assert "Riga" in str(sent[-1]) and not list(root.glob(".memory/session-*"))

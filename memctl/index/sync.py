@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
@@ -109,6 +110,10 @@ def read_pages(
 
 
 def _processors() -> int:
+    """Processes that may read. Each that starts runs the top of the program's file: of no program but memctl's own."""
+    main = getattr(sys.modules["__main__"], "main", None)
+    if getattr(main, "__globals__", {}).get("__package__") != "memctl":
+        return 1
     available = getattr(os, "sched_getaffinity", None)
     return min(4, len(available(0)) if available else os.cpu_count() or 1)
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,20 @@ def test_the_names_are_there_and_documented() -> None:
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = memctl.nothing
     assert re.fullmatch(r"\d+\.\d+\.\d+", memctl.__version__)
+
+
+def test_a_plain_script_indexes_many_pages(tmp_path: Path) -> None:
+    """A program without `if __name__ == "__main__"` runs once, however many pages there are to read."""
+    days = tmp_path / "memory"
+    days.mkdir()
+    for number in range(310):
+        (days / f"{date(2024, 1, 1) + timedelta(number)}.md").write_text("- W @Ada: Likes tea\n", "utf-8")
+    script = tmp_path / "notes.py"
+    script.write_text(
+        f"import memctl\nprint('once')\nwith memctl.open({str(tmp_path)!r}) as memory:\n    print(memory.sync().read)\n"
+    )
+    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert (ran.stdout, ran.stderr) == ("once\n310\n", "")
 
 
 def test_the_example_runs(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def weigh(dfs: Mapping[str, int], total: int) -> dict[str, float]:
 
 def select_terms(dfs: Mapping[str, int], budget: int = BUDGET) -> list[str]:
     """The terms to fetch candidates by: rarest first while their postings fit the budget; at least one, at most 32."""
-    rare_first = sorted((term for term in dfs if dfs[term]), key=lambda term: dfs[term])
+    rare_first = sorted((term for term in dfs if dfs[term]), key=lambda term: (dfs[term], term))
     chosen: list[str] = []
     for term in rare_first[:_MOST_TERMS]:
         budget -= dfs[term]

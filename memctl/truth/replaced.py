@@ -36,9 +36,10 @@ ASKED_AS = "replaced"
 """The kind of review under which such a pair is asked: its question is `question_id(ASKED_AS, older.ref, newer.ref)`."""
 
 _LONGEST = 1_200  # characters of a note that are read
-_LIKELY = 24  # lines that recall reads to see whether they tell of a change
+_LIKELY = 12  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
+_POSTINGS_TELLING = 800  # of those that find later ones, for each recall
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
@@ -245,11 +246,13 @@ class _Finder:
         """
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         wanted = {term for entry in entries for term in _leading_terms(held[entry.id][0] if entry.id in held else "")}
-        chosen = select_terms(queries.frequencies(self._index, wanted), _POSTINGS)
+        chosen = select_terms(queries.frequencies(self._index, wanted), _POSTINGS_TELLING)
         first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
         facts = [entry for entry in entries if entry.kind != Kind.NOTE.value]
         names = list(dict.fromkeys(name for entry in facts for name in self._names(entry) or ("",)))
-        ids = queries.lines_telling(self._index, chosen, reading.marker_terms(), names, first, until) if chosen else []
+        alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
+        markers = reading.marker_terms()
+        ids = queries.lines_telling(self._index, chosen, markers, names, first, until) if chosen and alone else []
         known = queries.by_ids(self._index, {*ids, *beside})
         held = {**held, **queries.read_lines(self._index, ids)}
         rare = set(chosen)

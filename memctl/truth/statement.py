@@ -418,6 +418,6 @@ def opposites() -> dict[str, frozenset[str]]:
 
 
 @cache
-def marker_terms() -> tuple[str, ...]:
+def marker_terms() -> frozenset[str]:
     """Search terms of the words by which changes are told."""
-    return tuple(dict.fromkeys(_listed("told by")))
+    return frozenset(_listed("told by"))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
@@ -308,22 +309,26 @@ _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
 
 
 def lines_telling(
-    index: Index, wanted: Sequence[str], telling: Sequence[str], names: Sequence[str], since: str, until: str
+    index: Index, wanted: Sequence[str], telling: frozenset[str], names: Sequence[str], since: str, until: str
 ) -> list[int]:
     """Lines of those days that hold one of the terms, the likest first: facts about one of these names (the empty one: about
     the owner), then what holds one of the words by which changes are told.
     """
-    sql = (
-        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid WHERE words MATCH ? "
-        f"AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? AND {{}} ORDER BY bm25(words), words.rowid LIMIT 24"
-    )
     marks = ", ".join("?" * len(names))
     own = " OR entry.names = ''" if "" in names else ""
     about = f"entry.role = 'fact' AND (entry.id IN (SELECT entry FROM mention WHERE name IN ({marks})){own})"
-    asked = match_expression(wanted)
-    facts = index.rows(sql.format(about), (asked, since, until, *names)) if names else []
-    told = index.rows(sql.format("1"), (f"({asked}) AND ({match_expression(telling)})", since, until))
-    return list(dict.fromkeys(i for (i,) in (*facts, *told)))
+    sql = (  # the words as FTS5 keeps them; held against those of changes here, which takes FTS5 longer than all else
+        f"SELECT words.rowid, {about}, words_content.c0 FROM words JOIN entry ON entry.id = words.rowid "
+        "JOIN words_content ON words_content.id = words.rowid WHERE words MATCH ? "
+        f"AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? ORDER BY bm25(words), words.rowid"
+    )
+    rows = index.rows(sql, (*names, match_expression(wanted), since, until))
+    facts = [i for i, is_about, _ in rows if is_about]
+    told = (i for i, _, words in rows if not telling.isdisjoint(words.split()))
+    return list(dict.fromkeys((*facts[:_TELLING], *islice(told, _TELLING))))
+
+
+_TELLING = 24  # lines of either kind
 
 
 def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:

@@ -26,6 +26,11 @@ def hashed(data: bytes, size: int) -> bytes:
     return blake2b(data, digest_size=size).digest()
 
 
+def hasher(size: int) -> blake2b:
+    """The same of data that comes in pieces."""
+    return blake2b(digest_size=size)
+
+
 def page_id(path: str) -> int:
     """A number for a page that depends on its path alone (41 bits, so that ids of rows fit into 63)."""
     return int.from_bytes(hashed(path.encode(), 8)) >> 23

@@ -19,7 +19,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, locked
 from .index import SELECT_ROW, Index, code, is_unwritable
-from .row import SELECT_ABOUT, SELECT_NAMES, derived_tables, page_sum
+from .row import SELECT_ABOUT, SELECT_NAMES, RowsSum, derived_tables, page_sum
 
 T = TypeVar("T")
 _HERE = Path(__file__).parent
@@ -270,7 +270,7 @@ def _adds_up(index: Index) -> bool:
     expected: Counter[str] = Counter()
     for total, number, *about in index.rows(SELECT_ABOUT):
         rows = index.rows(SELECT_ROW, (number,))
-        if page_sum(tuple(about), names.pop(number, ()), rows) != total:
+        if page_sum(tuple(about), names.pop(number, ()), RowsSum(rows).digest()) != total:
             return False
         expected["entry"] += len(rows)
         expected["words"] += len(rows)

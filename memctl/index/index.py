@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,7 +16,7 @@ from ..errors import CannotWrite, LockBusy
 from ..ids import page_id
 from ..language.names import entity_key, stem_head, stem_key
 from .lexical import ORDINAL_BITS
-from .row import PageRows, Row, derived_rows, page_sum, slots
+from .row import PageRows, Row, RowsSum, derived_rows, page_sum, slots
 
 T = TypeVar("T")
 Progress = Callable[..., None]
@@ -30,6 +31,7 @@ SELECT_ROW = (
     "WHERE entry.page = ? ORDER BY entry.id"
 )
 _MOST_READS, _MOST_KNOWN = 10_000, 50_000  # what a process that stays remembers: 20,000 facts, 90 MB
+_PIECE = 4_000  # rows of a page that are held in memory together
 _CHUNK = 512  # ids or names in one statement; SQLite takes 32,766 variables, older ones 999
 
 
@@ -120,7 +122,7 @@ class Index:
         Twice as fast as page by page; the words end in one segment, which is what questions like best.
         """
         self._db.execute("PRAGMA wal_autocheckpoint = 20000")
-        self._tune_words(hashsize=16 << 20, automerge=16)
+        self._tune_words(hashsize=8 << 20, automerge=16)
         try:
             yield
         finally:
@@ -183,28 +185,34 @@ class Index:
     def put(self, page: PageRows, status: os.stat_result, sha256: bytes, looked_ns: int, problem: str | None) -> None:
         """Make the index hold exactly this page; only rows that differ are written."""
         number = self._page_number(page.path)
-        rows = {row[0]: row for row in page.rows}
-        if number != page_id(page.path):  # another path has the same hash: shift the ids
-            shift = (number - page_id(page.path)) << ORDINAL_BITS
-            rows = {key + shift: row._replace(id=key + shift, page=number) for key, row in rows.items()}
-        self._replace_rows(number, rows)
+        shift = (number - page_id(page.path)) << ORDINAL_BITS  # where another path has the same hash
+        total, after = RowsSum(), number << ORDINAL_BITS
+        entries = words = embedded = 0
+        rest = iter(page.rows)
+        while some := list(islice(rest, _PIECE)):
+            some = [row._replace(id=row.id + shift, page=number) for row in some] if shift else some
+            start, after = after, some[-1].id + 1
+            self._replace_rows(start, after, {row.id: row for row in some})
+            total.add(some)
+            entries += len(some)
+            words += sum(row.length for row in some)
+            embedded += sum(row.block is None and row.role not in NOT_EMBEDDED for row in some)
+        self._replace_rows(after, (number + 1) << ORDINAL_BITS, {})
         names = self._replace_names(number, page)
-        day = page.day.isoformat() if page.day else None
-        embedded = sum(row.block is None and row.role not in NOT_EMBEDDED for row in page.rows)
-        about = (page.path, day, page.title, len(rows), sum(row.length for row in page.rows), embedded)
+        about = (page.path, page.day.isoformat() if page.day else None, page.title, entries, words, embedded)
         stat = (status.st_size, status.st_mtime_ns, status.st_ino)
-        self._put_page(
-            number, about, page_sum((*about, sha256, problem), names, rows.values()), stat, sha256, looked_ns, problem
-        )
+        page_total = page_sum((*about, sha256, problem), names, total.digest())
+        self._put_page(number, about, page_total, stat, sha256, looked_ns, problem)
 
     def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
         """Keep a row that says why a page could not be read, and none of its entries."""
         number = self._page_number(path)
-        self._replace_rows(number, {})
-        self._replace_names(number, None)
+        self._remove_rows(number)
         about = (path, None, path, 0, 0, 0)
         stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
-        self._put_page(number, about, page_sum((*about, b"", problem), (), ()), stat, b"", looked_ns, problem)
+        self._put_page(
+            number, about, page_sum((*about, b"", problem), (), RowsSum().digest()), stat, b"", looked_ns, problem
+        )
 
     def _put_page(
         self,
@@ -229,8 +237,7 @@ class Index:
     def drop(self, path: str) -> None:
         """Forget a page that is gone."""
         number = self._page_number(path)
-        self._replace_rows(number, {})
-        self._replace_names(number, None)
+        self._remove_rows(number)
         self._db.execute("DELETE FROM page WHERE id = ?", (number,))
 
     def clear(self) -> None:
@@ -248,8 +255,13 @@ class Index:
             number += 1
         return number
 
-    def _replace_rows(self, number: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
-        stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE page = ?", (number,))
+    def _remove_rows(self, number: int) -> None:
+        self._replace_rows(number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS, {})
+        self._replace_names(number, None)
+
+    def _replace_rows(self, first: int, after: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
+        """Make these the rows whose ids are from `first` to before `after`."""
+        stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (first, after))
         old = {row[0]: row for row in stored}
         gone = [row for key, row in old.items() if key not in rows or rows[key][:-2] != row]
         fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]

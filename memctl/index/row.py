@@ -7,7 +7,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..facts import is_trusted
-from ..ids import hashed
+from ..ids import hashed, hasher
 
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
@@ -71,13 +71,13 @@ class Entity(NamedTuple):
 
 
 class PageRows(NamedTuple):
-    """Everything that the index knows of one page."""
+    """Everything that the index knows of one page. `rows` may be made while somebody goes through them, once."""
 
     path: str
     day: date | None
     title: str
     entity: EntityPage | None
-    rows: tuple[Row, ...]
+    rows: Iterable[Row]
     problems: tuple[tuple[int, Problem], ...]
 
 
@@ -88,10 +88,26 @@ SELECT_NAMES = (
 )
 
 
-def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: Iterable[tuple[Any, ...]]) -> bytes:
-    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names and all its rows with their terms."""
-    whole = [tuple(row) for row in (about, *names, *rows)]
+def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: bytes) -> bytes:
+    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names, and the sum of its rows (RowsSum)."""
+    whole = [rows, *(tuple(row) for row in (about, *names))]
     return hashed(repr(whole).encode("utf-8", "replace"), 16)
+
+
+class RowsSum:
+    """16 bytes over the rows of a page with their terms, whatever the pieces in which they come."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]] = ()) -> None:
+        self._hash = hasher(16)
+        self.add(rows)
+
+    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Take the next rows."""
+        self._hash.update("".join(repr(tuple(row)) for row in rows).encode("utf-8", "replace"))
+
+    def digest(self) -> bytes:
+        """The sum of all that were taken."""
+        return self._hash.digest()
 
 
 def derived_tables(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:

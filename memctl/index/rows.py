@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
@@ -44,6 +44,12 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
 
     `held` are search terms by role and digest as an index holds them: they follow from the same lines, at some cost.
     """
+    made = rows_made(path, text, held)
+    return made._replace(rows=tuple(made.rows))
+
+
+def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None = None) -> PageRows:
+    """The same, with rows that are made while somebody goes through them, once: those of 8 MiB take 190 MiB together."""
     page = parse_page(text, facts_everywhere=path in FACT_PAGES)
     day = day_of(path)
     front = read_front_matter(page.front_matter)
@@ -53,24 +59,30 @@ def rows_of(path: str, text: str, held: Mapping[tuple[str, int], str] | None = N
         problems.insert(0, (1, bad))
     title = next((e.content for e in page.entries if e.role is Role.HEADING), PurePosixPath(path).stem)
     entity = _entity_page(path, title, front or {})
-    rows = tuple(_rows(path, page, day, held or {}))
-    if rows and (tags := [*_tags_of_page(front or {})]):
-        rows = (rows[0]._replace(links="\n".join(filter(None, (rows[0].links, *tags)))), *rows[1:])
-    if told := _told_days(front or {}):
-        rows = tuple(row if row.day else row._replace(day=told[-1], first=row.first or told[0]) for row in rows)
-    source = (front or {}).get("src")
-    if isinstance(source, str) and _SOURCE.fullmatch(source):  # for all lines of the page that say nothing of it
-        wary = not is_trusted(source)  # then no line of it can vouch for itself
-        rows = tuple(
-            row._replace(origin=source) if row.origin == "owner" or (wary and is_trusted(row.origin)) else row
-            for row in rows
-        )
-    if len(rows) < len(page.entries):
-        line = page.entries[len(rows)].span.line
+    fitting = sum(1 for _ in _ordinals(page.entries))
+    if fitting < len(page.entries):
+        line = page.entries[fitting].span.line
         problems.append(
             (line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page"))
         )
+    rows = _with_front(_rows(path, page, day, held or {}), front or {})
     return PageRows(path, day, title, entity, rows, tuple(problems))
+
+
+def _with_front(rows: Iterable[Row], front: Mapping[str, str | list[str]]) -> Iterator[Row]:
+    """The rows with what the front matter says of all of them: tags of the first, days, and where they come from."""
+    tags, told, source = [*_tags_of_page(front)], _told_days(front), front.get("src")
+    origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
+    wary = origin is not None and not is_trusted(origin)  # then no line of it can vouch for itself
+    for row in rows:
+        if tags:
+            row = row._replace(links="\n".join(filter(None, (row.links, *tags))))
+            tags = []
+        if told and not row.day:
+            row = row._replace(day=told[-1], first=row.first or told[0])
+        if origin and (row.origin == "owner" or (wary and is_trusted(row.origin))):
+            row = row._replace(origin=origin)
+        yield row
 
 
 def day_of(path: str) -> date | None:
@@ -108,18 +120,24 @@ def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> En
     return EntityPage(name, kind, tuple(a for a in aliases if a.strip()), is_outside)
 
 
-def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
-    """Rows with ordinals that leave a gap around headings: lines under another heading are not neighbours."""
-    seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
-    page = page_id(path)
+def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
+    """The ordinal of each, as many as a page can have, with a gap around headings: lines under another are no neighbours."""
     ordinal = 0
-    hidden = private_lines(parsed)
-    shown = {_own_id(each, day) for each in parsed.entries if each.span.line not in hidden} if hidden else set[str]()
-    for entry in parsed.entries:
-        is_private = entry.span.line in hidden  # whole entries are
+    for entry in entries:
         ordinal += GAP if entry.role is Role.HEADING else 0
         if ordinal >= 1 << ORDINAL_BITS:
             return
+        yield ordinal
+        ordinal += GAP if entry.role is Role.HEADING else 1
+
+
+def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
+    seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
+    page = page_id(path)
+    hidden = private_lines(parsed)
+    shown = {_own_id(each, day) for each in parsed.entries if each.span.line not in hidden} if hidden else set[str]()
+    for ordinal, entry in zip(_ordinals(parsed.entries), parsed.entries, strict=False):
+        is_private = entry.span.line in hidden  # whole entries are
         raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
         key = entry.role.value, digest(raw)
         own = held.get(key)
@@ -133,7 +151,6 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
             length=own.count(" ") + 1 if own else 0,
             own=own,
         )
-        ordinal += GAP if entry.role is Role.HEADING else 1
 
 
 def _searched(entry: Entry, raw: Sequence[str]) -> str:

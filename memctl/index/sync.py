@@ -119,7 +119,7 @@ def _processors() -> int:
 
 
 def _read(workspace: Workspace, wanted: Wanted, held: HeldTerms | None = None) -> Read:
-    from .rows import rows_of  # with the parser, which a fresh index never needs
+    from .rows import rows_made  # with the parser, which a fresh index never needs
 
     try:
         page = read_page(workspace, wanted.path)
@@ -129,12 +129,13 @@ def _read(workspace: Workspace, wanted: Wanted, held: HeldTerms | None = None) -
     rows = None
     if sha256 != wanted.sha256:
         known = held(wanted.path) if held and wanted.sha256 and len(page.text) >= _LARGE_PAGE else None
-        rows = rows_of(wanted.path, page.text, known)
+        rows = rows_made(wanted.path, page.text, known)
     return Read(wanted.path, rows, page.status, sha256, page.looked_ns, page.warning)
 
 
 def _read_some(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Read]:
-    return [_read(workspace, page) for page in wanted]
+    reads = [_read(workspace, page) for page in wanted]
+    return [read._replace(rows=read.rows._replace(rows=tuple(read.rows.rows))) if read.rows else read for read in reads]
 
 
 def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: int) -> Generator[Read, None, None]:

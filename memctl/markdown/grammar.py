@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from sys import intern
 from typing import Any
 
 from ..facts import Fact, Kind
@@ -62,7 +63,7 @@ def parse(line: str) -> Fact | Problem:
     found = _attributes(match["attributes"] or "", kind)
     if isinstance(found, BadValue):
         return Problem(match.start("attributes") + 1, str(found), found.suggestion)
-    names = tuple(read_name(m[0]) for m in _compiled(_ENTITY).finditer(match["entities"]))
+    names = tuple(intern(read_name(m[0])) for m in _compiled(_ENTITY).finditer(match["entities"]))
     if "" in names:
         return Problem(match.start("entities") + 1, "a link without a page", "write [[Name]]")
     return Fact(kind, text, tuple(dict.fromkeys(names)), block_id=block_id, **found)

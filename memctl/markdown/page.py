@@ -91,18 +91,22 @@ class _PageReader:
     lines: list[str]
     facts_everywhere: bool
     entries: list[Entry] = field(default_factory=list)
-    covered: set[int] = field(default_factory=set)
+    covered: bytearray = field(init=False)  # a byte a line, 1 where an entry holds it
+    hiding: list[BlockToken] = field(default_factory=list)  # blocks inside of which a marker may be text
     heading: str = ""
     retain_level: int = 0  # level of the Retain heading we are under; 0 is none
+
+    def __post_init__(self) -> None:
+        self.covered = bytearray(len(self.lines) + 1)
 
     def add(self, role: Role, first: int, last: int) -> Entry | None:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
         while last > first and not self.lines[last - 1].strip():
             last -= 1
         raw = self.lines[first - 1 : last]
-        before = len(self.covered)
-        self.covered.update(range(first, last + 1))
-        if len(self.covered) == before or not any(map(_SAYS_SOMETHING.search, raw)):
+        is_known = all(self.covered[first : last + 1])
+        self.covered[first : last + 1] = b"\1" * (last + 1 - first)
+        if is_known or not any(map(_SAYS_SOMETHING.search, raw)):
             return None
         if "<!-- memctl:" in raw[0] and self._add_tombstone(first, last):
             return None
@@ -140,10 +144,9 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
         reader.add(Role.REST, first, last)
     blanked = [""] * front + reader.lines[front:]
     plain = plain_blocks(blanked)
-    tokens = list(_in_pieces(blanked)) if plain is None else plain
-    _walk(reader, tokens)
+    _walk(reader, _in_pieces(blanked) if plain is None else plain)
     _add_leftovers(reader)
-    managed = find_blocks(blanked, hidden_lines(tokens, blanked)) if plain is None else []
+    managed = find_blocks(blanked, hidden_lines(reader.hiding, blanked)) if plain is None else []
     entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), managed)
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
@@ -226,7 +229,7 @@ def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
     return ((number, number) for number in numbers)
 
 
-def _walk(reader: _PageReader, tokens: Sequence[BlockToken]) -> None:
+def _walk(reader: _PageReader, tokens: Iterable[BlockToken]) -> None:
     """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
     items: list[str | None] = []
     quotes = 0
@@ -295,6 +298,9 @@ def _add_paragraph(reader: _PageReader, token: BlockToken, marker: str | None, d
         _add_candidate(reader, None, own + 1, last, depth)
 
 
+_NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
+
+
 def _add_candidate(reader: _PageReader, marker: str | None, first: int, last: int, depth: int) -> None:
     """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
     entry = reader.add(Role.ITEM if marker else Role.TEXT, first, last)
@@ -307,7 +313,7 @@ def _add_candidate(reader: _PageReader, marker: str | None, first: int, last: in
             return
         read = replace(read, column=read.column + _indent(Role.FACT, reader.lines[entry.span.line - 1]))
     else:
-        read = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
+        read = _NO_BULLET
     if reader.retain_level and depth <= 1:
         reader.entries[-1] = replace(entry, problem=read)
 
@@ -316,6 +322,7 @@ def _add_plain(reader: _PageReader, token: BlockToken) -> None:
     first, last = _lines_of(token)
     role = _WHOLE[token.type]
     if role is Role.CODE:
+        reader.hiding.append(token)
         for start, end in _cut(reader.lines, first, last):
             reader.add(role, start, end)
     else:
@@ -336,7 +343,7 @@ def _cut(lines: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int
 def _add_leftovers(reader: _PageReader) -> None:
     """Lines that Markdown gives no block to: link definitions, nesting deeper than the parser goes."""
     for number in range(1, len(reader.lines) + 1):
-        if number not in reader.covered:
+        if not reader.covered[number]:
             reader.heading = ""
             reader.add(Role.REST, number, number)
 

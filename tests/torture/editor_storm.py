@@ -8,10 +8,11 @@ import random
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from face_helpers import memory_on
 from store_helpers import DAY, LOG, make_workspace, strays
@@ -28,6 +29,7 @@ from memctl.retain.retain import read_fact, retain
 
 THINKS = 0.003  # seconds between loading a page and saving it
 RESTS = 0.03
+FEW = 3  # saves of the person at the least
 A_DAY = 100  # retains, then a new log begins
 
 
@@ -54,6 +56,7 @@ def edit(
     stop: Event,
     seed: int,
     out: multiprocessing.Queue,  # type: ignore[type-arg]
+    saved: Any,  # a shared count
     pages: str = "memory/2*.md",
     rests: float = RESTS,
 ) -> None:
@@ -72,6 +75,7 @@ def edit(
         (save_by_rename if dice.random() < 0.5 else save_in_place)(page, "\n".join(rows).encode())
         spans.append(Span(start, time.monotonic_ns()))
         lines.append(mine)
+        saved.value = len(lines)
         time.sleep(rests)
     out.put((lines, spans))
 
@@ -93,10 +97,13 @@ def storm(retains: int, seed: int = 5) -> Storm:
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder).resolve(), {LOG: f"# {DAY}\n\nA day.\n\n## Retain\n\n- W: First\n"})
         context = multiprocessing.get_context("spawn")
-        stop, out = context.Event(), context.Queue()
-        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out))
+        stop, out, saved = context.Event(), context.Queue(), context.Value("i", 0)
+        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, saved))
         editor.start()
-        written = dict(_timed_retain(workspace, number) for number in range(retains))
+        written: dict[str, Span] = {}
+        while len(written) < retains or saved.value < FEW:
+            with suppress(PageChanged):  # it gave way, and said so: told again, as a person would
+                written |= [_timed_retain(workspace, len(written))]
         stop.set()
         lines, saves = out.get(timeout=60)
         editor.join(60)
@@ -139,8 +146,8 @@ class Rewrites(NamedTuple):
 ATLAS = "bank/entities/Atlas.md"
 
 
-def rewriting(seconds: float, seed: int = 5, swaps: bool = True, rests: float = RESTS) -> Rewrites:
-    """Write a managed block anew as fast as it goes, while a person edits the same page; then look for their lines.
+def rewriting(saves: int, seed: int = 5, swaps: bool = True, rests: float = RESTS) -> Rewrites:
+    """Write a managed block anew as fast as it goes, while a person saves the same page so often; then look for their lines.
 
     Without `swaps` as on a disk where names cannot be swapped. An editor that `rests` for a millisecond may load the new
     text in the moment before it is taken back, and save over what it saved itself: nobody can prevent that.
@@ -148,56 +155,53 @@ def rewriting(seconds: float, seed: int = 5, swaps: bool = True, rests: float = 
     real = replacing.swap
     replacing.swap = real if swaps else lambda one, other: False
     try:
-        return _beside_an_editor(_rewrite, seconds, seed, rests)
+        return _beside_an_editor(_rewrite, saves, seed, rests)
     finally:
         replacing.swap = real
 
 
-def reflecting(seconds: float, seed: int = 5) -> Rewrites:
+def reflecting(saves: int, seed: int = 5) -> Rewrites:
     """Retain and reflect by turns, while a person edits the page that reflect writes."""
-    return _beside_an_editor(_reflect, seconds, seed)
+    return _beside_an_editor(_reflect, saves, seed)
 
 
 def _beside_an_editor(
-    job: Callable[[Workspace, float], tuple[int, int]], seconds: float, seed: int, rests: float = RESTS
+    job: Callable[[Workspace, int], tuple[bool, bool]], saves: int, seed: int, rests: float = RESTS
 ) -> Rewrites:
     with tempfile.TemporaryDirectory() as folder:
         workspace = make_workspace(Path(folder).resolve(), {ATLAS: "# Atlas\n\nMine.\n"})
         context = multiprocessing.get_context("spawn")
-        stop, out = context.Event(), context.Queue()
-        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, ATLAS, rests))
+        stop, out, saved = context.Event(), context.Queue(), context.Value("i", 0)
+        editor = context.Process(target=edit, args=(workspace.root, stop, seed, out, saved, ATLAS, rests))
         editor.start()
+        done = gave_way = 0
         try:
-            counts = job(workspace, time.monotonic() + seconds + 1)  # one for Python to start in
+            while saved.value < saves:
+                is_done, has_given_way = job(workspace, done + gave_way)
+                done, gave_way = done + is_done, gave_way + has_given_way
         finally:
             stop.set()
         lines, _ = out.get(timeout=60)
         editor.join(60)
         there = (workspace.root / ATLAS).read_text(encoding="utf-8").split("\n")
         left = strays(workspace) + [path.name for path in workspace.root.rglob("recovered-*")]
-        return Rewrites(len(lines), *counts, [line for line in lines if line not in there], left)
+        return Rewrites(len(lines), done, gave_way, [line for line in lines if line not in there], left)
 
 
-def _rewrite(workspace: Workspace, until: float) -> tuple[int, int]:
-    done = gave_way = 0
-    while time.monotonic() < until:
-        before = (workspace.root / ATLAS).read_bytes()
-        after = splice(before.decode("utf-8", "surrogateescape"), "now", f"- Rewrite {done + gave_way}")
-        try:
-            replace(workspace, ATLAS, before, after.encode("utf-8", "surrogateescape"))
-            done += 1
-        except PageChanged:
-            gave_way += 1
-    return done, gave_way
+def _rewrite(workspace: Workspace, number: int) -> tuple[bool, bool]:
+    before = (workspace.root / ATLAS).read_bytes()
+    after = splice(before.decode("utf-8", "surrogateescape"), "now", f"- Rewrite {number}")
+    try:
+        replace(workspace, ATLAS, before, after.encode("utf-8", "surrogateescape"))
+    except PageChanged:
+        return False, True
+    return True, False
 
 
-def _reflect(workspace: Workspace, until: float) -> tuple[int, int]:
-    done = gave_way = 0
-    while time.monotonic() < until:
-        retain(memory_on(workspace), [read_fact(f"W @Atlas: Reflection number {done + gave_way}")], DAY)
-        report = reflect(memory_on(workspace, DAY))
-        done, gave_way = done + (ATLAS in report.pages), gave_way + bool(report.notes)
-    return done, gave_way
+def _reflect(workspace: Workspace, number: int) -> tuple[bool, bool]:
+    retain(memory_on(workspace), [read_fact(f"W @Atlas: Reflection number {number}")], DAY)
+    report = reflect(memory_on(workspace, DAY))
+    return ATLAS in report.pages, bool(report.notes)
 
 
 def _tell(what: str, done: Rewrites) -> None:
@@ -215,15 +219,15 @@ def main(short: bool = False) -> bool:
     )
     wrong = [*done.human_lost, *done.facts_lost, *done.differences]
     for seed in range(1 if short else 5):
-        rewrites = rewriting(4 if short else 30, seed)
+        rewrites = rewriting(100 if short else 800, seed)
         _tell("R5 replace", rewrites)
         wrong += [*rewrites.human_lost, *rewrites.left]
-        reflections = reflecting(4 if short else 30, seed)
+        reflections = reflecting(100 if short else 800, seed)
         _tell("R5 reflect", reflections)
         wrong += [*reflections.human_lost, *reflections.left]
     if not short:
-        _tell("R5 replace, editor loads again after 1 ms", rewriting(30, rests=0.001))
-        _tell("R5 replace where names cannot be swapped", rewriting(30, swaps=False))
+        _tell("R5 replace, editor loads again after 1 ms", rewriting(4_000, rests=0.001))
+        _tell("R5 replace where names cannot be swapped", rewriting(800, swaps=False))
     for line in wrong:
         print(f"   {line}")
     return not wrong

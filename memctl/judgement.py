@@ -2,7 +2,8 @@
 
 What the owner marked is told, and always followed. What a rule says is certain where the rule was right at least 95 times
 of 100 on text that nobody wrote it for; then it is written, with its reason. Everything else is a question of
-`memctl review`: it changes no number, no page and no order until the owner or their agent answers.
+`memctl review`: it changes no number and no page until the owner or their agent answers. Only recall
+shows the newer of two lines first, and marks the older one.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
 from ..language.names import entity_key
+from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
 from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
@@ -53,13 +54,15 @@ from .asked import (
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
 from .query import with_aliases, with_phrases, with_tags
-from .rank import Candidate, Found, Ranked, newer_first, order
+from .rank import Candidate, Found, Ranked, order
 from .search_vectors import VectorSearch, start_vector_search
 from .search_words import named_entities, search_words
 
 _FEWEST = 40  # candidates that validity and the factors reorder, however few are asked for
 _ASKED = 8  # hits of which a newer line is looked for that may have replaced them
 _HALF = 0.5  # of the words that the older line meets: from there on a newer one answers a question first
+_LIKE = 10  # places among which newer lines are told from older ones,
+_NEAR_SCORE = 0.5  # and of the score of the older one, from which a newer one is
 _CHANGED = 1.15  # what was told twice, otherwise each time, is a state that is asked about, and no event
 _SECONDS = 5.0  # the longest that one statement may run before the answer goes without it
 _SLOT = 1.5  # of the best relevance: what holds in the slot that is asked for stands first, whatever the factors do
@@ -235,12 +238,16 @@ def _newest(request: _Request, width: int) -> Mapping[int, Found]:
 
 
 class _Judged(NamedTuple):
-    """What was found and may be shown, with the verdict on it and on what replaced it; `asked`: what may have, in words."""
+    """What was found and may be shown, with the verdict on it and on what replaced it.
+
+    `asked` is what may have, in words; `newer` what only was told later and answers the question as well.
+    """
 
     found: Mapping[int, Found]
     entries: Mapping[int, Row]
     verdict: Validities
     asked: Mapping[int, Replaced] = MappingProxyType({})
+    newer: Mapping[int, int] = MappingProxyType({})
 
 
 def _judge(request: _Request, found: Mapping[int, Found]) -> _Judged:
@@ -261,8 +268,7 @@ def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
     ranked = _ordered(request, judged)
     if not all("recent" in how.why for how in judged.found.values()):
         changed = _changed_in_words(request, judged, ranked)
-        ranked = _ordered(request, changed) if changed is not judged else ranked
-        return changed, _newer_first(request, changed, ranked)
+        return changed, ranked if changed is judged else _ordered(request, changed)
     asked = next((days for days in (request.query.days, *request.query.times) if days), Period())
     return judged, sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
 
@@ -270,39 +276,66 @@ def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
 def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
     found, verdict, query, day = judged.found, judged.verdict, request.query, request.day
     replaced = _replaced(request, judged)
-    perhaps = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
+    asked = {old: pair.newer.id for old, pair in judged.asked.items() if old not in replaced}
     relevance = {i: found[i].relevance for i in judged.entries}
-    pairs = [*replaced.items(), *perhaps.items()]
+    pairs = [*replaced.items(), *asked.items()]
     for new in dict.fromkeys(by for _, by in pairs):
         pulled = max(found[old].relevance for old, by in pairs if by == new)
         relevance[new] = max(pulled, relevance.get(new, 0.0))
-    for i in {i for pair in perhaps.items() for i in pair}:
+    for i in {i for pair in asked.items() for i in pair}:
         relevance[i] *= _CHANGED
     named = {i for i in relevance if i in found and found[i].why.get("entity")} or _of_the_owner(request, judged)
     candidates = [
         candidate_of(verdict.entries[i], value, i in named) for i, value in relevance.items() if i in verdict.entries
     ]
     over = [i for i in relevance if i in verdict.validity and verdict.validity[i].is_over(day)]
-    return order(candidates, query.times, bool(named), day, replaced, over, perhaps)
+    return order(candidates, query.times, bool(named), day, replaced, over, {**judged.newer, **asked})
 
 
-def _newer_first(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Ranked]:
-    """What holds and was told later stands before what meets few more words of the question, but where a time is asked for."""
-    query = request.query
-    if query.times or query.days:
-        return list(ranked)
-    wanted = frozenset(query_terms(query.words))
-    rows = {
-        i: e
-        for i, e in judged.verdict.entries.items()
-        if _is_state(e) and not judged.verdict.validity[i].is_over(request.day)
+def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> dict[int, int]:
+    """Of the first lines, those that state something which a newer one about the same states too, as far as the question
+    goes -> the newest of these. None where a time is asked for.
+    """
+    if request.query.times or request.query.days:
+        return {}
+    over = {i for i, valid in judged.verdict.validity.items() if valid.is_over(request.day)}
+    first = [(place, judged.entries.get(place.candidate.id)) for place in ranked[: min(request.k, _LIKE)]]
+    states = [(place.score, entry) for place, entry in first if entry and _is_state(entry) and entry.id not in over]
+    met = _met(request, [entry for _, entry in states])
+    found: dict[int, int] = {}
+    for score, entry in states:
+        later = [
+            (other.day or "", -place, other.id)
+            for place, (value, other) in enumerate(states)
+            if value >= _NEAR_SCORE * score
+            and _is_later(other, entry)
+            and _meets(request, met[other.id], met[entry.id])
+        ]
+        if later:
+            found[entry.id] = max(later)[-1]
+    return found
+
+
+def _is_later(one: Row, other: Row) -> bool:
+    """True for a line that was told on a later day about the same entity."""
+    return one.names.split("\n", 1)[0] == other.names.split("\n", 1)[0] and (one.day or "") > (other.day or "")
+
+
+def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]:
+    """The words of the question in each line, but for the names of those it is about: every line about them has these."""
+    wanted = frozenset(query_terms(request.query.words))
+    lines = read_lines(request.memory.index, [entry.id for entry in entries])
+    return {
+        e.id: wanted.intersection(lines[e.id][0].split()).difference(terms(e.names)) for e in entries if e.id in lines
     }
-    lines = read_lines(
-        request.memory.index, [place.candidate.id for place in ranked[: request.k] if place.candidate.id in rows]
-    )
-    matched = {i: wanted.intersection(own.split()) for i, (own, _) in lines.items()}
-    share = _HALF if query.words.rstrip().endswith(("?", "\uff1f")) else 1.0  # who types words wants these words
-    return newer_first(ranked, matched, {i: rows[i].names.split("\n", 1)[0] for i in matched}, share)
+
+
+def _meets(request: _Request, newer: frozenset[str], older: frozenset[str]) -> bool:
+    """True where a newer line meets half of what the older one meets: it answers the question, too."""
+    share = (
+        _HALF if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
+    )  # who types words wants these words
+    return bool(older) and len(newer & older) >= share * len(older)
 
 
 def _is_state(entry: Row) -> bool:
@@ -332,19 +365,20 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     found = replacements_of(request.memory.on(request.day), standing, judged.found)
     joining = passing(request.memory.index, {pair.newer.id for pair in found.values()}, request.condition)
     found = {old: pair for old, pair in found.items() if pair.newer.id in joining}
-    if not found:
+    newer = _answered_again(request, judged, ranked)
+    if not found and not newer:
         return judged
     verdict = folded(judged.verdict, found)
-    met = {i: how.relevance for i, how in judged.found.items()}
+    met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
     asked = {
         old: pair
         for old, pair in found.items()
-        if orders(pair, met.get(pair.newer.id, 0.0) / (met.get(old, 0.0) or 1.0))
+        if orders(pair) and (pair.judgement.rule != ALIKE or _meets(request, met[pair.newer.id], met[old]))
     }
     entries = {**verdict.entries, **{pair.newer.id: pair.newer for pair in asked.values()}}
     missing = [pair.newer for pair in asked.values() if pair.newer.id not in verdict.validity]
     validity = {**judge(request.memory.index, missing, request.day, request.query.as_of).validity, **verdict.validity}
-    return judged._replace(verdict=verdict._replace(entries=entries, validity=validity), asked=asked)
+    return judged._replace(verdict=verdict._replace(entries=entries, validity=validity), asked=asked, newer=newer)
 
 
 def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:

@@ -28,7 +28,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import ALIKE, KIND, LONG, PairJudgement, Statement, Weight, judge_change
+from .change import KIND, LONG, PairJudgement, Statement, Weight, judge_change
 from .judge import Validities, judge
 from .validity import Validity
 
@@ -44,7 +44,6 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
-_MET = 0.8  # of how well the older line meets a question
 _HEARSAY = "replaced: hearsay"
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
@@ -129,13 +128,8 @@ def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
     return Validities(validity, entries, verdict.claims)
 
 
-def orders(pair: Replaced, met: float = 1.0) -> bool:
-    """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay.
-
-    `met` is how well it meets the question, where 1 is as well as the older one: lines that are only alike need some.
-    """
-    if pair.judgement.rule == ALIKE and met < _MET:
-        return False
+def orders(pair: Replaced) -> bool:
+    """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
     told = is_trusted(pair.newer.origin) and pair.judgement.rule != _HEARSAY
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings, strategies as st
 from strategies import examples
 
 from memctl.facts import HALF_LIFE_DAYS, Kind, Period
-from memctl.recall.rank import Candidate, Ranked, factors, newer_first, order, recency
+from memctl.recall.rank import Candidate, factors, order, recency
 
 TODAY = date(2025, 11, 27)
 AGING = sorted(HALF_LIFE_DAYS, key=lambda kind: kind.value)
@@ -254,29 +254,3 @@ def in_circle(start: int, newer: dict[int, int]) -> bool:
     for _ in range(len(newer) + 1):
         here = newer.get(here) if here is not None else None
     return here is not None
-
-
-@pytest.mark.parametrize(
-    ("newer_day", "newer_score", "newer_words", "newer_about", "above"),
-    [
-        (20, 0.9, {"boat", "moor"}, "anna", True),
-        (20, 0.9, {"boat", "moor", "dock"}, "anna", True),
-        (20, 0.4, {"boat", "moor"}, "anna", False),  # far below: about something else
-        (20, 0.9, {"boat"}, "anna", True),  # meets half of what it meets
-        (20, 0.9, {"dock"}, "anna", False),  # meets nothing of it
-        (20, 0.9, {"boat", "moor"}, "ivan", False),
-        (5, 0.9, {"boat", "moor"}, "anna", False),  # it is the older one
-    ],
-)
-def test_a_newer_line_that_meets_half_as_much_of_the_question_stands_above(
-    newer_day: int, newer_score: float, newer_words: set[str], newer_about: str, above: bool
-) -> None:
-    old, new = (
-        Ranked(candidate(number, day=date(2025, 11, day)), score, factors(candidate(number), (), 1, False, TODAY))
-        for number, day, score in ((1, 10, 1.0), (2, newer_day, newer_score))
-    )
-    matched = {1: frozenset({"boat", "moor"}), 2: frozenset(newer_words)}
-    made = newer_first([old, new], matched, {1: "anna", 2: newer_about}, 0.5)
-    assert [place.candidate.id for place in made] == ([2, 1] if above else [1, 2])
-    assert [place.score for place in made] == sorted((place.score for place in made), reverse=True)
-    assert newer_first([old, new], {}, {}, 0.5) == [old, new]

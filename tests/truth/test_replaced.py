@@ -161,6 +161,29 @@ def test_recall_shows_the_newer_line_first_and_marks_the_older(
     assert [(hit.ref, hit.perhaps_superseded_by) for hit in before if hit.ref == "aa"] == [("aa", None)]
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "question", "is_newer_first"),
+    [
+        (
+            "W @Anna: The boat is moored at the quay.",
+            "W @Anna: The boat lies on a trailer.",
+            "Where is Anna's boat?",
+            True,
+        ),
+        ("W @Wes: Drives a white van.", "W @Wes: Guitar lessons are on Thursdays.", "What does Wes drive?", False),
+        ("W @Лёва: Боится собак.", "W @Лёва: Ходит в кружок лепки.", "Чего боится Лёва?", False),
+        ("W @大刚: 对花粉过敏", "W @大刚: 爱看川剧", "大刚对什么过敏？", False),
+        ("W @Wes: Learning the guitar.", "W @Wes: Guitar lessons are on Thursdays.", "What is Wes learning?", False),
+    ],
+)
+def test_a_newer_line_stands_first_where_it_meets_half_of_what_the_older_meets_names_apart(
+    tmp_path: Path, older: str, newer: str, question: str, is_newer_first: bool
+) -> None:
+    hits = ask(told(tmp_path, f"10-03 {older} ^aa", f"11-04 {newer} ^bb", "10-20 Rain."), question).hits
+    assert hits[0].ref == ("bb" if is_newer_first else "aa")
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
 def test_faces_say_it_in_a_plain_word(tmp_path: Path) -> None:
     told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W @Anna: Has four dogs. ^bb")
     assert "[perhaps replaced by ^bb]" in call(["recall", "dogs"], tmp_path).out

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .index.queries.entries import Query as Query
     from .index.sync import SyncReport as SyncReport, Verified as Verified
     from .ingest.ingest import Ingested as Ingested, Proposed as Proposed
+    from .ingest.said_in import SaidIn as SaidIn
     from .maintenance.check import Finding as Finding
     from .maintenance.init import Made as Made
     from .maintenance.status import Glance as Glance, Status as Status
@@ -174,6 +175,12 @@ class Memory(OpenMemory):
         from .recall.lookup import show_all
 
         return show_all(self, [reference] if isinstance(reference, str) else reference, context)
+
+    def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+        """Where in which conversation facts were said, also when its transcript has moved; with `context` turns around."""
+        from .ingest.said_in import said_in
+
+        return said_in(self, [reference] if isinstance(reference, str) else reference, context)
 
     def documents(self, folder: str = "") -> tuple[Document, ...]:
         """The pages of a folder and the folders in it, with titles and descriptions."""
@@ -510,17 +517,11 @@ class Memory(OpenMemory):
 
         return export(self, what, self.query(**filters))
 
-    def export_target(self, path: Path) -> Path:
-        """The file behind `path`; Usage for what an export must not replace."""
-        from .transfer.export import target_of
+    def write_export(self, path: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
+        """Write text, or tables as a SQLite file, in place of what stands at `path`; Usage for what must not be replaced."""
+        from .transfer.export import target_of, write_export
 
-        return target_of(path, self.workspace)
-
-    def write_export(self, target: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
-        """Write text, or tables as a SQLite file, in place of what stands at `target`."""
-        from .transfer.export import write_export
-
-        write_export(target, content)
+        write_export(target_of(path, self.workspace), content)
 
     def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `events` in between.

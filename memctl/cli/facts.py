@@ -20,7 +20,7 @@ from .call import (
     option,
     parameter,
 )
-from .hits import print_answer, print_facts, print_passages, print_retained, print_versions
+from .hits import print_answer, print_conversations, print_facts, print_passages, print_retained, print_versions
 
 _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
@@ -139,8 +139,13 @@ def show(
     reference: list[str] = argument("REF…", "Citations (path#L3-L9), ids, entities, pages, globs."),
     context: int = option("--context -C", "Lines around it.", default=3, min=0, max=1000),
     unseal: bool = UNSEAL,
+    source: bool = flag(
+        "--source", "The turns of the conversation in which a fact was said, wherever its transcript lies."
+    ),
 ) -> None:
     """Print what references point at, with the lines around it; a line that moved is found by its id."""
+    if source:
+        return print_conversations(call, call.memory.said_in(reference, context))
     passages = call.memory.show(reference, context)
     if not unseal:
         return print_passages(call, passages)

@@ -12,7 +12,7 @@ from .call import Call
 from .output import BOLD, FAINT, YELLOW
 
 if TYPE_CHECKING:
-    from ..memory import Passage, Retained
+    from ..memory import Passage, Retained, SaidIn
 
 _UNLIKELY = 0.2  # below that a person is told: fitted where half of the questions have no answer, and owners mostly ask what they wrote down
 _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin that say why vectors take no part
@@ -226,3 +226,21 @@ def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
             is_meant = passage.citation.line <= number <= passage.citation.end_line
             shown = out.style(line, *(() if is_meant else (FAINT,)))
             out.emit(f"{'>' if is_meant else ' '} {number:4} {shown}", indent=7)
+
+
+def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
+    """Print turns of conversations; the one that says the fact is marked."""
+    out = call.out
+    if out.json:
+        out.raw_json({"schema": 1, "conversations": [each.as_json() for each in found]})
+        return
+    for each in found:
+        said = f"{each.path}#L{each.turns[each.place].line}"
+        out.emit(said + (f" {out.style('^' + each.ref, FAINT)}" if each.ref else ""))
+        if said != each.cited:
+            out.note(f"the line says {each.cited}")
+        for place, turn in enumerate(each.turns):
+            is_meant = place == each.place
+            for line in f"{turn.role}: {turn.text}".splitlines():
+                shown = out.style(line, *(() if is_meant else (FAINT,)))
+                out.emit(f"{'>' if is_meant else ' '} {turn.line:4} {shown}", indent=7)

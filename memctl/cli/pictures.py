@@ -97,8 +97,7 @@ def _put_svg(call: Call, drawn: "Timeline | EntityGraph", where: str) -> None:
     if where == "-":
         call.out.line(text)
         return
-    target = call.memory.export_target(Path(where))
-    call.memory.write_export(target, [text + "\n"])
+    call.memory.write_export(Path(where), [text + "\n"])
     call.out.note(f"written to {where}")
 
 

@@ -264,17 +264,16 @@ def export(
     stopped = "stopped" if output is None else f"stopped: {output} is as it was before"
     with call.progress("exporting", stopped) as whole:
         memory = whole.public() if public else whole
-        target = None if output is None else memory.export_target(output)
         tables = {name: memory.export(name, **filters) for name in names}
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
     content = _csv(tables[what]) if form == "csv" else _jsonl(tables[what])
-    if target is None:
+    if output is None:
         for piece in content:
             call.out.line(piece.rstrip("\r\n"))
         return 0
-    memory.write_export(target, tables if form == "sqlite" else content)
+    memory.write_export(output, tables if form == "sqlite" else content)
     call.out.note(f"{many(count, 'row')} in {output}")
     return 0
 

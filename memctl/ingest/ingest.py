@@ -270,7 +270,7 @@ def ingest(
             first_line=source.first_line,
         )
         if options.form is None and source.name.startswith("memory/") and day_of(source.name):
-            turns = iter(list(turns) or _told_in_log(memory, source.name, notes))
+            turns = iter(list(turns) or told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
             run.complete = False
@@ -279,7 +279,7 @@ def ingest(
         return run.finish(run.candidates(turns), apply)
 
 
-def _told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
+def told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
     """What a daily log tells in prose, each paragraph a message of who keeps it; not its facts, nor what is private or managed."""
     from ..markdown.page import parse_page
     from ..markdown.private import private_lines

@@ -1,0 +1,107 @@
+"""Back from a fact to the conversation in which it was said, also when the transcript has moved or was edited since."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import MemctlError, NothingFound
+from ..facts import Fact
+from ..index.open_memory import OpenMemory
+from ..index.rows import day_of
+from ..language.analyzer import terms
+from ..markdown.grammar import parse
+from ..markdown.lines import Role, content_of
+from ..recall.lookup import show_all
+from .formats import read_transcript
+from .ingest import open_transcript, told_in_log
+from .turns import Notes, Turn
+
+_SOURCE = re.compile(r"\w+:(?P<path>.+)#L(?P<line>\d+)")
+_ENDINGS = (".jsonl", ".json", ".md", ".txt")
+_SAYS = 0.6  # of the terms of a fact: what a turn that says it holds at the least, since ingest shortens and joins
+
+
+class SaidIn(NamedTuple):
+    """A conversation at the point where a fact was said: `turns[place]` of the transcript at `path` says it.
+
+    `cited` is where the fact says that it stands.
+    """
+
+    ref: str | None
+    cited: str
+    path: str
+    turns: tuple[Turn, ...]
+    place: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The conversation as plain values."""
+        turns = [{"role": turn.role, "line": turn.line, "text": turn.text} for turn in self.turns]
+        return {"id": self.ref, "cited": self.cited, "path": self.path, "turns": turns, "said": self.place}
+
+
+def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
+    """Where the facts that references point at were said, with `context` turns around each; NothingFound for what is none.
+
+    The transcript is looked for where the fact says that it lies, then by its name and by its words anywhere in the workspace.
+    """
+    return tuple(
+        _conversation(memory, passage.ref, str(passage.citation), parse(content_of(Role.FACT, passage.lines)), context)
+        for passage in show_all(memory, references, 0)
+    )
+
+
+def _conversation(memory: OpenMemory, ref: str | None, at: str, fact: object, context: int) -> SaidIn:
+    source = _SOURCE.fullmatch(fact.source or "") if isinstance(fact, Fact) else None
+    if not isinstance(fact, Fact) or source is None:
+        cure = "name a fact whose `src=` names a transcript, such as src=user:chat.md#L3"
+        raise NothingFound(f"{at} does not say in which conversation it was said", cure)
+    wanted, cited = frozenset(terms(fact.text)), source[0].partition(":")[2]
+    for path in _places(memory, source["path"]):
+        if found := _turns_around(_turns(memory, path), wanted, int(source["line"]), context):
+            return SaidIn(ref, cited, path, *found)
+    what = f"no file of the workspace says what {at} was taken from; it was {cited}"
+    raise NothingFound(what, "put the transcript back, into any folder of the workspace")
+
+
+def _places(memory: OpenMemory, cited: str) -> list[str]:
+    """Where a transcript may lie, the likeliest first; another page that recall searches is none."""
+    root, name = memory.workspace.root, Path(cited).name
+    files = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        files += [Path(folder, each).relative_to(root).as_posix() for each in names]
+    near = [
+        path
+        for path in files
+        if Path(path).name == name or (path.endswith(_ENDINGS) and not path.startswith(("memory/", "bank/")))
+    ]
+    return sorted(near, key=lambda path: (path != cited, Path(path).name != name, path))
+
+
+def _turns_around(
+    said: Sequence[Turn], wanted: frozenset[str], line: int, context: int
+) -> tuple[tuple[Turn, ...], int] | None:
+    """The turn that says most of it, of several the one on that line, with those around it and its place among them."""
+    scores = [(len(wanted.intersection(terms(turn.text))), turn.line <= line <= turn.end_line) for turn in said]
+    best = max(range(len(said)), key=scores.__getitem__, default=0)
+    if not scores or scores[best][0] < max(1, _SAYS * len(wanted)):
+        return None
+    first = max(0, best - context)
+    return tuple(said[first : best + context + 1]), best - first
+
+
+def _turns(memory: OpenMemory, path: str) -> list[Turn]:
+    """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
+    try:
+        if day_of(memory.workspace.contain(path)) and path.startswith("memory/"):
+            return told_in_log(memory, path, Notes())
+        if memory.workspace.hides is not None:  # a transcript is no page: others than the owner do not see it
+            return []
+        with open_transcript(memory.workspace, memory.workspace.root / path) as source:
+            return list(read_transcript(source.pieces, Notes()))
+    except MemctlError:
+        return []

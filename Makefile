@@ -4,6 +4,8 @@ VENV ?= .venv
 USER_VENV ?= .venv-demo
 RUN := $(VENV)/bin
 NOW := 2025-11-30
+# Environments of one use need neither a pip of their own nor compiled bytecode: both cost more than what runs in them.
+one_use = $(USER_VENV)/bin/python -m pip --python $(1)/bin/python install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo tour test check bench judge week score torture docs pictures site package lock lowest extras mutants browser fuzz sbom clean
@@ -70,17 +72,17 @@ pictures: $(VENV)/ready  ## the pictures of docs/, from the fixture workspace (n
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check 'playwright>=1.49,<2' 'pygal>=3.0.5,<4'
 	$(RUN)/python bench/screens.py
 
-site:  ## docs/ as a site in build/site; a link that leads nowhere fails
-	test -x .venv-site/bin/mkdocs || $(PYTHON) -m venv .venv-site
-	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+site: $(USER_VENV)/ready  ## docs/ as a site in build/site; a link that leads nowhere fails
+	test -x .venv-site/bin/mkdocs || $(PYTHON) -m venv --without-pip .venv-site
+	$(call one_use,.venv-site) 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
 	NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict --config-file .ci/mkdocs.yml
 
-package:  ## wheel and sdist in dist/, each installed in an empty environment and asked a question
+package: $(USER_VENV)/ready  ## wheel and sdist in dist/, each installed in an empty environment and asked a question
 	rm -rf dist
-	$(PYTHON) -m venv .venv-package
-	.venv-package/bin/python -m pip install --quiet --disable-pip-version-check 'build>=1.2,<2' 'hatchling>=1.24,<2'
+	$(PYTHON) -m venv --without-pip .venv-package
+	$(call one_use,.venv-package) 'build>=1.2,<2' 'hatchling>=1.24,<2'
 	.venv-package/bin/python -m build --no-isolation --outdir dist . > /dev/null
-	PYTHON=$(PYTHON) sh .ci/package.sh dist/*.whl dist/*.tar.gz
+	PYTHON=$(PYTHON) PIP="$(USER_VENV)/bin/python -m pip" sh .ci/package.sh dist/*.whl dist/*.tar.gz
 
 LOCK = uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet
 
@@ -118,7 +120,7 @@ fuzz:  ## coverage-guided fuzzing of what reads strangers' words, SECONDS=60 for
 
 sbom: $(USER_VENV)/ready  ## a CycloneDX list of what a user installs, in build/sbom.json
 	$(PYTHON) -m venv --without-pip .venv-sbom
-	$(USER_VENV)/bin/python -m pip --python .venv-sbom/bin/python install --quiet --disable-pip-version-check --no-compile 'cyclonedx-bom>=7,<8'
+	$(call one_use,.venv-sbom) 'cyclonedx-bom>=7,<8'
 	mkdir -p build
 	.venv-sbom/bin/cyclonedx-py environment --output-file build/sbom.json $(USER_VENV)/bin/python
 

@@ -1,13 +1,13 @@
 #!/bin/sh
 # Installs each file given into an empty environment, with nothing of the checkout in reach, and walks the README's first steps.
-# PYTHONS="python3.11 python3.13" tries several; those that are not there are named and left out.
+# `make package` gives PIP; PYTHONS="python3.11 python3.13" tries several; those that are not there are named and left out.
 set -eu
 for python in ${PYTHONS:-$PYTHON}; do
     command -v "$python" > /dev/null || { echo "$python: not on this machine"; continue; }
     for file in "$@"; do
         file=$(readlink -f "$file") empty=$(mktemp -d)
-        "$python" -m venv "$empty/venv"
-        "$empty/venv/bin/python" -m pip install --quiet --disable-pip-version-check "$file"
+        "$python" -m venv --without-pip "$empty/venv"
+        $PIP --python "$empty/venv/bin/python" install --quiet --disable-pip-version-check --no-compile "$file"
         (
             cd "$empty"
             PATH="$empty/venv/bin:$PATH"

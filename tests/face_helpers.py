@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from processes import start_memctl
+
 from memctl.cli.app import load
 from memctl.cli.call import run
 from memctl.hits import Answer, Hit
@@ -42,29 +44,29 @@ class Done:
 
 
 @cache
-def _indexed() -> Path:
-    """The fixture workspace with the index of its pages, made once in a process and removed at its end."""
+def _indexed(make: Callable[[Path], Path]) -> Path:
+    """A workspace with the index of its pages, made once in a process and removed at its end."""
     folder = Path(tempfile.mkdtemp(prefix="memctl-fixture-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    root = fixture_copy(folder)
-    with Memory(Workspace(root.resolve()), lambda: datetime.combine(TODAY, time())) as memory:
+    root = make(folder)
+    with memory_on(Workspace(root.resolve())) as memory:
         memory.sync()
     return root
 
 
-def fixture_copy(folder: Path) -> Path:
+def bare_copy(folder: Path) -> Path:
     """A fresh copy of the fixture workspace, with the modification times of the original and no index."""
     return Path(shutil.copytree(FIXTURES / "workspace", folder / "workspace", ignore=shutil.ignore_patterns(".memory")))
 
 
-def ready_copy(folder: Path) -> Path:
+def fixture_copy(folder: Path) -> Path:
     """The same with an index, as a folder that was copied whole: its pages are looked at again but not parsed."""
-    return Path(shutil.copytree(_indexed(), folder / "workspace"))
+    return Path(shutil.copytree(_indexed(bare_copy), folder / "workspace"))
 
 
 def recent_copy(folder: Path) -> Path:
-    """The same with its newest logs alone: for what holds in any workspace, at a third of the work."""
-    root = fixture_copy(folder)
+    """The same with its newest logs alone and no index: for what holds in any workspace, at a third of the work."""
+    root = bare_copy(folder)
     for log in sorted((root / "memory").glob("*.md"))[:-12]:
         log.unlink()
     return root
@@ -72,8 +74,12 @@ def recent_copy(folder: Path) -> Path:
 
 def reflected_copy(folder: Path) -> Path:
     """The same after `memctl reflect --since 150d`; tests/cli/test_expected.py proves that it is what reflect writes."""
+    return Path(shutil.copytree(_indexed(_reflected), folder / "workspace"))
+
+
+def _reflected(folder: Path) -> Path:
     pages = shutil.ignore_patterns("proposals.md")  # which only --propose-core writes
-    return Path(shutil.copytree(FIXTURES / "reflected", fixture_copy(folder), ignore=pages, dirs_exist_ok=True))
+    return Path(shutil.copytree(FIXTURES / "reflected", bare_copy(folder), ignore=pages, dirs_exist_ok=True))
 
 
 def write_pages(root: Path, pages: Mapping[str, str]) -> Workspace:
@@ -125,7 +131,7 @@ def _environment(cwd: Path, stdin: str, env: Mapping[str, str]) -> Iterator[None
     os.environ.pop("MEMCTL_WORKSPACE", None)
     os.environ.update({"MEMCTL_NOW": NOW, "COLUMNS": "100", **env})
     os.chdir(cwd)
-    sys.stdin = io.StringIO(stdin)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "surrogateescape")), encoding="utf-8")
     try:
         yield
     finally:
@@ -158,39 +164,27 @@ def call(words: Sequence[str], cwd: Path, *, stdin: str = "", merged: bool = Fal
 def on_terminal(words: Sequence[str], cwd: Path, **env: str) -> str:
     """What a terminal would receive from the real command."""
     import pty
-    import subprocess
-    import sys
+    from multiprocessing.connection import wait
 
     parent, child = pty.openpty()
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("MEMCTL_", "NO_COLOR"))}
     settings = {
-        "MEMCTL_NOW": NOW,
-        "MEMCTL_VECTORS": "none",
-        "TERM": "xterm-256color",
+        "MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "TERM": "xterm-256color", "COLUMNS": "120", "LC_ALL": "C.UTF-8",
         "MEMCTL_PAGER": "cat",  # less would wait for a key
-        "COLUMNS": "120",
-        "LC_ALL": "C.UTF-8",
-        "PYTHONPATH": str(Path(__file__).parents[1]),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memctl", *words],
-        cwd=cwd,
-        stdin=child,
-        stdout=child,
-        stderr=child,
-        env=kept | settings | env,
-        close_fds=True,
-    )
-    os.close(child)
+    }  # fmt: skip
+    process = start_memctl(words, kept | settings | env, cwd, [os.ttyname(child)] * 3)
     received = b""
     try:
+        while parent in wait([parent, process.sentinel]):
+            received += os.read(parent, 65536)
+        os.close(child)
         while piece := os.read(parent, 65536):
             received += piece
     except OSError:
         pass  # Linux: the other side has closed
     finally:
         os.close(parent)
-        process.wait(60)
+        process.join(60)
     return received.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 

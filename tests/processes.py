@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 _MODULES = [
@@ -15,17 +16,25 @@ _MODULES = [
 ]  # fmt: skip
 
 
+def start_memctl(
+    words: Sequence[str], environ: Mapping[str, str], cwd: Path | str | None, files: list[str]
+) -> BaseProcess:
+    """`memctl WORDS…` as a process with its own environment and end, as a shell would start it; `files` are its three streams."""
+    context = get_context("forkserver")
+    context.set_forkserver_preload(_MODULES)
+    process = context.Process(target=_begin, args=(list(words), dict(environ), str(cwd or os.getcwd()), files))
+    process.start()
+    return process
+
+
 def run_memctl(
     words: Sequence[str], data: bytes, environ: Mapping[str, str], cwd: Path | str | None, seconds: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """What `memctl WORDS…` answers: a process with its own files, environment and end, as a shell would start it."""
-    context = get_context("forkserver")
-    context.set_forkserver_preload(_MODULES)
+    """What `memctl WORDS…` answers in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(paths[0]).write_bytes(data)
-        process = context.Process(target=_begin, args=(list(words), dict(environ), str(cwd or os.getcwd()), paths))
-        process.start()
+        process = start_memctl(words, environ, cwd, paths)
         process.join(seconds)
         if process.exitcode is None:
             process.kill()

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
 
 
+_NESTED = re.compile(r"(?:[\[{]\s*){64}")  # nobody writes so, and PyYAML takes quadratic time for it
+
+
 def read_front_matter(source: str) -> dict[str, str | list[str]] | None:
     """The scalars and lists of scalars in YAML front matter, all as strings; None if it is not a mapping, or too long.
 
@@ -24,7 +27,7 @@ def read_front_matter(source: str) -> dict[str, str | list[str]] | None:
     """
     if not source.strip():
         return {}
-    if len(source) > MAX_FRONT_MATTER:
+    if len(source) > MAX_FRONT_MATTER or _NESTED.search(source):
         return None
     import yaml
 

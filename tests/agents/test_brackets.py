@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
+from counting import call_growth
 from hypothesis import given, strategies as st
 
 from memctl.agents.brackets import COMMANDS, Command, read_reply
@@ -216,19 +215,4 @@ HOSTILE = [
 @pytest.mark.parametrize("seed", HOSTILE)
 def test_linear_on_hostile_input(seed: str) -> None:
     """S9: twice the text takes less than three times as many calls; a square would take four times as many."""
-
-    def calls(size: int) -> int:
-        text, count = seed * (size // len(seed)) + ' [GET_FACT key="»', 0
-
-        def counted(*_: object) -> None:
-            nonlocal count
-            count += 1
-
-        sys.setprofile(counted)
-        try:
-            read_reply(text)
-        finally:
-            sys.setprofile(None)
-        return count
-
-    assert calls(40_000) < 3 * calls(20_000) + 100
+    assert call_growth(read_reply, lambda size: seed * (size // len(seed)) + ' [GET_FACT key="»', 5_000) < 3

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from face_helpers import TODAY, Done, all_commands, call, fixture_copy, snapshot, write_pages
+from face_helpers import TODAY, Done, all_commands, bare_copy, call, fixture_copy, snapshot, write_pages
 
 from memctl import __version__, errors
 from memctl.cli import app as cli
@@ -383,8 +383,9 @@ def test_status_counts(root: Path) -> None:
     assert facts == sum(1 + len(hit.get("also", ())) for hit in hits)
 
 
-def test_index_reports(root: Path) -> None:
+def test_index_reports(tmp_path: Path) -> None:
     """Pages read, dropped, unchanged; --verify compares with a rebuild."""
+    root = bare_copy(tmp_path)
     assert call(["index"], root).out.startswith(f"{len(list(root.rglob('*.md')))} read, 0 dropped")
     (root / "memory/2025-07-01.md").unlink()
     assert json.loads(call(["index", "--json"], root).out)["dropped"] == 1

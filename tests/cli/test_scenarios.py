@@ -3,8 +3,8 @@
 A page is prose with ```console blocks. A line `$ command` is run in a fresh folder; the lines below it are what a
 terminal shows, and `[exit N]` closes the answer where the exit code is not 0. `[..]` stands for anything in a line.
 A page starts in a copy of fixtures/workspace, or with `<!-- starts in an empty folder -->` in an empty one.
-Commands run in this process; a page with `<!-- real processes -->` and any line with a pipe or another program goes
-through the shell. The clock says 2025-11-30. `MEMCTL_UPDATE=1 pytest tests/cli/test_scenarios.py` writes the answers anew.
+Commands run in this process, what stands behind a pipe or `>` goes through the shell; so does a page with
+`<!-- real processes -->` and any other line with more than memctl in it. The clock says 2025-11-30. `MEMCTL_UPDATE=1 pytest tests/cli/test_scenarios.py` writes the answers anew.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, all_commands, call, ready_copy
+from face_helpers import NOW, all_commands, call, fixture_copy
 
 ROOT = Path(__file__).parents[2]
 MANUAL = [ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"]
@@ -73,7 +73,7 @@ def _start(text: str, tmp_path: Path) -> Path:
     if "<!-- starts in an empty folder -->" in text:
         (tmp_path / "workspace").mkdir()
         return tmp_path / "workspace"
-    return ready_copy(tmp_path)  # or a retain on a slow machine says that the index is not complete yet
+    return fixture_copy(tmp_path)  # or a retain on a slow machine says that the index is not complete yet
 
 
 def _parts(text: str) -> Iterator[str | Step]:
@@ -99,11 +99,15 @@ def _parts(text: str) -> Iterator[str | Step]:
 
 def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]:
     words = list(shlex.shlex(command, posix=True, punctuation_chars="|<>;&"))
-    given = re.fullmatch(r"((?:printf|echo|cat) [^|]*) \| memctl ((?!context)[^|<>;&]*)", command)
+    given = re.fullmatch(r"((?:printf|echo|cat) [^|]*) \| memctl ([^|<>;&]*)", command)
     if given and not real:
         _, text = _shell(given[1], folder, tmp_path / "bin")
         done = call(shlex.split(given[2]), folder, stdin=text, merged=True)
         code, text = done.code, done.out
+    elif not real and (piped := re.fullmatch(r"memctl ([^|<>;&$]*) (?:\| |(?=> ))(?!.*(?:memctl|2>))(.*)", command)):
+        done = call(shlex.split(piped[1]), folder)
+        code, text = _shell(piped[2] if "| " in command else f"cat {piped[2]}", folder, tmp_path / "bin", done.out)
+        code, text = code if "| " in command else done.code, done.err + text
     elif real or not command.startswith("memctl") or any(set(word) <= set("|<>;&") for word in words if word):
         code, text = _shell(command, folder, tmp_path / "bin")
     else:
@@ -113,7 +117,7 @@ def _answer(command: str, folder: Path, real: bool, tmp_path: Path) -> list[str]
     return [line.rstrip() for line in text.splitlines()] + ([f"[exit {code}]"] if code else [])
 
 
-def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
+def _shell(command: str, folder: Path, programs: Path, given: str = "") -> tuple[int, str]:
     programs.mkdir(exist_ok=True)
     for name, arguments in (("memctl", "-m memctl"), ("python", "")):
         script = programs / name
@@ -132,7 +136,7 @@ def _shell(command: str, folder: Path, programs: Path) -> tuple[int, str]:
     }
     env |= {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
-        ["sh", "-c", command], cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        ["sh", "-c", command], cwd=folder, env=env, input=given, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, timeout=60, encoding="utf-8",
     )  # fmt: skip
     return done.returncode, done.stdout

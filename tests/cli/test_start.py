@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from face_helpers import call, fixture_copy, snapshot
+from face_helpers import bare_copy, call, snapshot
 
 KNOWN = {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 OWN = ["bank/experience.md", "bank/lessons.md", "bank/opinions.md", "bank/world.md", "memctl.toml", "memory.md"]
@@ -46,7 +46,7 @@ def test_alone_without_a_workspace(tmp_path: Path) -> None:
 
 def test_alone_in_a_workspace(tmp_path: Path) -> None:
     """Pages, facts and whether the index is fresh; it makes and changes nothing."""
-    root = fixture_copy(tmp_path)
+    root = bare_copy(tmp_path)
     done = call([], root)
     assert (
         done.code == 0 and "63 pages\n" in done.out and "not made yet" in done.out and len(done.out.splitlines()) <= 10

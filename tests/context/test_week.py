@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from face_helpers import call
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 import week
@@ -14,6 +15,13 @@ from week_chat import QUESTIONS, UNKNOWN
 from week_model import UNKNOWN_REPLY, answer
 
 FIRST = ("name", "project", "why")
+
+
+def memctl(folder: Path, now: str, *words: str, given: str | None = None) -> str:
+    """The command line of the week, in this process."""
+    done = call([*words, "-w", str(folder), "--now", now], folder, stdin=given or "")
+    assert done.code in (0, 1), done.err
+    return done.out
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +33,9 @@ def counts() -> dict[str, week_life.Count]:
 @pytest.fixture(scope="module")
 def lived(tmp_path_factory: pytest.TempPathFactory, counts: dict[str, week_life.Count]) -> week_life.Lived:
     """The week with memctl."""
-    return week_life.live(tmp_path_factory.mktemp("with") / "w", week_life.SHORT, counts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(week_life, "memctl", memctl)
+        return week_life.live(tmp_path_factory.mktemp("with") / "w", week_life.SHORT, counts)
 
 
 @pytest.fixture(scope="module")

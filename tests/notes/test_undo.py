@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from face_helpers import Done, call, fixture_copy
+from face_helpers import Done, bare_copy, call, fixture_copy
 from hypothesis import settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
@@ -136,7 +136,7 @@ def test_forget_is_never_undone_and_leaves_no_hash(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", [b"", b"{", b'[1]\n{"command": "torn', b"\xff\x00"])
 def test_without_a_journal_there_is_nothing_to_undo(damage: bytes, tmp_path: Path) -> None:
     """One that was lost or damaged is no error; git is named."""
-    root = fixture_copy(tmp_path)
+    root = bare_copy(tmp_path)
     (root / ".memory").mkdir()
     (root / ".memory/undo.jsonl").write_bytes(damage)
     done = call(["undo"], root)

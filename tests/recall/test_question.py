@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from datetime import date
@@ -164,8 +165,9 @@ def test_recall_says_what_it_looked_for_and_keeps_what_was_asked(tmp_path: Path)
      "x. ", "你是。", "Anna: yes\n", "\x00", "\ud800", "1:", ":", "- - ", "    x\n", "a b c: d e f: "],
 )  # fmt: skip
 def test_hostile_text_costs_little(piece: str) -> None:
-    """100 KB of anything: what takes quadratic time never ends here."""
-    for text in (piece * (100_000 // len(piece)), "What is it?\n\n" + piece * (100_000 // len(piece))):
+    """25 KB of anything, ten times that in `make torture`: what takes quadratic time never ends there."""
+    long = piece * ((250_000 if os.environ.get("MEMCTL_TORTURE") else 25_000) // len(piece))
+    for text in (long, f"What is it?\n\n{long}"):
         assert clean_question(text)
 
 

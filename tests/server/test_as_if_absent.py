@@ -276,7 +276,7 @@ def differences(random: Random) -> tuple[int, list[str]]:
 
 
 @given(st.randoms(use_true_random=False))
-@settings(max_examples=examples(60, 3))
+@settings(max_examples=examples(60, 3, 20))
 def test_private_lines_are_as_if_absent(random: Random) -> None:
     """No answer differs, nor a refusal."""
     _, differing = differences(random)

@@ -41,7 +41,7 @@ def check(case: schemathesis.Case, server: Running) -> None:
 
 
 @api.parametrize()
-@settings(max_examples=10, derandomize=True, suppress_health_check=QUIET)
+@settings(max_examples=4, derandomize=True, suppress_health_check=QUIET)
 def test_every_route_keeps_to_its_schema(case: schemathesis.Case, server: Running) -> None:
     """A short run."""
     check(case, server)

@@ -237,6 +237,8 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
     """Run the command line and return its exit code. Errors are two lines on stderr; a traceback only with --debug."""
     # A fact pasted with its bullet is not an option: no option begins with a dash and a space.
     words = [word[2:] if word.startswith("- ") else word for word in arguments]
+    if words[:1] == ["recall"]:
+        words = [f" {word}" if _is_left_out(word) else word for word in words]
     out = Output(json="--json" in words[: words.index("--") if "--" in words else None])
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a stream that is not UTF-8 cannot show is written out
@@ -256,6 +258,11 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         return 0
     except Exception as error:  # the boundary: what is not ours must still end in a line, not in a traceback
         return _foreign(out, error, "--debug" in arguments)
+
+
+def _is_left_out(word: str) -> bool:
+    """True for `-mongo` in a question: no flags of one letter, and none of the options that take a text (-a, -f, -w)."""
+    return word[:1] == "-" and len(word) > 3 and word[1:].isalpha() and word[1] not in "afw"
 
 
 def _foreign(out: Output, error: Exception, debug: bool) -> int:

@@ -143,7 +143,7 @@ class Output:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(columns))
         for column in columns:
             table.add_column(column, overflow="fold")
         for row in rows:

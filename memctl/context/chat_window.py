@@ -15,7 +15,7 @@ from ..errors import OverBudget
 from ..index.lexical import score, weigh
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import Counter
-from ..recall.asked import asks_beginning, asks_something, is_polite
+from ..recall.asked import asks_beginning, asks_something, is_courtesy, is_polite
 from .chat_messages import Message, cost_of, is_system, is_turn, text_of, without_thinking
 from .fence import tamed
 from .pack import Item, words_of
@@ -185,9 +185,14 @@ def _newest(
 
 
 def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
-    """What the newest message asks; one of a word or two by itself first, if it says anything, then with the one before it."""
+    """What the newest message asks; one of a word or two by itself first, if it says anything, then with the one before it.
+
+    Thanks and greetings ask nothing.
+    """
     message = messages[newest]
     text = text_of(message) if message else ""
+    if is_courtesy(text):
+        return
     if asks_something(text) or len(query_terms(text)) > 2:
         yield text
     if len(query_terms(text)) <= 2:

@@ -34,6 +34,8 @@ _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
+_ATTRIBUTES = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
+_ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
 _INLINE_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
 _FILE = re.compile(r"\]\(<?([^()<>\n]+?\.(?:md|markdown))(?:#(?!L\d)[^()<>\n]*)?>?\)", re.IGNORECASE)
@@ -154,8 +156,16 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
 
 
 def _searched(entry: Entry, raw: Sequence[str]) -> str:
-    """The text of an entry by which it is found: all of its lines, but of a fact no more than it says."""
-    return " ".join(line[:MAX_LINE] for line in raw) if entry.fact is None and not entry.forgotten else entry.logical
+    """The text of an entry by which it is found: all of its lines, but of a fact what it says and the values in its head.
+
+    The names of attributes are no words of its writer: "where is the key?" does not ask for every `key=`.
+    """
+    if entry.fact is None and not entry.forgotten:
+        return " ".join(line[:MAX_LINE] for line in raw)
+    attributes = _ATTRIBUTES.match(entry.logical)
+    if not attributes:
+        return entry.logical
+    return _ATTRIBUTE_NAME.sub("", attributes[0]) + entry.logical[attributes.end() :]
 
 
 def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str], shown: Collection[str]) -> Row:

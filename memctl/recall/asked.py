@@ -150,8 +150,15 @@ def is_polite(text: str) -> bool:
     return all(map(_is_polite_one, filter(None, (part.strip(" *_") for part in _SENTENCES.split(said)))))
 
 
+def is_courtesy(text: str) -> bool:
+    """True for thanks, a greeting or a farewell with nothing beside it: a "yes" goes on with what was said before."""
+    parts = _SENTENCES.split(text.strip())
+    rests = [_said("courtesies").sub("", part, count=1) for part in parts if part.strip()]
+    return bool(rests) and all(set(terms(rest)) <= stop_terms() for rest in rests)
+
+
 def _is_polite_one(sentence: str) -> bool:
-    match = _said("pleasantries").match(sentence)
+    match = _said("courtesies").match(sentence) or _said("pleasantries").match(sentence)
     if not match:
         return not any(map(str.isalnum, sentence))
     rest = sentence[match.end() :]

@@ -581,3 +581,15 @@ def test_at_the_beginning_means_the_first_exchanges(workspace: Workspace) -> Non
         chat += exchange(number)
     made = sent(workspace, [*chat, {"role": "user", "content": "What did I ask for at the beginning?"}], 3000)
     assert made.items[-4].text == "Let us plan the harvest."
+
+
+@pytest.mark.parametrize("thanks", ["Thanks!", "Thank you so much.", "Большое спасибо!", "谢谢！"])
+def test_thanks_alone_recall_nothing_and_a_yes_goes_on(workspace: Workspace, thanks: str) -> None:
+    chat = [
+        {"role": "user", "content": "Which database does Curlew use?"},
+        {"role": "assistant", "content": "Shall I look at how it is set up?"},
+    ]
+    silent = sent(workspace, [*chat, {"role": "user", "content": thanks}])
+    assert "Chose PostgreSQL" not in json.dumps(silent.messages, ensure_ascii=False)
+    spoken = sent(workspace, [*chat, {"role": "user", "content": "Yes"}])
+    assert "Chose PostgreSQL" in json.dumps(spoken.messages, ensure_ascii=False)

@@ -106,3 +106,21 @@ def test_others_take_the_same(root: Path) -> None:
 
     assert {"path", "heading", "min_importance"} <= RecallRequest.model_fields.keys()
     assert listed_filters({"path": "bank/"}) == {"paths": ["bank/"]}
+
+
+@pytest.mark.parametrize("left_out", ["-mongo", "-Kafka", "-quick", "-монго"])
+def test_a_word_to_leave_out_needs_no_quotes_on_the_command_line(tmp_path: Path, left_out: str) -> None:
+    write_pages(tmp_path, {"memory/2025-11-01.md": f"- W: Postgres beside {left_out[1:]}.\n- W: Postgres alone.\n"})
+    done = call(["recall", "postgres", left_out, "-k", "5", "--format", "jsonl"], tmp_path)
+    assert done.code == 0, done.err
+    assert "alone" in done.out and "beside" not in done.out
+
+
+def test_names_of_attributes_are_no_words_of_a_line(tmp_path: Path) -> None:
+    lines = (
+        "- W(key=db, t=2025-10-14..) @Atlas: Moved to PostgreSQL.\n- W @Irina: The key of the shed hangs by the door.\n"
+    )
+    write_pages(tmp_path, {"memory/2025-11-01.md": lines})
+    found = call(["recall", "where is the key?"], tmp_path).out
+    assert "shed" in found and "PostgreSQL" not in found
+    assert "PostgreSQL" in call(["recall", "db"], tmp_path).out

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,25 +85,26 @@ def _places(memory: OpenMemory, cited: str) -> list[str]:
 
 
 def _turns_around(
-    said: Sequence[Turn], wanted: frozenset[str], line: int, context: int
+    said: Iterable[Turn], wanted: frozenset[str], line: int, context: int
 ) -> tuple[tuple[Turn, ...], int] | None:
     """The turn that says most of it, of several the one on that line, with those around it and its place among them."""
-    scores = [(len(wanted.intersection(terms(turn.text))), turn.line <= line <= turn.end_line) for turn in said]
-    best = max(range(len(said)), key=scores.__getitem__, default=0)
-    if not scores or scores[best][0] < max(1, _SAYS * len(wanted)):
-        return None
-    first = max(0, best - context)
-    return tuple(said[first : best + context + 1]), best - first
+    before: deque[Turn] = deque(maxlen=context)
+    best, found, place = (0, False), list[Turn](), 0
+    for turn in said:
+        score = len(wanted.intersection(terms(turn.text))), turn.line <= line <= turn.end_line
+        if score[0] >= max(1, _SAYS * len(wanted)) and score > best:
+            best, found, place = score, [*before, turn], len(before)
+        elif found and len(found) <= place + context:
+            found.append(turn)
+        before.append(turn)
+    return (tuple(found), place) if found else None
 
 
-def _turns(memory: OpenMemory, path: str) -> list[Turn]:
+def _turns(memory: OpenMemory, path: str) -> Iterator[Turn]:
     """What was said in a file; nothing where it cannot be read, or leads out of the workspace."""
-    try:
+    with suppress(MemctlError):
         if day_of(memory.workspace.contain(path)) and path.startswith("memory/"):
-            return told_in_log(memory, path, Notes())
-        if memory.workspace.hides is not None:  # a transcript is no page: others than the owner do not see it
-            return []
-        with open_transcript(memory.workspace, memory.workspace.root / path) as source:
-            return list(read_transcript(source.pieces, Notes()))
-    except MemctlError:
-        return []
+            yield from told_in_log(memory, path, Notes())
+        elif memory.workspace.hides is None:  # a transcript is no page: others than the owner do not see it
+            with open_transcript(memory.workspace, memory.workspace.root / path) as source:
+                yield from read_transcript(source.pieces, Notes())

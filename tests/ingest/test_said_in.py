@@ -9,6 +9,7 @@ import pytest
 from face_helpers import call, memory_on, write_pages
 
 from memctl.errors import NothingFound
+from memctl.notes.workspace import Workspace
 
 CHAT = (
     ("user", "Good morning. Could you look at the tests?"),
@@ -28,7 +29,7 @@ def kept(tmp_path: Path) -> tuple[Path, dict[str, str]]:
     lines = [json.dumps({"role": role, "content": text}, ensure_ascii=False) for role, text in CHAT]
     root = write_pages(tmp_path, {"chats/talk.jsonl": "\n".join(lines) + "\n"}).root
     assert call(["ingest", "chats/talk.jsonl", "--apply", "--date", "2025-11-29"], root).code == 0
-    hits = json.loads(call(["recall", "--since", "2025-11-01", "--json", "-k", "9"], root).out)["results"]
+    hits = json.loads(call(["recall", "--since", "2025-11-01", "--json", "-k", "9"], root).out)["hits"]
     return root, {word: hit["id"] for word in TOLD for hit in hits if word in hit["content"]}
 
 
@@ -39,7 +40,7 @@ def conversation(root: Path, ref: str, *flags: str) -> dict[str, object]:
     return dict(found[0])
 
 
-@pytest.mark.parametrize(("word", "line"), zip(TOLD, (3, 5, 7), strict=True))
+@pytest.mark.parametrize(("word", "line"), [*zip(TOLD, (3, 5, 7), strict=True)])
 def test_the_turn_with_those_around_it(kept: tuple[Path, dict[str, str]], word: str, line: int) -> None:
     """In three languages; the marked turn is the one that says it."""
     root, ids = kept
@@ -79,7 +80,7 @@ def test_others_than_the_owner_see_no_transcript(kept: tuple[Path, dict[str, str
     """Where lines are private, a public view answers as if the transcript were gone."""
     root, ids = kept
     call(["retain", "W(private): The PIN is 7391", "--date", "2025-11-29"], root)
-    with memory_on(root) as memory:
+    with memory_on(Workspace(root)) as memory:
         assert memory.said_in(ids["релиз"])
         with pytest.raises(NothingFound):
             memory.public().said_in(ids["релиз"])
@@ -91,8 +92,9 @@ def test_a_fact_from_the_prose_of_a_log(tmp_path: Path) -> None:
     root = write_pages(tmp_path, {log: "# 2025-11-29\n\nWe moved the build to Python 3.13 today.\n"}).root
     call(["ingest", log, "--apply"], root)
     text = (root / log).read_text("utf-8")
-    (root / log).write_text(text.replace("\n\nWe", "\n\nLunch.\n\nWe", 1), "utf-8")
-    hit = json.loads(call(["recall", "build", "--json", "-K", "W"], root).out)["results"][0]
-    found = conversation(root, hit["id"])
+    text = text.replace("\n\nWe", "\n\nLunch.\n\nWe", 1)
+    (root / log).write_text(text, "utf-8")
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "src=user:" in each)
+    found = conversation(root, f"{log}#L{line}")
     assert found["path"] == log and found["cited"] == f"{log}#L3"
     assert found["turns"][found["said"]]["line"] == 5  # type: ignore[index, call-overload]

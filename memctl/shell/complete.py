@@ -251,7 +251,7 @@ def _spelled(line: str, key: str) -> str:
     """How a line writes the name of a key, behind `@` or `[[`; else the key."""
     for mark in ("@", "[["):
         for piece in line.split(mark)[1:]:
-            for end in range(len(piece), 0, -1):
+            for end in (len(key), *range(len(piece), 0, -1)):  # nearly always as long as its key
                 if entity_key(piece[:end].partition("|")[0]) == key:
                     return " ".join(piece[:end].rstrip("-_ ").partition("|")[0].split())
     return key

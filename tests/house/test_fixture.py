@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, snapshot
+from face_helpers import FIXTURES, TODAY, ask, call, fixture_copy, memory_on, reflected_copy, snapshot
 
 from memctl.facts import Citation
 from memctl.maintenance.check import check
@@ -71,7 +71,7 @@ SESSION = [
 
 def test_reading_changes_no_byte(tmp_path: Path) -> None:
     """Promise 2: a session of commands that only read, or only pretend to write, leaves every file as it was."""
-    root = fixture_copy(tmp_path)
+    root = reflected_copy(tmp_path)
     call(["init"], root)  # makes what the fixture does not have
     before = snapshot(root)
     for words in SESSION:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from face_helpers import NOW, all_commands, call, fixture_copy
+from face_helpers import NOW, all_commands, call, fixture_copy, reflected_copy
 
 from bench.house import MODULE_LINES, long_functions
 
@@ -228,7 +228,7 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
     for name in ("socket", "create_connection", "getaddrinfo"):
         monkeypatch.setattr(socket, name, refuse)
-    root = fixture_copy(tmp_path)
+    root = reflected_copy(tmp_path)
     for words in OFFLINE:
         code = call(words, root, MEMCTL_IDENTITY=str(tmp_path / "keys")).code
         assert code == (words == ["check"]), words  # which finds two conflicts

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 import pytest
-from face_helpers import all_commands, call, fixture_copy
+from face_helpers import all_commands, call, reflected_copy
 
 import memctl
 
@@ -75,7 +75,7 @@ def test_every_extra_is_named() -> None:
 
 def prepared(tmp_path: Path) -> Path:
     """A copy of the fixture workspace with the files that the examples read; ~/notes leads to it."""
-    root = fixture_copy(tmp_path)
+    root = reflected_copy(tmp_path)
     (root / "chat.json").write_text(json.dumps(CHAT))
     lines = "".join(json.dumps(message) + "\n" for message in CHAT)
     for name in ("chat.jsonl", "export.jsonl", "memories.jsonl"):
@@ -96,10 +96,13 @@ def commands_of(page: Path) -> list[str]:
     return found
 
 
-EXAMPLES = [(page.name, line) for page in PAGES for line in dict.fromkeys(commands_of(page))]
+WHERE = re.compile(r" +#.*| (?:-w|--workspace) \S+| (?:-q|--quiet)\b|  +$")
+EXAMPLES = {
+    WHERE.sub("", line): (page.name, line) for page in reversed(PAGES) for line in commands_of(page)
+}  # each once
 
 
-@pytest.mark.parametrize(("page", "line"), EXAMPLES)
+@pytest.mark.parametrize(("page", "line"), EXAMPLES.values())
 def test_every_command_of_a_page_runs(page: str, line: str, tmp_path: Path) -> None:
     """In a copy of the fixture workspace that stands for ~/notes. What stays, or names an example's id, is held to its flags."""
     line = line.replace("$(date +\\%F)", "chat").replace("../", "")

@@ -6,9 +6,8 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Usage
 from ..markdown.escape import many
@@ -54,16 +53,12 @@ def ingest(
     stopped = "what was kept so far stands in the logs; run it again, and nothing is kept twice"
     with call.progress("reading", f"stopped: {stopped if writing else 'nothing was written'}") as memory:
         done = memory.ingest(
-            _stdin() if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,
+            sys.stdin.buffer if file == "-" else Path(file), apply=writing, form=form, encoding=encoding, day=day, least=least,
             owner=owner, trust_marks=trust_marks, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
             but=frozenset(_numbers("--except", but or "")),
         )  # fmt: skip
     _print_ingested(call, file, done, review or dry_run, writing)
     return 0 if done.candidates or done.asked else 1
-
-
-def _stdin() -> BinaryIO:
-    return getattr(sys.stdin, "buffer", None) or BytesIO(sys.stdin.read().encode("utf-8", "surrogateescape"))
 
 
 def _numbers(name: str, written: str) -> Iterable[int]:

@@ -222,13 +222,9 @@ def named_in(words: str, bearers: Iterable[str]) -> list[str]:
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 
-def _is_han(name: str) -> bool:
-    return any(map(is_han, name))
-
-
 def _names(name: str, stems: Collection[str], text: str) -> bool:
     """True where a text has a name, inflected or not; `stems` are those of its words."""
-    return name in text if _is_han(name) else all(stem in stems for stem in stem_key(name).split())
+    return name in text if any(map(is_han, name)) else all(stem in stems for stem in stem_key(name).split())
 
 
 def relevant(

@@ -357,9 +357,10 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """Another value of what one has one of, or another name of one kind; of notes, where a marker says so."""
     one, other = pair.one, pair.other
-    if not (other.marks & {"now", "change"} or pair.telling()) or pair.is_told_apart or _says_no_more(pair):
-        return None
     both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
+    alone = pair.of_facts and pair.older.names and any(not name.startswith(_OF_FACTS) for name in both)
+    if not (other.marks & {"now", "change"} or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
+        return None
     if both:
         return _found(pair, "replaces", "replaced: topic", min(both), 0.3 + like.near / 2)
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):

@@ -219,6 +219,12 @@ class _Finder:
         names = [{*terms(key)} for key in self._names(older)]
         return change if any(name and name <= said for name in names) else None
 
+    def _is_beside(self, older: Row, newer: Row) -> bool:
+        """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
+        names = self._names(newer)
+        same = not set(names).isdisjoint(self._names(older)) if names else not older.names or older.slot is not None
+        return same and _place(older) < _place(newer)
+
     def _is_other(self, one: Row, other: Row) -> bool:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
         if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
@@ -255,8 +261,8 @@ class _Finder:
             for i in dict.fromkeys((*beside, *ids))
             if i in held and i in known and _may_tell(held[i][0], rare, i in beside or known[i].kind != Kind.NOTE.value)
         ]
-        rows = [row for row in rows if _speaks(row) and first <= (row.day or "") <= until][:_LIKELY]
-        rows = [row for row in rows if any(_place(entry) < _place(row) for entry in entries)]
+        rows = [row for row in rows if _speaks(row) and first <= (row.day or "") <= until]
+        rows = [row for row in rows if any(self._is_beside(entry, row) for entry in entries)][:_LIKELY]
         if not rows:
             return []
         self.read([*entries, *rows])
@@ -265,7 +271,7 @@ class _Finder:
             row
             for row in rows
             if any(
-                _place(entry) < _place(row) and self._is_other(entry, row) and self._changed(entry, row, weight)
+                self._is_beside(entry, row) and self._is_other(entry, row) and self._changed(entry, row, weight)
                 for entry in entries
             )
         ]

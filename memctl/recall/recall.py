@@ -304,6 +304,8 @@ def _answered_again(request: _Request, judged: _Judged, ranked: Sequence[Ranked]
     met = _met(request, [entry for _, entry in states])
     found: dict[int, int] = {}
     for score, entry in states:
+        if not met[entry.id]:
+            continue
         later = [
             (other.day or "", -place, other.id)
             for place, (value, other) in enumerate(states)
@@ -331,11 +333,9 @@ def _met(request: _Request, entries: Sequence[Row]) -> dict[int, frozenset[str]]
 
 
 def _meets(request: _Request, newer: frozenset[str], older: frozenset[str]) -> bool:
-    """True where a newer line meets half of what the older one meets: it answers the question, too."""
-    share = (
-        _HALF if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
-    )  # who types words wants these words
-    return bool(older) and len(newer & older) >= share * len(older)
+    """True where a newer line meets half of what the older one meets, or all of it where words are typed and no question."""
+    share = _HALF if request.query.words.rstrip().endswith(("?", "\uff1f")) else 1.0
+    return len(newer & older) >= share * len(older)
 
 
 def _is_state(entry: Row) -> bool:

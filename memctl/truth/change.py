@@ -355,10 +355,14 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """Another value of what one has one of, or another name of one kind; of notes, where a marker says so."""
+    """Another value of what one has one of, or another name of one kind; of notes, where a marker says so.
+
+    Two facts about one entity need neither a marker nor a word that both have.
+    """
     one, other = pair.one, pair.other
     both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
-    alone = pair.of_facts and pair.older.names and any(not name.startswith(_OF_FACTS) for name in both)
+    alike = pair.of_facts and pair.older.names and pair.older.kind is pair.newer.kind
+    alone = alike and any(not name.startswith(_OF_FACTS) for name in both)
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
         return None
     if both:

@@ -318,6 +318,8 @@ class Index:
         return self._rows(sql, values)
 
     def _rows(self, sql: str, values: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
+        if "?1" in sql:  # from Python 3.14 on what is numbered is bound as what has a name
+            values = {str(number): value for number, value in enumerate(values, 1)}
         try:
             return self._db.execute(sql, values).fetchall()
         except UnicodeEncodeError:  # a lone surrogate (an argument that is not UTF-8) stands in no page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 from store_helpers import LOG, PAGES, is_two_lines, make_workspace, memctl, rebuilt, rows, synced
@@ -312,3 +313,18 @@ def test_bad_words(workspace: Workspace, words: tuple[str, ...]) -> None:
     done = memctl(*words, cwd=workspace.root)
     assert done.returncode == 2
     assert is_two_lines(done.stderr)
+
+
+def test_numbered_values_are_bound_by_name() -> None:
+    """Python 3.14 refuses a sequence for `?1`, 3.12 and 3.13 warn."""
+    bound: list[object] = []
+
+    class Watched:
+        def execute(self, sql: str, values: object) -> sqlite3.Cursor:
+            bound.append(values)
+            return sqlite3.connect(":memory:").execute(sql, values)  # type: ignore[arg-type]
+
+    with open_scratch() as opened:
+        opened._db = cast(sqlite3.Connection, Watched())
+        assert opened.rows("SELECT ?2, ?1, ?2", (1, "two")) == [("two", 1, "two")]
+    assert bound == [{"1": 1, "2": "two"}]

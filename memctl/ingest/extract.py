@@ -169,7 +169,8 @@ def _candidate(
     corrects = narrated(found.corrects, language, speaker, turn.role) if found.corrects else None
     name = found.rule.partition(",")[0]
     judgement = _judgement(found, before.between_people)
-    yield CandidateFact(_with_key(fact), turn.number, name, judgement, sentence.said, corrects, found.instead)
+    alone = turn.role == "user" and not (turn.name or owner)
+    yield CandidateFact(_with_key(fact, alone), turn.number, name, judgement, sentence.said, corrects, found.instead)
 
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
@@ -193,13 +194,17 @@ def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | 
     return tuple(dict.fromkeys([*([own] if speaker and own else []), *names, *([own] if own else [])]))[:3]
 
 
-def _with_key(fact: Fact) -> Fact:
-    """The fact with the slot that its text fills; a date that is the value is not a time at which it holds."""
+def _with_key(fact: Fact, alone: bool) -> Fact:
+    """The fact with the slot that its text fills; a date that is the value is not a time at which it holds.
+
+    Whose name is told in a chat of the user's `alone` is the user: a slot without a name before it is the owner's.
+    """
     if fact.kind is not Kind.WORLD or not fact.entities:
         return fact
     for entity in fact.entities:
         if key := relation_key(fact.text, (entity,)):
-            return replace(fact, key=key, entities=(entity,), valid=None if key in DATED else fact.valid)
+            about = () if alone and key == "name" else (entity,)
+            return replace(fact, key=key, entities=about, valid=None if key in DATED else fact.valid)
     return fact
 
 

@@ -19,7 +19,7 @@ from memctl.errors import CannotWrite, PageUnreadable, Usage
 from memctl.facts import is_trusted
 from memctl.ingest.filter import blanked
 from memctl.ingest.ingest import Ingested
-from memctl.memory import Memory
+from memctl.memory import Memory, open_memory
 from memctl.notes.workspace import Workspace
 
 NOW = datetime(2025, 11, 30, 12)
@@ -483,3 +483,24 @@ def test_whatever_is_said_goes_in_once(tmp_path_factory: pytest.TempPathFactory,
         message = ("", text) if role == "assistant" else (text, "")
         if role != "tool":
             assert not Memory(workspace, lambda: NOW).ingest_exchange(*message).kept
+
+
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [
+        ("My name is Vera Solheim, I run a bird station.", "What is my name?"),
+        ("Меня зовут Вера Солхейм.", "Как меня зовут?"),
+    ],
+)
+def test_who_tells_a_name_is_the_owner(tmp_path: Path, told: str, asked: str) -> None:
+    """The name fills a slot of the owner's own: it is in every context from then on, and answers in any language."""
+    chat = tmp_path / "chat.md"
+    chat.write_text(f"**User:** {told}\n\n**Assistant:** Noted.\n", "utf-8")
+    with open_memory(tmp_path) as memory:
+        memory.ingest(chat, apply=True)
+        (hit,) = memory.fact("name")
+        assert (hit.entities, hit.key) == ((), "name")
+        assert hit.content in memory.context("What is the weather like?").text
+        chat.unlink()
+        for question in (asked, "Как меня зовут?", "我叫什么名字？", "What is my name?"):
+            assert memory.recall(question).hits[0].ref == hit.ref, question

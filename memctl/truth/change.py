@@ -355,10 +355,7 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
 
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
-    """Another value of what one has one of, or another name of one kind; of notes, where a marker says so.
-
-    Two facts about one entity need neither a marker nor a word that both have.
-    """
+    """Another value of what one has one of, or another name of one kind; of notes, where a marker says so; two facts need none."""
     one, other = pair.one, pair.other
     both = {name for name in one.topics & other.topics if pair.of_facts or not name.startswith(_OF_FACTS)}
     alike = pair.of_facts and pair.older.names and pair.older.kind is pair.newer.kind

@@ -246,9 +246,8 @@ def _print_misses(call: Call, made: "Evaluation", explain: bool) -> None:
             f"{call.out.style(f'{number}.', BOLD)} {call.out.style(_shown(question.text))} {call.out.style(label, FAINT)}"
         )
         for gold, item in enumerate(missed.gold):
-            ranks = (
-                " → ".join(_rank(missed.ranks[system][gold]) for system in made.systems[:2]) if made.differences else ""
-            )
+            found = [missed.ranks[system][gold] for system in made.systems[:2]] if made.differences else []
+            ranks = " → ".join(f"rank {rank}" if rank else "no rank" for rank in found)
             _print_gold(call, item, ranks, explain)
         for hit in missed.instead:
             call.out.line(f"   instead  {hit.source} {_shown(hit.content)}")
@@ -269,10 +268,6 @@ def _print_gold(call: Call, item: "MissedGold", ranks: str, explain: bool) -> No
         call.out.line(f"            {_shown(item.text)}")
     if explain and item.hit:
         call.out.emit(call.out.style(f"            {explained(item.hit)}", FAINT))
-
-
-def _rank(rank: int | None) -> str:
-    return f"rank {rank}" if rank else "no rank"
 
 
 def _shown(text: str) -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from ..errors import MemctlError, Usage
-from ..hits import Hit
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, one_of, option
 from .editor import edit_text
@@ -72,17 +71,12 @@ def _print_sides(call: Call, question: "Question") -> None:
     for role, side in zip(question.roles, question.sides, strict=True):
         origin = "" if side.origin == "owner" else f" · {side.origin}"
         place = f"{place_of(call, side)}{out.style(origin, FAINT)}"
-        out.emit(
-            f"   {out.style(f'{role:7}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {_said(call, side)}  {place}"
-        )
+        said = out.style(one_line(side.content))
+        out.emit(f"   {out.style(f'{role:7}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {said}  {place}")
     if question.kind == "same":
         out.say(f"   {' and '.join(question.names)}")
     if question.why:
         out.emit(out.style(f"   {one_line(question.why)}", FAINT))
-
-
-def _said(call: Call, side: Hit) -> str:
-    return call.out.style(one_line(side.content))
 
 
 # -- one answer -------------------------------------------------------------------------------------------------------

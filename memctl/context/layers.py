@@ -145,7 +145,10 @@ class Layers:
             if self._may_enter(h)
         ]
         places = {hit.ref: str(hit.source) for hit in hits}
-        lines = [item_of(hit, "recalled", _section(hit), places.get(_newer(hit))) for hit in hits]
+        lines = [
+            item_of(hit, "recalled", "beliefs" if hit.kind is Kind.OPINION else "", places.get(_newer(hit)))
+            for hit in hits
+        ]
         now = fitting(self._fresh(self._now(query)), room // 3, self._count, before)
         ordered = [*now, *self._taught(query, hits), *lines[:5], *self._beliefs(query, hits), *lines[5:]]
         kept = fitting(self._fresh(ordered), room, self._count, before)
@@ -217,10 +220,6 @@ def _names(task: str, words: Set[str]) -> bool:
     """True if a message has half of the words of a task."""
     stems = set(task.split())
     return not task.startswith("@") and 2 * len(stems & words) >= len(stems)
-
-
-def _section(hit: Hit) -> str:
-    return "beliefs" if hit.kind is Kind.OPINION else ""
 
 
 def _newer(hit: Hit) -> str:

@@ -322,9 +322,9 @@ def test_numbered_values_are_bound_by_name() -> None:
     class Watched:
         def execute(self, sql: str, values: object) -> sqlite3.Cursor:
             bound.append(values)
-            return sqlite3.connect(":memory:").execute(sql, values)  # type: ignore[arg-type]
+            return db.execute(sql, values)  # type: ignore[arg-type]
 
-    with open_scratch() as opened:
+    with closing(sqlite3.connect(":memory:")) as db, open_scratch() as opened:
         opened._db = cast(sqlite3.Connection, Watched())
         assert opened.rows("SELECT ?2, ?1, ?2", (1, "two")) == [("two", 1, "two")]
     assert bound == [{"1": 1, "2": "two"}]

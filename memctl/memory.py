@@ -126,9 +126,7 @@ class Memory(OpenMemory):
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,
-        links_to, paths (globs) and heading.
-
-        Of a document, `per_page` lines are hits at most, and these are passages; 0 is all, as plain lines.
+        links_to, paths (globs), heading. Of a document `per_page` lines are hits at most, as passages; 0: all, as plain lines.
         """
         from .recall.query import read_query
 
@@ -159,12 +157,13 @@ class Memory(OpenMemory):
 
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
+        from .ingest.ingest import ask_of_logs
         from .language.dates import first_day
         from .reflect.reflect import reflect
 
         first = first_day("--since", since, self.today)
         done = reflect(self, since=first, dry_run=dry_run, propose=propose)
-        if done.pages and not dry_run:
+        if not dry_run and (ask_of_logs(self, first) or done.pages):
             from .review.collect import refresh
 
             refresh(self)
@@ -177,7 +176,7 @@ class Memory(OpenMemory):
         return show_all(self, [reference] if isinstance(reference, str) else reference, context)
 
     def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
-        """Where in which conversation facts were said, also when its transcript has moved; with `context` turns around."""
+        """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""
         from .ingest.said_in import said_in
 
         return said_in(self, [reference] if isinstance(reference, str) else reference, context)
@@ -524,9 +523,9 @@ class Memory(OpenMemory):
         write_export(target_of(path, self.workspace), content)
 
     def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
-        """Keep the index as fresh as the files, for ever: yields what is noticed, and waits for `events` in between.
+        """Keep the index as fresh as the files, for ever: yields what is noticed, waits for `events` (none: looks once).
 
-        Without events it looks once. `options` are those of watch/watch.py: when to reflect, and whether to embed.
+        `options` are those of watch/watch.py: when to reflect, and whether to embed.
         """
         from .watch.watch import look_once, watch
 

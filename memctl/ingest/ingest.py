@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 import os
 import re
 import stat
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 
 from ..errors import PageUnreadable
 from ..notes.workspace import Workspace
 
 _PIECE = 1 << 18
+_OF_A_LOG = 5  # questions that the prose of one day may raise
 _DAY = re.compile(r"(?<!\d)(\d{4}-\d{2}-\d{2})(?!\d)")
 _MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which finds these known
 _MAX_REFUSED = 2_000  # refusals that are listed one by one
@@ -294,6 +295,33 @@ def told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
         and not (entry.fact or entry.block or entry.problem or entry.span.line in hidden)
     ]
     return list(numbered(told, notes))
+
+
+def ask_of_logs(memory: OpenMemory, since: date | None = None) -> int:
+    """Ask in review about what the prose of daily logs without any fact may hold that is worth keeping; how many are new.
+
+    Looked at are logs from `since` on (None: of the last seven days) until today, and of each the weightiest candidates.
+    Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
+    """
+    first, asked = since or memory.today - timedelta(days=7), list[Proposed]()
+    for page in memory.workspace.scan():
+        day = day_of(page.path)
+        if day is None or not first <= day <= memory.today or not page.path.startswith("memory/"):
+            continue
+        with suppress(MemctlError):
+            if not _states_facts(memory, page.path):
+                found = ingest(memory, memory.workspace.root / page.path)
+                told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
+                asked += sorted(told[:_OF_A_LOG], key=lambda each: each.line)
+    with suppress(MemctlError):
+        return add(memory.workspace.whole, map(_question, asked))
+    return 0
+
+
+def _states_facts(memory: OpenMemory, path: str) -> bool:
+    from ..markdown.page import parse_page
+
+    return any(entry.fact for entry in parse_page(read_page(memory.workspace, path).text).entries)
 
 
 def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[bytes]:

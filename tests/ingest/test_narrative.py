@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from face_helpers import call, write_pages
@@ -41,6 +42,33 @@ def test_what_is_kept_leads_back_and_is_kept_once(tmp_path: Path) -> None:
     assert after.startswith(PROSE) and f"src=user:{LOG}#L3" in after and after.count("Python 3.13") == 2
     call(["ingest", LOG, "--apply"], root)
     assert (root / LOG).read_text("utf-8") == after
+
+
+def test_reflect_asks_about_logs_without_facts(tmp_path: Path) -> None:
+    """Up to five questions a log, of the days that it looks at; a log that states a fact is left alone; nothing is asked twice."""
+    told = PROSE.partition("## Retain")[0].replace("- W(private): We moved the PIN to 7391 on Monday\n", "")
+    pages = {
+        LOG: told,
+        "memory/2025-11-28.md": "We decided to move the desks to the attic.\n\n## Retain\n\n- W @Atlas: The database is PostgreSQL\n",
+        "memory/2025-10-01.md": "We moved to Oslo in May because of the sea.\n",
+    }
+    root = write_pages(tmp_path, pages).root
+
+    def waiting() -> list[str]:
+        found = json.loads(call(["review", "--json", "-k", "9"], root).out)["questions"]
+        return [side["content"] for one in found if one["kind"] == "keep" for side in one["sides"]]
+
+    assert call(["reflect", "--since", "7d", "--dry-run"], root).code == 0 and waiting() == []
+    assert call(["reflect", "--since", "7d"], root).code == 0
+    asked = waiting()
+    assert 3 <= len(asked) <= 5 and all(any(text in one for one in asked) for text in KEPT)
+    review = (root / "bank/review.md").read_text("utf-8")
+    assert f"src=user:{LOG}#L6" in review and "2025-11-28" not in review and "Oslo" not in review
+    first = json.loads(call(["review", "--json"], root).out)["questions"][0]["id"]
+    assert call(["review", first, "n"], root).code == 0
+    before = (root / "bank/review.md").read_text("utf-8")
+    call(["reflect", "--since", "7d"], root)
+    assert (root / "bank/review.md").read_text("utf-8") == before and len(waiting()) == len(asked) - 1
 
 
 def test_a_log_that_tells_nothing(tmp_path: Path) -> None:

@@ -95,9 +95,10 @@ lowest:  ## all tests with the lowest versions that pyproject.toml allows
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
 	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal
 
-extras:  ## the tests of vectors with numpy and hnswlib, which takes a C++ compiler
+extras:  ## the tests of vectors with numpy, hnswlib (which takes a C++ compiler) and a real model of sentence-transformers
 	$(PYTHON) -m venv .venv-extras
-	.venv-extras/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,hnsw]'
+	.venv-extras/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,hnsw,sentence-transformers]' 'torch==2.13.0'
+	.venv-extras/bin/python -c 'import hnswlib, numpy, sentence_transformers'
 	.venv-extras/bin/python -m pytest -n 2 tests/vectors tests/recall/test_meaning.py
 
 mutants: $(VENV)/ready  ## once a month: mutations of the modules behind the promises; lists those that no test notices

@@ -103,13 +103,15 @@ def heads(text: str) -> set[str]:
 def find_names(text: str, known: Mapping[str, Sequence[Listed]]) -> tuple[str, ...]:
     """The entities that `text` names, in order; `known` maps a head (`stem_head`) to the names that begin so.
 
-    A listed name with a capital wants one in the text ("Will" is not "will"); a name of several entities is left out.
+    A listed name with a capital wants one in the text ("Will" is not "will"), but for a phrase that only begins with one
+    ("База наблюдений"); a name of several entities is left out.
     """
     if not known:
         return ()
     places: dict[tuple[int, int], set[str]] = {}
     for start, end, listed in (*_in_words(text, known), *_in_han(text, known)):
-        if not listed.name[:1].isupper() or not text[start:end][:1].islower():
+        is_phrase = any(word[:1].islower() for word in listed.name.split()[1:])
+        if is_phrase or not listed.name[:1].isupper() or not text[start:end][:1].islower():
             places.setdefault((start, end), set()).add(listed.entity)
     named: list[tuple[int, str]] = []
     taken: list[tuple[int, int]] = []  # in order, none over another: only the neighbours can be in the way

@@ -36,14 +36,19 @@ def is_of_document(entry: Row) -> bool:
     return entry.role != Role.FACT.value and not _LOG.fullmatch(entry.path)
 
 
+_NAMING = re.compile(r"(?:alias(?:es)?|tags?|type):", re.IGNORECASE)
+
+
 def says_nothing(memory: OpenMemory, entry: Row, hit: Hit) -> bool:
     """True for politeness, and for the skeleton of a page: a date as a heading, one with nothing below, the words of
-    `init`, the head of a table."""
+    `init`, the head of a table, other names and tags in the front matter."""
     if entry.role == Role.HEADING.value:
         return is_mere_date(hit.content, memory.today) or is_bare_heading(memory.index, entry)
     if entry.role == Role.ROW.value:
         below = _lines(memory, hit.source.path)[hit.source.end_line :][:1]
         return any(map(_RULE.fullmatch, below))
+    if entry.role == Role.REST.value and _NAMING.match(hit.content):
+        return True
     return hit.content in TEMPLATES or (entry.role != Role.FACT.value and is_polite(hit.content))
 
 

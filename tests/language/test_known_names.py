@@ -28,7 +28,7 @@ KNOWN = listing(PEOPLE)
     [
         ("Irina and Alex Chen met", ["Irina Volkova", "Alex Chen"]), ("Irina Volkova met herself", ["Irina Volkova"]),
         ("Irina's thermos", ["Irina Volkova"]), ("Спросили Ирину и Петрова", ["Irina Volkova", "Alex Petrov"]),
-        ("на Чаячьей косе", ["Gull Spit"]), ("Пётр и Петра", []), ("老陈今天和彼得罗夫吃饭", ["Alex Chen", "Alex Petrov"]),
+        ("на Чаячьей косе", ["Gull Spit"]), ("на чаячьей косе", ["Gull Spit"]), ("a gull spit", []), ("Пётр и Петра", []), ("老陈今天和彼得罗夫吃饭", ["Alex Chen", "Alex Petrov"]),
         ("陈立说", ["Alex Chen"]), ("Alex met a Petrovich", []), ("Will you ask Will?", ["Will"]), ("what will be", []),
         ("Kafka and kafka", ["kafka"]), ("IRINA SHOUTED", ["Irina Volkova"]), ("written in C++, not C", ["C++"]),
         ("O'Brien came", ["O'Brien"]), ("runs on node.js", ["node.js"]), ("Спроси Петрова, а не Петра", ["Alex Petrov"]),

@@ -195,3 +195,27 @@ def test_what_is_over_lends_its_words_to_no_line_beside_it(tmp_path: Path, said:
     workspace = write_pages(tmp_path, {"memory/2025-01-05.md": day})
     assert not ask(workspace, said).hits
     assert ask(workspace, said, history=True).hits[0].content == said
+
+
+@pytest.mark.parametrize(
+    ("asked", "content"),
+    [
+        ("what does the sightings store run on?", "Runs on PostgreSQL 16"),
+        ("На чём работает база наблюдений?", "Runs on PostgreSQL 16"),
+        ("观测库用什么？", "Runs on PostgreSQL 16"),
+        ("deployment on tablets", "Plug in the cable, then wait for the green lamp."),
+        ("развёртывание", "Сначала включите кабель."),
+        ("部署", "先插电缆。"),
+    ],
+)
+def test_other_names_and_headings_are_cues(tmp_path: Path, asked: str, content: str) -> None:
+    """Without a model: what a line is about in other words stands in the names of its entity, and above it."""
+    names = "---\naliases: [База наблюдений, 观测库, the sightings store]\ntags: [store]\n---\n# Curlew\n"
+    steps = ("Deployment on tablets", "Plug in the cable, then wait for the green lamp.", "Развёртывание", "Сначала включите кабель.", "部署", "先插电缆。")  # fmt: skip
+    handbook = "# Handbook\n\n" + "\n\n".join(
+        f"## {head}\n\n{said}" for head, said in zip(steps[::2], steps[1::2], strict=True)
+    )
+    log = "## Retain\n\n- W @Curlew: Runs on PostgreSQL 16\n- W @Ada: Likes tea\n"
+    pages = {"bank/entities/Curlew.md": names, "memory/2025-11-20.md": log, "notes/handbook.md": handbook}
+    first = ask(write_pages(tmp_path, pages), asked).hits[0]
+    assert content in (first.content, *(line.content for line in first.passage))

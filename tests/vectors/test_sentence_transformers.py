@@ -71,12 +71,15 @@ def test_a_real_model_answers_by_meaning(tmp_path: Path) -> None:
     lines = ["feline sleeps", "ferry late", "concert budget", "кошка drinks", "猫 milk", "lisbon invoice"]
     text = "# 2025-11-28\n\n## Retain\n\n" + "".join(f"- W: {line}\n" for line in lines)
     (root / "memory/2025-11-28.md").write_text(text, "utf-8")
-    (root / "memctl.toml").write_text(f"[vectors]\nmodel = {json.dumps(str(make_model(tmp_path)))}\n", "utf-8")
-    assert call(["index"], root, MEMCTL_VECTORS="auto").code == 0
-    state = json.loads(call(["status", "--json"], root, MEMCTL_VECTORS="auto").out)["vectors"]
+    model = str(
+        make_model(tmp_path)
+    )  # what `[vectors] model` would name; the environment of tests stands above settings
+    assert call(["index"], root, MEMCTL_VECTORS=model).code == 0
+    state = json.loads(call(["status", "--json"], root, MEMCTL_VECTORS=model).out)["vectors"]
+    assert state["model"] == "model", state
     assert state["embedded"] == len(lines), state
     for asked, meant in (("cat", "feline sleeps"), ("кот", "кошка drinks"), ("喵", "猫 milk")):
         words = json.loads(call(["recall", asked, "--json"], root, MEMCTL_VECTORS="none").out)["hits"]
         assert meant not in [hit["content"] for hit in words]
-        found = json.loads(call(["recall", asked, "--json"], root, MEMCTL_VECTORS="auto").out)["hits"]
+        found = json.loads(call(["recall", asked, "--json"], root, MEMCTL_VECTORS=model).out)["hits"]
         assert meant in [hit["content"] for hit in found], (asked, found)

@@ -163,7 +163,8 @@ class Memory(OpenMemory):
 
         first = first_day("--since", since, self.today)
         done = reflect(self, since=first, dry_run=dry_run, propose=propose)
-        if not dry_run and (ask_of_logs(self, first) or done.pages):
+        done.pages.extend([] if dry_run else ask_of_logs(self, first))
+        if done.pages and not dry_run:
             from .review.collect import refresh
 
             refresh(self)

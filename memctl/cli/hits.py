@@ -1,6 +1,6 @@
 """How hits, passages and retained facts look: text for people, JSON for programs, Markdown and paths for pipes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -221,11 +221,19 @@ def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
         out.raw_json({"schema": 1, "passages": [passage.as_json() for passage in passages]})
         return
     for passage in passages:
-        out.emit(place_of(call, passage) + (f" {out.style('^' + passage.ref, FAINT)}" if passage.ref else ""))
-        for number, line in enumerate(passage.lines, passage.first):
-            is_meant = passage.citation.line <= number <= passage.citation.end_line
-            shown = out.style(line, *(() if is_meant else (FAINT,)))
-            out.emit(f"{'>' if is_meant else ' '} {number:4} {shown}", indent=7)
+        first, last = passage.citation.line, passage.citation.end_line
+        numbered = enumerate(passage.lines, passage.first)
+        lines = [(number, line, first <= number <= last) for number, line in numbered]
+        _print_marked(call, place_of(call, passage), passage.ref, lines)
+
+
+def _print_marked(call: Call, place: str, ref: str | None, lines: "Iterable[tuple[int, str, bool]]") -> None:
+    """Print a place, its id, and lines by (number, text, whether it is one that was asked for)."""
+    out = call.out
+    out.emit(place + (f" {out.style('^' + ref, FAINT)}" if ref else ""))
+    for number, line, is_meant in lines:
+        shown = out.style(line, *(() if is_meant else (FAINT,)))
+        out.emit(f"{'>' if is_meant else ' '} {number:4} {shown}", indent=7)
 
 
 def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
@@ -236,11 +244,11 @@ def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
         return
     for each in found:
         said = f"{each.path}#L{each.turns[each.place].line}"
-        out.emit(said + (f" {out.style('^' + each.ref, FAINT)}" if each.ref else ""))
         if said != each.cited:
             out.note(f"the line says {each.cited}")
-        for place, turn in enumerate(each.turns):
-            is_meant = place == each.place
-            for line in f"{turn.role}: {turn.text}".splitlines():
-                shown = out.style(line, *(() if is_meant else (FAINT,)))
-                out.emit(f"{'>' if is_meant else ' '} {turn.line:4} {shown}", indent=7)
+        lines = [
+            (turn.line, line, place == each.place)
+            for place, turn in enumerate(each.turns)
+            for line in f"{turn.role}: {turn.text}".splitlines()
+        ]
+        _print_marked(call, said, each.ref, lines)

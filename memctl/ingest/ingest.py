@@ -297,8 +297,8 @@ def told_in_log(memory: OpenMemory, path: str, notes: Notes) -> list[Turn]:
     return list(numbered(told, notes))
 
 
-def ask_of_logs(memory: OpenMemory, since: date | None = None) -> int:
-    """Ask in review about what the prose of daily logs without any fact may hold that is worth keeping; how many are new.
+def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
+    """Ask in review about what the prose of daily logs without any fact may hold that is worth keeping; the page, if it changed.
 
     Looked at are logs from `since` on (None: of the last seven days) until today, and of each the weightiest candidates.
     Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
@@ -314,8 +314,8 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> int:
                 told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
                 asked += sorted(told[:_OF_A_LOG], key=lambda each: each.line)
     with suppress(MemctlError):
-        return add(memory.workspace.whole, map(_question, asked))
-    return 0
+        return [PAGE] if add(memory.workspace.whole, map(_question, asked)) else []
+    return []
 
 
 def _states_facts(memory: OpenMemory, path: str) -> bool:

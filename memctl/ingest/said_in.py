@@ -70,7 +70,7 @@ def _conversation(memory: OpenMemory, ref: str | None, at: str, fact: object, co
 
 
 def _places(memory: OpenMemory, cited: str) -> list[str]:
-    """Where a transcript may lie, the likeliest first; another page that recall searches is none."""
+    """Where a transcript may lie, the likeliest first; of memory/ and bank/ only what has its name."""
     root, name = memory.workspace.root, Path(cited).name
     files = []
     for folder, folders, names in os.walk(root):

@@ -59,7 +59,8 @@ def test_reflect_asks_about_logs_without_facts(tmp_path: Path) -> None:
         return [side["content"] for one in found if one["kind"] == "keep" for side in one["sides"]]
 
     assert call(["reflect", "--since", "7d", "--dry-run"], root).code == 0 and waiting() == []
-    assert call(["reflect", "--since", "7d"], root).code == 0
+    done = call(["reflect", "--since", "7d"], root)
+    assert done.code == 0 and "bank/review.md" in done.out.splitlines()
     asked = waiting()
     assert 3 <= len(asked) <= 5 and all(any(text in one for one in asked) for text in KEPT)
     review = (root / "bank/review.md").read_text("utf-8")

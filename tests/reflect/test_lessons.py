@@ -277,7 +277,7 @@ def check(strategy: Strategy) -> None:
 def test_what_is_alike_in_a_pair_is_together_in_the_task(told: list[str]) -> None:
     """Blocking by rare words misses no pair: what joins two texts alone joins them among others (identifiers aside)."""
     plain = [text for text in (text.replace("`", "").lower() for text in told) if text.strip()]
-    (task,) = lessons([outcome(text, "x", at=at) for at, text in enumerate(plain)]) if plain else [None]
+    (task,) = lessons([outcome(text, "x", at=at) for at, text in enumerate(plain)]) if len(plain) > 1 else [None]
     home = {one.text: at for at, strategy in enumerate(task.strategies if task else ()) for one in strategy.outcomes}
     for one, other in combinations(plain, 2):
         if together(one, other, "x"):

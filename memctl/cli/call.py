@@ -257,7 +257,7 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # the boundary: what is not ours must still end in a line, not in a traceback
-        return _foreign(out, error, "--debug" in arguments)
+        return _foreign(out, error, arguments)
 
 
 def _is_left_out(word: str) -> bool:
@@ -265,17 +265,18 @@ def _is_left_out(word: str) -> bool:
     return word[:1] == "-" and len(word) > 3 and word[1:].isalpha() and word[1] not in "afw"
 
 
-def _foreign(out: Output, error: Exception, debug: bool) -> int:
+def _foreign(out: Output, error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
         for line in str(error).split("\n"):
             out.note(line)
         return 2
     if hasattr(error, "format_message"):  # the command line parser's own errors
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context else "memctl"
+        context = getattr(error, "ctx", None)  # an option without its value has none
+        typed = arguments[: 2 if arguments[:1] and arguments[0] in _GROUPS else 1]
+        path = context.command_path if context else " ".join(["memctl", *typed])
         out.error(Usage(error.format_message(), f"see `{path} --help`"))
         return 2
-    if debug:
+    if "--debug" in arguments:
         raise error
     what = f"unexpected {type(error).__name__}: {error}"
     out.error(MemctlError(what, "please report this with the output of the same command and --debug"))

@@ -8,18 +8,7 @@ from typing import Any
 from ..errors import Usage
 from ..hits import by_page, merged
 from ..markdown.attributes import ATTRIBUTES
-from .call import (
-    ABOUT,
-    AS_OF,
-    DRY_RUN,
-    Call,
-    argument,
-    command,
-    flag,
-    one_of,
-    option,
-    parameter,
-)
+from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
 from .hits import print_answer, print_conversations, print_facts, print_passages, print_retained, print_versions
 
 _SLOT = argument(None, "The slot.")

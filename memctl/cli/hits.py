@@ -96,13 +96,10 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
     out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
     if is_read and under:
         out.emit(f"   {out.matched(under, FAINT)}")
-    for mark, style, text in [
-        (">", (), line.content) if line.best else (" ", (FAINT,), line.content) for line in hit.passage
-    ]:
+    passage = [(">" if each.best else " ", () if each.best else (FAINT,), each.content) for each in hit.passage]
+    for mark, style, text in passage or [(" ", (), hit.content)]:
         for line in text.split("\n"):
             out.emit(f" {mark} {out.matched(line, *style)}")
-    for line in () if hit.passage else hit.content.split("\n"):
-        out.emit(f"   {out.matched(line)}")
     below = [_way(hit)] if hit.via else []
     below += [f"{_span(each.valid)}  {one_line(each.content)} · {each.source}" for each in hit.history]
     below += [f"also {', '.join(map(str, hit.also))}"] if hit.also else []

@@ -87,7 +87,8 @@ def log(
         change = f"{'' if before is None else f'{before:.2f} '}→ {point.confidence:.2f}"
         call.out.line(f"{point.day} belief {change} {', '.join(view.entities)}: {view.text} ^{view.ref}")
     if not told and not moves:
-        call.out.note("nothing was written down then")
+        is_today = not since and first == last == call.today
+        call.out.note(f"nothing was written down {'yet today' if is_today else 'then'}")
     return 0 if told or moves else 1
 
 

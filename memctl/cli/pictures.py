@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LEVELS = " ▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
-_BAR, _OVER, _MARK, _MARKS = "█", "░", "·", ":"
+_BAR, _OVER, _MARK, _MARKS, _BEFORE = "█", "░", "·", ":", "‹"
 _NARROWEST, _WIDEST_NAME = 40, 34
 _HANGING = 12  # columns of a day and two blanks
 
@@ -119,9 +119,10 @@ class Scale:
         return " " * start + (_OVER if is_over else _BAR) * (end - start + 1)
 
     def marks(self, days: Sequence[date]) -> str:
-        """A mark in the column of each day; another for several."""
+        """A mark in the column of each day; another for several, and for what happened before the first."""
         columns = [self.column(day) for day in days]
-        return "".join(" " if not (n := columns.count(at)) else _MARK if n == 1 else _MARKS for at in range(self.width))
+        drawn = [" " if not (n := columns.count(at)) else _MARK if n == 1 else _MARKS for at in range(self.width)]
+        return "".join([_BEFORE, *drawn[1:]] if any(day < self.first for day in days) else drawn)
 
     def steps(self, points: Sequence[tuple[date, float]]) -> list[float | None]:
         """For each column the newest number by then; None before the first."""

@@ -89,7 +89,7 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
         call.out.note(f"warning: {warning}")
     call.out.note(_summary(done, writing))
     if writing and done.asked:
-        call.out.note(f"{_count(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
+        call.out.note(f"{many(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
     if (done.candidates or done.asked) and not writing:
         numbered = "; --only 1,3-5 or --except 2 for some of them" if done.candidates else ""
         asked = ", and asks about those marked ? in `memctl review`" if done.asked else ""
@@ -127,16 +127,12 @@ def _print_review(call: Call, done: "Ingested") -> None:
 
 def _summary(done: "Ingested", writing: bool) -> str:
     found = len(done.kept) if writing else len(done.candidates)
-    what = f"{found} kept" if writing else _count(found, "candidate")
-    what += f" and {_count(len(done.asked), 'question')}" if done.asked else ""
-    read = f"{_count(done.turns, 'message')} ({done.form}, {done.encoding})"
+    what = f"{found} kept" if writing else many(found, "candidate")
+    what += f" and {many(len(done.asked), 'question')}" if done.asked else ""
+    read = f"{many(done.turns, 'message')} ({done.form}, {done.encoding})"
     counts = sorted(done.counts.items(), key=lambda item: (-item[1], item[0]))
     refused = ", ".join(f"{count} {code}" for code, count in counts)
     return f"{what} from {read}" + (f"; refused: {refused}" if refused else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, object]:

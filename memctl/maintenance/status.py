@@ -72,8 +72,12 @@ class Status:
 
     def _missing(self) -> str:
         """What each optional package that is not there would add, behind the extra that brings it."""
-        lacking = [f"[{it['extra']}] {it['adds']}" for it in self.optional.values() if not it["installed"]]
-        return f"not installed: {'; '.join(lacking)}" if lacking else "all installed"
+        lacking: dict[str, list[str]] = {}
+        for it in self.optional.values():
+            if not it["installed"]:
+                lacking.setdefault(it["extra"], []).append(it["adds"])
+        named = [f"[{extra}] {', '.join(adds)}" for extra, adds in lacking.items()]
+        return f"not installed: {'; '.join(named)}" if named else "all installed"
 
     def _vector_lines(self) -> Iterator[str]:
         """The model, what it has done and what is missing."""

@@ -12,13 +12,14 @@ from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs, own_and_entry
-from ..index.queries.names import all_entities, mentioned, resolve
+from ..index.queries.names import all_entities, mentioned, mentions_of, resolve
 from ..index.queries.review import mention_counts
+from ..index.reread import reread
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names import entity_key
+from ..language.names import entity_key, mentions
 from ..language.phonetic import transliterate
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
@@ -273,7 +274,7 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
 
 
 def _near_name(memory: OpenMemory, key: str) -> str | None:
-    """The known name that is spelled or sounds nearly alike, with the same numbers in it."""
+    """The known name that is spelled or sounds nearly alike, with the same numbers in it, as a line of the owner writes it."""
     from difflib import get_close_matches
 
     known = {name: name for name, _ in mentioned(memory.index) if name != key}
@@ -281,4 +282,9 @@ def _near_name(memory: OpenMemory, key: str) -> str | None:
     sounds = {transliterate(name): name for name in known}
     near = get_close_matches(key, known, 1, _NEAR)
     near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _NEAR)]
-    return known[near[0]] if near and re.findall(r"\d+", near[0]) == re.findall(r"\d+", key) else None
+    if not near or re.findall(r"\d+", near[0]) != re.findall(r"\d+", key):
+        return None
+    found = known[near[0]]
+    lines = reread(memory.workspace, mentions_of(memory.index, [found], 1).get(found, ()))
+    written = (name for line in lines.values() for name in mentions("\n".join(line.raw)) if entity_key(name) == found)
+    return next(written, found)

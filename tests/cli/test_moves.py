@@ -57,6 +57,7 @@ def test_no_editor_is_two_lines_and_the_place(editor: str, tmp_path: Path) -> No
         (["x", "--about", "Элис"], ""),
         (["x", "--about", "爱丽丝"], ""),
         (["x", "--about", "Irina Volkowa"], "did you mean Irina Volkova?"),
+        (["x", "--about", "Toastr"], "did you mean Toaster?"),  # which has no page
         (["x", "--about", "Zebulon"], ""),
         (["W @Alex: x"], "'Alex' may be Alex Chen or Alex Petrov"),
         (["x", "--for", "o-nonono12"], "no line has the id ^o-nonono12"),
@@ -71,6 +72,13 @@ def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -
     assert told in done.err and bool(told) == ("warning" in done.err)
     again = call(["retain", "another", *words[1:]], root).err if "--about" in words else ""
     assert "warning" not in again
+
+
+@pytest.mark.parametrize("words", [["recall", "x", "--k"], ["fact", "get", "--about"]])
+def test_an_option_without_its_value_leads_to_the_help_of_the_command(words: list[str], tmp_path: Path) -> None:
+    """Of a group's command too."""
+    done = call(words, fixture_copy(tmp_path))
+    assert done.code == 2 and done.err.endswith(f"see `memctl {' '.join(words[:-1]).removesuffix(' x')} --help`\n")
 
 
 @pytest.mark.parametrize("flag", ["--confidence", "--importance", "--when"])

@@ -174,3 +174,11 @@ def test_what_a_timeline_does_not_draw_is_said(tmp_path: Path) -> None:
         found = memory_on(workspace).timeline("Eve")
         assert (len(found.slots[0].versions), found.left_out) == (60, left)
     assert found.slots[0].versions[-1].content == "Mood number 60."
+
+
+def test_what_happened_before_the_first_day_of_a_timeline_has_a_mark_of_its_own(tmp_path: Path) -> None:
+    """It would press all others into a corner, were the picture to begin with it."""
+    long_ago = "- B(t=2009-03-05) @Eve: Was born.\n- B @Eve: Sang.\n- B(t=2025-11-09) @Eve: Slept.\n"
+    root = write_pages(tmp_path, {"memory/2025-11-05.md": long_ago}).root
+    assert call(["timeline", "@Eve"], root).out.splitlines()[1].split() == ["happened", "‹", "·"]
+    assert call(["timeline", "@Eve", "--since", "2008"], root).out.splitlines()[1].split() == ["happened", "·", ":"]

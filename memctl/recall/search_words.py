@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..facts import Kind
 from ..index.index import Index
 from ..index.lexical import (
     BUDGET,
@@ -91,6 +92,11 @@ def search_words(
         kept = passing(index, lines, condition_of(Query(expiry=query.expiry), ()))
         lines = {i: line for i, line in lines.items() if i in kept}
     scores = _score(asked, lines)
+    beside = [i for i, lexical in scores.items() if not (lexical.own or lexical.heading)]
+    for i in set(beside) - passing(
+        index, beside, condition_of(Query(kinds=(Kind.NOTE,)), ())
+    ):  # a fact stands by itself
+        del scores[i]
     bound = upper_bound(asked.weights) or 1.0
     plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}
     whole = whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked.weights, asked.forms, asked.others)

@@ -67,6 +67,24 @@ def test_the_skeleton_of_a_page_is_no_answer_beside_one(memory: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "before", "found"),
+    [
+        ("ferry timetable", "The backup keeps the lock", "The ferry timetable hangs on the green door"),
+        ("расписание паромов", "Причина в блокировке", "Расписание паромов висит на двери"),
+        ("渡轮时刻表", "原因是夜间备份", "渡轮时刻表挂在绿色的门上"),
+    ],
+)
+def test_a_fact_stands_by_itself_a_note_beside_what_was_said(
+    tmp_path: Path, question: str, before: str, found: str
+) -> None:
+    """A turn of a conversation answers by the one before it; a fact says all of it, and its neighbours say nothing of it."""
+    day = write_pages(tmp_path, {"memory/2025-11-20.md": f"## Retain\n\n- W: {before}\n- W: {found}\n"})
+    assert contents(ask(day, question)) == [found]
+    (day.root / "memory/2025-11-20.md").write_text(f"# Talk\n\n- {before}\n- {found}\n", "utf-8")
+    assert contents(ask(day, question)) == [found, before]
+
+
+@pytest.mark.parametrize(
     ("text", "polite"),
     [
         ("13:56 **Anna**: Hey Mel! Long time no see! How are you?", True), ("Привет! Как дела?", True), ("小林：你好！最近怎么样？", True),

@@ -399,7 +399,7 @@ HIT_KEYS = {
     "importance", "origin", "trusted", "superseded_by", "score", "why",
 }  # fmt: skip
 MORE_KEYS = {
-    "perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence",
+    "perhaps_superseded_by", "expired", "retracted", "private", "also", "key", "history", "explain", "belief", "evidence", "passage", "heading_path",
 }  # fmt: skip
 TYPES = {
     "id": str, "kind": str, "timestamp": (str, type(None)), "valid": dict, "entities": list, "content": str, "source": str, "path": str,

@@ -194,8 +194,10 @@ class _Pass:
         vectors.take(left.keys() - vectors.known(left), self._memory.workspace.whole)
         for key in vectors.known(left):
             del left[key]
-        self._fill(vectors, leaf, rows, left)
-        complete = vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
+        try:
+            self._fill(vectors, leaf, rows, left)
+        finally:  # whatever stops this: the part of the page that was embedded is found
+            complete = vectors.put_pack(leaf.id, leaf.rows_sum if whole else b"", rows)
         self._report.pages += 1
         return complete and whole
 

@@ -288,11 +288,19 @@ def test_a_model_that_fails_midway(tmp_path: Path) -> None:
     report = done(workspace, HashEmbedder(before=nth(4, broken)))
     assert isinstance(report.problem, ExtraBroken) and report.stopped == report.problem.what
     assert 0 < report.made < 60 and len(keys(workspace)) == report.made
-    assert 0 < report.missing < 60
+    assert report.missing == 60 - report.made
     model = HashEmbedder()
     again = done(workspace, model)
     assert again.made == 60 - report.made == len(model.asked)
     assert as_uninterrupted(workspace, tmp_path / "other")
+
+
+def test_what_an_interruption_says_is_kept_is_not_missing(tmp_path: Path) -> None:
+    """In the midst of a long page too."""
+    workspace = write_pages(tmp_path, {"memory/2025-11-27.md": "".join(f"- W: Line {n}\n" for n in range(50))})
+    with pytest.raises(KeyboardInterrupt, match="32 texts were embedded"):
+        done(workspace, HashEmbedder(before=nth(3, lambda: signal.raise_signal(signal.SIGINT))))
+    assert done(workspace, HashEmbedder(), deadline=0).missing == 18
 
 
 def test_a_deadline(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ MemctlError                 70  a bug, until a subclass says otherwise
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 
@@ -158,7 +159,15 @@ class ExtraMissing(MemctlError):
     exit_code = 16
 
     def __init__(self, extra: str, need: str) -> None:
-        super().__init__(f"{need} is not installed", f"pip install 'memctl-workspace[{extra}]'")
+        super().__init__(f"{need} is not installed", f"{_installer()} 'memctl-workspace[{extra}]'")
+
+
+def _installer() -> str:
+    """The words that install a package beside this program: what pipx and uv installed stands apart, where pip puts nothing."""
+    prefix = sys.prefix.replace("\\", "/")
+    if "/pipx/" in prefix:
+        return "pipx runpip memctl-workspace install"
+    return f"uv pip install --python '{sys.prefix}'" if "/uv/tools/" in prefix else "pip install"
 
 
 class ExtraBroken(MemctlError):

@@ -91,27 +91,14 @@ def _depths(written: str) -> tuple[int, ...]:
 
 def _print_labelled(call: Call, done: "Labelled", dry_run: bool) -> None:
     if call.out.json:
-        call.out.raw_json(_labelled_json(done, dry_run))
+        gold = done.question.gold
+        told = {"schema": 1, "dry_run": dry_run, "source": str(done.place), "question": done.question.text}
+        told |= {"gold": [item.said for item in gold], "gold_ids": [item.ref for item in gold]}
+        call.out.raw_json(told | {"already": done.already, "diff": done.diff})
         return
-    if dry_run:
-        call.out.lines(done.diff)
-    else:
-        call.out.line(str(done.place))
+    call.out.lines(done.diff if dry_run else str(done.place))
     if done.already:
         call.out.note(f"already there: {done.place}")
-
-
-def _labelled_json(done: "Labelled", dry_run: bool) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "dry_run": dry_run,
-        "source": str(done.place),
-        "question": done.question.text,
-        "gold": [item.said for item in done.question.gold],
-        "gold_ids": [item.ref for item in done.question.gold],
-        "already": done.already,
-        "diff": done.diff,
-    }
 
 
 # -- figures ----------------------------------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> l
         expects, option, begun = place.expects or place.argument(), "", word
     found = [] if place.expects or option else _begun(word, place.commands())
     found += _Values(place, environ).of(expects, begun)
+    exact = [each for each in found if each[0].startswith(begun)]
+    found = exact or found  # a shell takes back what was typed, where some begin in another way (today, Toaster)
     return [(option + each if each != FILES else each, told) for each, told in found]
 
 
@@ -173,10 +175,14 @@ class _Values:
         return Typeable(self._root)
 
     def _names(self, begun: str) -> Iterator[Candidate]:
+        """Names; those that begin in several ways (Curlew, curlew-api) as it was typed, as each of them is meant."""
         at = "@" if begun.startswith("@") else ""
-        for key, name, path, line in self._known.names(entity_key(begun[len(at) :]) if begun[len(at) :] else ""):
-            spelled = name or _spelled(self._line(path, line), key)
-            yield at + (spelled.replace(" ", "-") if at else spelled), ""
+        typed = begun[len(at) :]
+        found = self._known.names(entity_key(typed) if typed else "")
+        names = [name or _spelled(self._line(path, line), key) for key, name, path, line in found]
+        if len({name[: len(typed)] for name in names}) > 1:
+            names = [typed + name[len(typed) :] for name in names]
+        return ((at + (name.replace(" ", "-") if at else name), "") for name in names)
 
     def _keys(self, begun: str) -> Iterator[Candidate]:
         return ((key, "") for (key,) in self._known.keys(begun))
@@ -187,6 +193,9 @@ class _Values:
             yield caret + ref, self._line(path, line, fingerprint).removeprefix("- ")
 
     def _references(self, begun: str) -> Iterator[Candidate]:
+        if self._place.command == "open":
+            days = self._known.days(begun) if begun else ()
+            yield from _begun(begun, [("today", ""), *((day, "") for (day,) in days)])
         yield from self._ids(begun)
         yield from self._names(begun)
         yield from self._known.pages(begun)

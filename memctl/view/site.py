@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -259,16 +259,10 @@ def _cited(line: str) -> tuple[str, Citation | None]:
     return text, Citation.parse(cited[1]) if cited else None
 
 
-_made: dict[str, Environment] = {}
-
-
+@cache
 def _templates() -> Environment:
-    if not _made:
-        loader = FileSystemLoader(_FOLDER)
-        _made[""] = Environment(
-            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-        )
-    return _made[""]
+    loader = FileSystemLoader(_FOLDER)
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
 
 
 def stylesheets() -> dict[str, str]:

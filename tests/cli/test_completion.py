@@ -94,6 +94,15 @@ def test_names_in_three_scripts_as_the_owner_writes_them(root: Path) -> None:
     assert words("recall", "--about", "len") == ["Lena"] and words("recall", "--about", "zoe") == ["Zoë Ångström"]
 
 
+def test_what_was_typed_is_never_taken_back(root: Path) -> None:
+    """A shell inserts what all candidates begin with: of Curlew and curlew-api that is nothing, so they are spelled as typed."""
+    assert words("recall", "--about", "@Cur") == ["@Curlew", "@Curlew-api"]
+    assert words("recall", "--about", "cur") == ["curlew", "curlew-api"]
+    assert words("recall", "--about", "@dump") == ["@Dumpling"]
+    assert words("open", "to") == ["today"] and words("open", "TO") == ["today", "Toaster"]
+    assert set(words("open", "2025-11-2")) == {"2025-11-21", "2025-11-25", "2025-11-28"}
+
+
 def test_keys_ids_pages_and_filters(root: Path) -> None:
     """Slots; facts by id, newest first, told by their line; pages; `field:` in a question takes what its option takes."""
     assert words("fact", "get", "") == ["city", "db", "deadline", "role", "version"]

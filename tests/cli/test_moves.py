@@ -74,6 +74,21 @@ def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -
     assert "warning" not in again
 
 
+@pytest.mark.parametrize(
+    ("prefix", "words"),
+    [
+        ("/home/quill/.local/share/pipx/venvs/memctl-workspace", "pipx runpip memctl-workspace install"),
+        ("/home/quill/.local/share/uv/tools/memctl-workspace", "uv pip install --python '/home/quill/"),
+        ("/home/quill/venv", "pip install"),
+    ],
+)
+def test_an_extra_is_installed_where_memctl_is(prefix: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain pip finds no memctl-workspace to extend where pipx or uv keeps it apart."""
+    monkeypatch.setattr("sys.prefix", prefix)
+    cure = ExtraMissing("view", "pygal").cure
+    assert cure.startswith(words) and cure.endswith("'memctl-workspace[view]'")
+
+
 @pytest.mark.parametrize("words", [["recall", "x", "--k"], ["fact", "get", "--about"]])
 def test_an_option_without_its_value_leads_to_the_help_of_the_command(words: list[str], tmp_path: Path) -> None:
     """Of a group's command too."""

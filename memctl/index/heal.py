@@ -175,6 +175,7 @@ def _is_sound(index: Index) -> bool:
 
 
 def _create(index: Index) -> None:
+    index.run("PRAGMA auto_vacuum = INCREMENTAL")  # before the first table, and before WAL
     index.run("PRAGMA journal_mode = WAL")
     with index.writing():
         if index.rows("SELECT 1 FROM sqlite_master LIMIT 1"):

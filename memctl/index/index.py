@@ -130,6 +130,8 @@ class Index:
             self._db.execute("PRAGMA wal_autocheckpoint = 1000")
         with self.writing():
             self._db.execute("INSERT INTO words (words) VALUES ('optimize')")
+        with suppress(sqlite3.OperationalError):  # what was merged leaves a quarter of the file free
+            self._db.executescript("PRAGMA incremental_vacuum")  # `execute` would give back one page of it
 
     def _tune_words(self, **settings: int) -> None:
         """Set FTS5 options; they are kept in the file, so whoever changes them changes them back."""

@@ -225,8 +225,8 @@ def sync(
             for change, disk, row in steps
             if change is Change.READ and disk
         ]
-        many = parallel and len(wanted) >= MANY
-        with closing(read_pages(workspace, wanted, many, partial(_terms_held, index))) as reads:
+        many = len(wanted) >= MANY
+        with closing(read_pages(workspace, wanted, many and parallel, partial(_terms_held, index))) as reads:
             limits = _Limits(wait, deadline, many, hides)
             tell = progress or (lambda done, total, what: None)
             tell(0, len(steps), _WHAT)

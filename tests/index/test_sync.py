@@ -219,6 +219,19 @@ def test_a_full_disk_makes_it_stale_and_index_says_so(workspace: Workspace, when
     assert index(workspace).read == 1
 
 
+def test_a_first_index_of_many_pages_keeps_no_free_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words are merged into one segment at the end; what they stood in before goes back to the disk."""
+    monkeypatch.setattr(sync_module, "MANY", 8)
+    monkeypatch.setattr(sync_module, "BULK_SECONDS", -1.0)  # a transaction for each page
+    pages = {
+        f"memory/2025-01-{day:02}.md": "".join(f"- W: word{day}x{n} шлюз{n} 网{n}\n" for n in range(150))
+        for day in range(1, 13)
+    }
+    workspace = make_workspace(tmp_path, pages)
+    with_index(workspace, lambda index: sync(workspace, index, seconds=None, parallel=False))
+    assert with_index(workspace, lambda index: index.rows("PRAGMA freelist_count")) == [(0,)]
+
+
 def test_progress_is_told(workspace: Workspace) -> None:
     for number in range(5):
         (workspace.root / f"bank/{number}.md").write_text("text\n")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..facts import Fact
 from ..language.analyzer import query_terms
-from ..language.names import is_han
+from ..language.names import has_han
 from ..language.relations import relation
 from ..language.sentences import is_change
 from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
@@ -85,6 +85,6 @@ def values_differ(one: Fact, other: Fact, rule: str) -> bool:
 
 
 def _script(text: str) -> str:
-    if any(map(is_han, text)):
+    if has_han(text):
         return "han"
     return "cyrillic" if re.search("[А-Яа-яЁё]", text) else "latin"

@@ -15,7 +15,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, entry_count, frequencies
 from ..index.queries.names import KnownNames, keys_of
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names import is_han, stem_key
+from ..language.names import has_han, stem_key
 from ..language.tokens import Counter, estimate
 from ..notes.files import read_page
 from ..recall.passages import with_neighbours
@@ -224,7 +224,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 def _names(name: str, stems: Collection[str], text: str) -> bool:
     """True where a text has a name, inflected or not; `stems` are those of its words."""
-    return name in text if any(map(is_han, name)) else all(stem in stems for stem in stem_key(name).split())
+    return name in text if has_han(name) else all(stem in stems for stem in stem_key(name).split())
 
 
 def relevant(

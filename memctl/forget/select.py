@@ -38,7 +38,7 @@ from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row
 from ..index.rows import day_of
-from ..language.names import entity_key, is_han, stem_word
+from ..language.names import entity_key, has_han, is_han, stem_word
 from ..language.words import languages, toml
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.escape import one_line
@@ -430,7 +430,7 @@ def _exempt_phrases() -> tuple[_Phrases, Mapping[str, list[tuple[str, str]]]]:
     for name in dict.fromkeys(name for listed in lists for name in listed):
         for written in ",".join(listed.get(name, "") for listed in lists).split(","):
             phrase = " ".join(written.split())
-            if any(map(is_han, phrase)):
+            if has_han(phrase):
                 han.setdefault(phrase[0], []).append((phrase, name))
             elif words := _words(phrase.removeprefix("=")):
                 form = "={}".format if phrase.startswith("=") else stem_word

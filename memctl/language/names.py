@@ -29,13 +29,18 @@ def is_han(char: str) -> bool:
     return "\u3400" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff"
 
 
+def has_han(text: str) -> bool:
+    """True for a text with a Chinese character in it; most texts have none, and their highest character tells so at once."""
+    return max(text, default="") >= "\u3400" and any(map(is_han, text))
+
+
 @lru_cache(maxsize=50_000)
 def stem_word(word: str) -> str:
     """The form under which an inflected word meets its own («Ирину» is «Ирина»); Han characters stay as they are."""
     key = entity_key(word)
     if _SURNAME.fullmatch(key):
         return key
-    found = () if any(map(is_han, key)) else terms(key)
+    found = () if has_han(key) else terms(key)
     return found[0] if found else key
 
 

@@ -15,7 +15,7 @@ from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
-from .names import AT_NAME, WIKI_NAME, entity_key, is_han, read_name, stem_key
+from .names import AT_NAME, WIKI_NAME, entity_key, has_han, read_name, stem_key
 from .words import beside, languages, lines, pattern, words
 
 DATED = frozenset(("birthday", "deadline"))  # keys whose value is a date: it says nothing of when the line is true
@@ -280,7 +280,7 @@ def _value(rule: _Rule, rest: str) -> str | None:
     folded = stem_key(re.sub(r"[\[\]@\"'«»“”`]", "", told).strip(" .:"))
     if not folded or (
         kind == "place"
-        and any(map(is_han, folded))
+        and has_han(folded)
         and not (2 <= len(folded) <= 10 and not re.search(pattern(chosen, "relations", "no place"), folded))
     ):
         return None
@@ -317,7 +317,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
 
 def _is_no_firm(said: str, chosen: tuple[str, ...]) -> bool:
     """A town, a country or a program, as far as they are listed; in Chinese, a place that ends as places do."""
-    if any(map(is_han, said)):
+    if has_han(said):
         bare = re.sub(f"(?:{pattern(chosen, 'relations', 'town ending')})$", "", said)
         return bare in _places("cities", "countries") or bool(re.search(pattern(chosen, "relations", "no firm"), bare))
     return stem_key(said).split(" ")[0] in _places("cities", "countries") | _listed("software", languages())

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 
 from .analyzer import fold, terms
-from .names import is_han
+from .names import has_han, is_han
 from .words import languages, lines
 
 _WORD = re.compile(r"[^\W_]+")
@@ -64,7 +64,7 @@ def _likely(folded: str, known: set[str], table: str) -> list[str]:
     """The lines that may hold a spelling from the text: some word in them begins as a word of the text does."""
     heads: dict[str, None] = {}
     for word in _WORD.findall(folded):
-        if any(map(is_han, word)):
+        if has_han(word):
             heads |= dict.fromkeys(word[i : i + 2] for i in range(len(word) - 1) if is_han(word[i]))
         elif len(word) > 1 and (found := known.intersection(terms(word))):
             long = len(word) > _HEAD

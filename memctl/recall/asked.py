@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..facts import Period
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.dates import find_times
-from ..language.names import entity_key, is_han
+from ..language.names import entity_key, has_han
 from ..language.words import languages, lines, pattern
 
 _AROUND = timedelta(days=3)  # that "around" a time takes in on each side
@@ -71,7 +71,7 @@ def _anything() -> frozenset[str]:
 @cache
 def _unspaced() -> re.Pattern[str]:
     """Those that stand without spaces between words, the longest first."""
-    return re.compile("|".join(sorted((w for w in _asking_anything() if any(map(is_han, w))), key=len, reverse=True)))
+    return re.compile("|".join(sorted((w for w in _asking_anything() if has_han(w)), key=len, reverse=True)))
 
 
 def asks_why(words: str) -> bool:
@@ -101,7 +101,7 @@ def asks_of_owner(words: str) -> bool:
 
 def names_somebody(words: str) -> bool:
     """True where a question may be about somebody by name: a capital inside it, in Chinese anywhere."""
-    if any(map(is_han, words)):
+    if has_han(words):
         return bool(re.search(r"[A-Z@]", words))
     return (
         "@" in words
@@ -126,7 +126,7 @@ def asked_keys(words: str, known: Collection[str]) -> list[str]:
 
 def is_said(name: str, text: str) -> bool:
     """True if a name stands in a text as whole words; both are folded by `entity_key`."""
-    return name in text if any(map(is_han, name)) else bool(re.search(rf"\b{re.escape(name)}\b", text))
+    return name in text and (has_han(name) or bool(re.search(rf"\b{re.escape(name)}\b", text)))
 
 
 def names_said(names: Iterable[str], words: str) -> list[str]:
@@ -162,7 +162,7 @@ def _is_polite_one(sentence: str) -> bool:
     if not match:
         return not any(map(str.isalnum, sentence))
     rest = sentence[match.end() :]
-    return len(terms(rest)) <= _FEW_MORE if not any(map(is_han, rest)) else len(rest) <= 2 * _FEW_MORE
+    return len(terms(rest)) <= _FEW_MORE if not has_han(rest) else len(rest) <= 2 * _FEW_MORE
 
 
 def is_mere_date(heading: str, today: date) -> bool:

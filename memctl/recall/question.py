@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from ..language.analyzer import is_identifier, query_terms
-from ..language.names import is_han
+from ..language.names import has_han
 from ..language.sentences import is_machine_line, opens_fence, split_sentences
 from ..language.words import languages, lines
 
@@ -367,7 +367,7 @@ _FEW_HAN = 6
 
 def _with_things(question: str, text: str) -> str:
     """`question`, which was found in `text`, with the identifiers of the text if it says little but "this"."""
-    few = _FEW_HAN if any(map(is_han, question)) else _FEW
+    few = _FEW_HAN if has_han(question) else _FEW
     if len(text) > _PASTE or len(query_terms(question)) > few or not _anywhere("pointing").search(question):
         return question
     return " ".join([question, *(thing for thing in _things(text) if thing not in question)])

@@ -23,7 +23,7 @@ from ..index.queries.beliefs import days_told, important
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
 from ..index.row import Row
-from ..language.names import entity_key, is_han, mentions
+from ..language.names import entity_key, has_han, mentions
 from ..markdown.additions import BULLET, UserPage, gist_of
 from ..markdown.blocks import block_body
 from ..markdown.escape import heading, quoted
@@ -144,7 +144,7 @@ def _proposal(number: int, candidate: CoreCandidate, core: UserPage) -> CoreProp
 def _line(candidate: CoreCandidate, subject: str) -> str:
     """The text, its subject in front unless it is named, and the citation; the link's title keeps the id."""
     key = re.escape(entity_key(subject))
-    bounded = key if any(map(is_han, subject)) else rf"(?<!\w){key}(?!\w)"
+    bounded = key if has_han(subject) else rf"(?<!\w){key}(?!\w)"
     named = not subject or re.search(bounded, entity_key(candidate.text))
     # A name with brackets or a bar cannot stand in a wiki link.
     prefix = "" if named else f"[[{subject}]]: " if not re.search(r"[\[\]|#^]", subject) else f"{quoted(subject)}: "

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from ..facts import Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
-from ..language.names import is_han
+from ..language.names import has_han
 from ..language.relations import relation
 from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, section, speaker_of, spoken_in
 
@@ -307,7 +307,7 @@ def _words(pair: _Pair) -> str:
 
 
 def _spelled(sentence: ReadSentence, stems: frozenset[str]) -> str:
-    if any(map(is_han, sentence.text)):
+    if has_han(sentence.text):
         return " ".join(word for word in sentence.ordered if word in stems)
     return " ".join(word for word in re.findall(r"[^\W_]+", sentence.text) if not stems.isdisjoint(terms(word)[:1]))
 

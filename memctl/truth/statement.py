@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ..language.analyzer import query_terms, stop_terms, terms
-from ..language.names import is_han
+from ..language.names import has_han, is_han
 from ..language.sentences import is_machine_line, is_past, is_plan, split_sentences
 from ..language.words import languages, languages_of, lines, pattern, words
 
@@ -165,7 +165,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     marks = {name for name in _MARKS if _fits(name, text)}
     if _fits("no change", text):
         marks = marks - {"change", "ended", "cancelled"} | {"kept"}
-    past = is_past(text) and not any(map(is_han, text))
+    past = is_past(text) and not has_han(text)
     if (past or _fits("event", text)) and not _fits("no event", text):
         marks.add("event")
     if is_plan(text):
@@ -188,7 +188,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
         _topics_of(text),
         kin,
         people,
-        _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if any(map(is_han, text)) else _SUBJECT]),
+        _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]),
         _matched("beside", text),
         frozenset(
             kind for token in {*tokens, *re.findall(r"[\w+#]+", text.casefold())} for kind in _kinds().get(token, ())
@@ -285,7 +285,7 @@ def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
     priced = text[start : start + 1] in "$€£¥₽"
     said = section("amount", spoken_in(text), "{}$").search(text[:start])
-    if not (word or priced or (said and any(map(is_han, text)))):
+    if not (word or priced or (said and has_han(text))):
         return None
     unit = terms(word)[0] if word[:1].isalpha() and not is_han(word[0]) and terms(word) else word[:1]
     written = text[start:end] + (after[0] if after and word else "")
@@ -335,7 +335,7 @@ def _kin() -> frozenset[str]:
 
 
 def _people(text: str, tokens: Sequence[str]) -> frozenset[str]:
-    if any(map(is_han, text)):
+    if has_han(text):
         return frozenset(word for word in _kin() if is_han(word[0]) and word in text)
     return _kin().intersection(tokens)
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ...language.analyzer import terms
-from ...language.names import Listed, by_head, entity_key, find_names, has_han, heads, is_han, stem_head, stem_key
+from ...language.names import Listed, by_head, entity_key, find_names, heads, is_han, stem_head, stem_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
@@ -266,7 +266,7 @@ def names_from(index: Index, texts: Mapping[int, str]) -> dict[int, set[str]]:
     words = {word for own in texts.values() for word in own.split() if len(word) > 1 or is_han(word)}
     words |= {word + end for word in words if "а" <= word[:1] <= "я" for end in ("ов", "ев")}  # «Петров» stays whole
     known = index.rows_in("SELECT key, name FROM alias WHERE head IN ({keys})", words)
-    if has_han(words):  # terms are in simplified characters, names as they are written
+    if any(map(is_han, words)):  # terms are in simplified characters, names as they are written
         known += index.rows("SELECT key, name FROM alias WHERE head >= '\u3400' AND head < '\ua000' LIMIT ?", (_HAN,))
     known += [(key, key) for key in _marked(index, words, texts.values())]
     by_term: dict[str, list[tuple[str, str]]] = {}

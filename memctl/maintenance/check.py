@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -23,12 +24,13 @@ from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import sources
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import Role, sealed_text
-from ..markdown.markers import FORGOTTEN, is_edited, tells_nothing
+from ..markdown.markers import FORGOTTEN, is_edited, read_tombstone, tells_nothing
 from ..markdown.page import Entry, Page, live_blocks, parse_page
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import PageFile, Workspace
 from ..recall.query import aliases_fault
+from .init import GitFailed, ask_git
 
 _CITATION = re.compile(r"(?<![\w/])((?:memory|bank)/[^\s#()\[\]]+\.md)#L(\d+)(?:-L?(\d+))?")
 _WIKI = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
@@ -76,6 +78,7 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
     findings += (finding for path, (_, page) in pages.parsed.items() for finding in _blocks(path, page))
     findings += _twice(pages)
     findings += _shared_aliases(pages)
+    findings += _brought_back(workspace, pages)
     findings += _aliases(workspace)
     findings += (_conflict(pair) for pair in conflicts(memory) if pair.kind == "conflict")
     return tuple(sorted(findings, key=lambda f: (f.path, f.line, f.column, f.rule)))
@@ -189,6 +192,27 @@ def _links(path: str, line: int, text: str, pages: _Pages) -> Iterator[Finding]:
             what = f"has no line {source.lines.end_line}" if source.lines else f"has no ^{source.ref}"
             what = what if source.path in pages.lines else "is not a page"
             yield Finding(path, line, 1, "citation", f"{source.path} {what}", "run `memctl reflect`")
+
+
+def _brought_back(workspace: Workspace, pages: _Pages) -> Iterator[Finding]:
+    """Lines that stand again though, as git knows, a tombstone took their place: a merge of two logs keeps both sides."""
+    held = [path for path, (_, page) in pages.parsed.items() if any(entry.forgotten for entry in page.entries)]
+    asked = ["--patch", "--unified=0", "--relative", "--no-ext-diff", "--format=", "-Gmemctl:forgotten"]
+    with suppress(GitFailed):
+        changes = ask_git(workspace.root, "-c", "core.quotePath=false", "log", *asked, "--", *held) if held else ""
+        gone: set[tuple[str, str]] = set()
+        path = ""
+        for hunk in re.split(r"^(?=diff |@@ )", changes, flags=re.MULTILINE):
+            named = re.search(r"^\+\+\+ b/(.*?)\t?$", hunk, re.MULTILINE)
+            path = named[1] if named else path
+            before, after = ([line[1:].rstrip("\r") for line in hunk.split("\n") if line[:1] == sign] for sign in "-+")
+            gone |= {(path, old) for old, new in zip(before, after, strict=False) if read_tombstone(new)}
+        for path in held:
+            rows, page = pages.parsed[path]
+            for row in rows.rows:
+                if row.block is None and (path, page.lines[row.line - 1]) in gone:
+                    what = "it was forgotten, and stands here again: a merge keeps both sides of a log"
+                    yield Finding(path, row.line, 1, "forgotten", what, f"memctl forget --id {row.ref} --apply")
 
 
 def _secrets(path: str, page: Page) -> Iterator[Finding]:

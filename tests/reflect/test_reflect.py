@@ -1159,6 +1159,27 @@ def test_two_machines_retain_and_merge(machines: tuple[Path, Path]) -> None:
 
 
 @git_wanted
+def test_check_names_a_forgotten_line_that_a_merge_brought_back(machines: tuple[Path, Path]) -> None:
+    """One forgets the last line of a log, the other appends behind it: git keeps both sides, the forgotten line too."""
+    one, two = machines
+    place = "memory/2025-11-03.md"
+    assert call(["forget", "--id", "dog", "--apply"], one).code == 0
+    retained(two, "2025-11-03", "W @Bosun: 睡在院子里")
+    for root in machines:
+        commit(root)
+    assert call(["check"], one).out == ""
+    assert [path for path in pulled(one, two) if not path.startswith("bank/")] == []
+    commit(one)
+    found = [row for row in json.loads(call(["check", "--json"], one).out)["findings"] if row["rule"] == "forgotten"]
+    assert [(row["path"], row["cure"]) for row in found] == [(place, "memctl forget --id dog --apply")]
+    assert "Sleeps in the shed" in read(one, place).split("\n")[found[0]["line"] - 1]
+    assert call(["forget", "--id", "dog", "--apply"], one).code == 0
+    assert "Sleeps in the shed" not in read(one, place) and "睡在院子里" in read(one, place)
+    commit(one)
+    assert "forgotten" not in call(["check"], one).out
+
+
+@git_wanted
 @pytest.mark.parametrize(("style", "since"), [("diff3", []), ("merge", ["--since", "1d"])])
 def test_two_machines_that_both_reflected(machines: tuple[Path, Path], style: str, since: list[str]) -> None:
     """Where both sides of a conflict are only what memctl wrote, reflect settles it from the facts of both.

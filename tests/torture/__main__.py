@@ -19,7 +19,7 @@ for room in ("markdown", "house", "server"):  # whose tests have a longer form h
 
 ROWS = {
     "R1": "kill_points", "R3": "power_loss", "R4": "races", "R5": "editor_storm", "R6": "states", "R7": "damage", "R9": "outside",
-    "R10": "burst", "R12": "same_tick", "R13": "embedding", "R14": "connect_kills", "G1": "transcripts", "S4": "paths",
+    "R10": "burst", "R12": "same_tick", "R13": "embedding", "R14": "connect_kills", "R15": "git_days", "G1": "transcripts", "S4": "paths",
     "S5": "poison", "S7-http": "http_requests", "S7-mcp": "mcp_requests", "S14": "injections", "S15": "forgotten",
     "S18": "vaults", "S10": "memory", "S12": "sockets", "S17": "sealed", "S13": "as_if_absent", "J": "judgement",
 }  # fmt: skip

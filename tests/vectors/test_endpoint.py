@@ -13,6 +13,8 @@ from face_helpers import call, write_pages
 from hash_embedder import hashed
 from model_server import saying, server
 
+import memctl
+
 PAGES = {
     "memory/2025-11-27.md": "## Retain\n\n- W @Atlas: The database is PostgreSQL\n- W @Пётр: Живёт в Лиссабоне\n- W @爱丽丝: 爱丽丝管理钥匙\n",
 }
@@ -113,6 +115,41 @@ def test_a_server_that_answers_a_question_with_another_length(tmp_path: Path) ->
         call(["index"], root)
         done = call(["recall", "which database?"], root)
         assert done.code == 0 and "PostgreSQL" in done.out and done.err.count("answered by words only") == 1
+        assert "vectors of 3 numbers, those that are kept have" in done.err and "run `memctl index`)" in done.err
+
+
+@pytest.mark.parametrize(("length", "embedded"), [(4096, 3), (4097, 0)])
+def test_long_vectors(tmp_path: Path, length: int, embedded: int) -> None:
+    """A full batch with all digits is more than a mebibyte; what is too long for the file is said, with a cure that fits."""
+
+    def act(handler: BaseHTTPRequestHandler, asked: dict[str, Any]) -> None:
+        saying(
+            _rows(*[[0.1 + 1e-17 * n, *[-0.012345678901234567] * (length - 1)] for n in range(len(asked["input"]))])
+        )(handler, asked)
+
+    with server(act) as (url, _):
+        root = made(tmp_path, url)
+        done = call(["index"], root)
+        assert used(root)["embedded"] == embedded
+        assert bool(embedded) or (
+            "vectors of 4,097 numbers; 4,096 are the most" in done.err and "serve a model" in done.err
+        )
+
+
+def test_a_slow_server_keeps_a_process_waiting_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever waits half a second for `serve` would have no memory at all for as long as the model hangs."""
+    with server(answer) as (url, seen):
+        root = made(tmp_path, url)
+        call(["index"], root)
+        monkeypatch.setattr("memctl.vectors.models._QUESTION_SECONDS", 0.0)
+        before = len(seen)
+        with memctl.open(root) as memory:
+            told = [memory.recall("which database?") for _ in range(3)]
+        assert len(seen) <= before + 1
+        assert [each.warnings[0].rpartition(": ")[2] for each in told] == [
+            "it took too long",
+            *["it took too long a moment ago"] * 2,
+        ]
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,11 @@ _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
-_STEM = 4  # letters that two forms of a word share at least
 KIND, ALIKE = "replaced: kind", "replaced: alike"
+
+
+STEM = 4
+"""Letters that two forms of a word share at least."""
 
 
 class Statement(NamedTuple):
@@ -161,8 +164,8 @@ class _Pair(NamedTuple):
 def _shared(one: ReadSentence, other: ReadSentence) -> frozenset[str]:
     """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
     alike = one.words & other.words
-    heads = {word[:_STEM] for word in other.words}
-    rest = (word for word in one.words - alike if word[:_STEM] in heads)
+    heads = {word[:STEM] for word in other.words}
+    rest = (word for word in one.words - alike if word[:STEM] in heads)
     return alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
 
 
@@ -171,7 +174,7 @@ def _is_form(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= _STEM and len(long) - len(short) < 4 and long.startswith(short)
+    return len(short) >= STEM and len(long) - len(short) < 4 and long.startswith(short)
 
 
 def _judged(pair: _Pair) -> PairJudgement | None:

@@ -8,14 +8,15 @@ that truth/change.py judges. A trusted line that relates the two, or answers the
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from datetime import date, timedelta
+from itertools import islice
 from typing import NamedTuple
 
 from ..facts import Fact, Kind, Period, is_trusted
 from ..ids import question_id
 from ..index.index import Index
-from ..index.lexical import select_terms
+from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import side_by_side, weighed
@@ -24,11 +25,12 @@ from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
 from ..language.analyzer import stop_terms, terms
+from ..language.names import is_han
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import KIND, LONG, PairJudgement, Statement, Weight, judge_change
+from .change import KIND, LONG, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
 from .validity import Validity
 
@@ -40,6 +42,8 @@ _LIKELY = 12  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
 _POSTINGS = 3_000  # of the terms that find them
 _POSTINGS_TELLING = 800  # of those that find later ones, for each recall
+_FOUND = 24  # later lines that they find, of facts and of others
+_SHORT = 1.4  # of the length of a line found by them: what a shorter one loses too, as bm25 has it
 _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
@@ -153,7 +157,8 @@ class _Finder:
     def __init__(self, memory: OpenMemory) -> None:
         self._memory, self._index = memory, memory.index
         self._statements: dict[int, Statement] = {}
-        self._keys: dict[str, tuple[str, ...]] = {}
+        self._keys: dict[str, dict[str, None]] = {}
+        self._weights: dict[str, float] = {}
 
     def read(self, entries: Iterable[Row]) -> None:
         """Read the lines of entries as they stand on disk now."""
@@ -172,11 +177,12 @@ class _Finder:
         spelled = fact.entities if isinstance(fact, Fact) else ()
         return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin), spelled)
 
-    def _names(self, entry: Row) -> tuple[str, ...]:
-        for name in filter(None, entry.names.split("\n")):
-            if name not in self._keys:
-                self._keys[name] = keys_of(self._index, name)
-        return tuple(dict.fromkeys(key for name in filter(None, entry.names.split("\n")) for key in self._keys[name]))
+    def _names(self, entry: Row) -> Set[str]:
+        """The keys of those that a line names, in order, all that each goes by."""
+        if entry.names not in self._keys:
+            names = filter(None, entry.names.split("\n"))
+            self._keys[entry.names] = dict.fromkeys(key for name in names for key in keys_of(self._index, name))
+        return self._keys[entry.names].keys()
 
     def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
@@ -190,7 +196,7 @@ class _Finder:
             return []
         known = queries.frequencies(self._index, wanted)
         chosen = select_terms(known, _POSTINGS)
-        names = self._names(entry)
+        names = list(self._names(entry))
         found = queries.lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
         found = [
             other
@@ -198,20 +204,26 @@ class _Finder:
             if _speaks(other) and _place(other) < _place(entry) and self._is_other(other, entry)
         ]
         self.read(found)
-        weight = self._weights([entry, *found])
+        self._weigh([entry, *found])
         made = []
         for other in found:
             before = self._statements.get(other.id)
-            change = self._changed(other, entry, weight)
+            change = self._changed(other, entry)
             if before and change:
                 trusted = before.trusted and statement.trusted
                 judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
                 made.append(Replaced(other, entry, judgement, change.nearness))
         return made
 
-    def _changed(self, older: Row, newer: Row, weight: Weight) -> PairJudgement | None:
+    def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
+
+        def weight(word: str) -> float:
+            if word not in self._weights:  # most pairs are told apart before their words are weighed
+                self._weigh([older, newer])
+            return self._weights[word]
+
         change = judge_change(one, other, weight) if one and other else None
         if not change or not older.names or newer.names or change.judgement.rule == KIND:
             return change
@@ -222,7 +234,7 @@ class _Finder:
     def _is_beside(self, older: Row, newer: Row) -> bool:
         """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
         names = self._names(newer)
-        same = not set(names).isdisjoint(self._names(older)) if names else not older.names or older.slot is not None
+        same = bool(names & self._names(older)) if names else not older.names or older.slot is not None
         return same and _place(older) < _place(newer)
 
     def _is_other(self, one: Row, other: Row) -> bool:
@@ -230,51 +242,73 @@ class _Finder:
         if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
             return False
         firsts = one.names.split("\n", 1)[0], other.names.split("\n", 1)[0]
-        same = firsts[0] == firsts[1] or set(self._names(one)[:1]) == set(self._names(other)[:1])
+        same = firsts[0] == firsts[1] or [*self._names(one)][:1] == [*self._names(other)][:1]
         return not (same and one.slot is not None and one.slot == other.slot)
 
-    def _weights(self, entries: Iterable[Row]) -> Weight:
+    def _weigh(self, entries: Iterable[Row]) -> None:
+        """Ask how telling the words of some lines are."""
         statements = (self._statements[entry.id] for entry in entries if entry.id in self._statements)
         words = {word for statement in statements for said in statement.sentences for word in said.words}
         known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
-        return lambda word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total)
+        self._weights |= {word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total) for word in words}
 
     def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
         """Lines told after some entries that may say of one of them that it changed, the likest first.
 
-        Search terms tell which lines are worth reading; mostly none is.
+        Search terms tell which pairs are worth reading; mostly none is.
         """
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
-        wanted = {term for entry in entries for term in _leading_terms(held[entry.id][0] if entry.id in held else "")}
-        chosen = select_terms(queries.frequencies(self._index, wanted), _POSTINGS_TELLING)
-        first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
-        facts = [entry for entry in entries if entry.kind != Kind.NOTE.value]
-        names = list(dict.fromkeys(name for entry in facts for name in self._names(entry) or ("",)))
+        leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
+        known = queries.frequencies(self._index, set().union(*leading.values()))
+        chosen = {term: known[term] for term in select_terms(known, _POSTINGS_TELLING)}
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
-        markers = reading.marker_terms()
-        ids = queries.lines_telling(self._index, chosen, markers, names, first, until) if chosen and alone else []
-        known = queries.by_ids(self._index, {*ids, *beside})
+        ids = self._told_later(entries, chosen) if chosen and alone else []
+        found = queries.by_ids(self._index, {*ids, *beside})
         held = {**held, **queries.read_lines(self._index, ids)}
-        rare = set(chosen)
-        rows = [
-            known[i]
-            for i in dict.fromkeys((*beside, *ids))
-            if i in held and i in known and _may_tell(held[i][0], rare, i in beside or known[i].kind != Kind.NOTE.value)
-        ]
-        rows = [row for row in rows if _speaks(row) and first <= (row.day or "") <= until]
-        rows = [row for row in rows if any(self._is_beside(entry, row) for entry in entries)][:_LIKELY]
-        if not rows:
-            return []
-        self.read([*entries, *rows])
-        weight = self._weights([*entries, *rows])
-        return [
-            row
-            for row in rows
-            if any(
-                self._is_beside(entry, row) and self._is_other(entry, row) and self._changed(entry, row, weight)
-                for entry in entries
-            )
-        ]
+        first, until = min(entry.day or "" for entry in entries), str(self._memory.today)
+        likely: dict[int, list[Row]] = {}
+        for row in (found[i] for i in dict.fromkeys((*beside, *ids)) if i in held and i in found):
+            own = held[row.id][0].split()
+            if not (_speaks(row) and first <= (row.day or "") <= until) or chosen.keys().isdisjoint(own):
+                continue
+            older = [entry for entry in entries if self._is_beside(entry, row)]
+            if older and (row.id in beside or row.kind != Kind.NOTE.value or _tells(own)):
+                heads = {term[:STEM] for term in own}
+                likely[row.id] = [
+                    entry for entry in older if self._is_other(entry, row) and self._leads(entry, leading, heads)
+                ]
+            if len(likely) == _LIKELY:
+                break
+        self.read(dict.fromkeys(row for i, older in likely.items() if older for row in (*older, found[i])))
+        return [found[i] for i, older in likely.items() if any(self._changed(entry, found[i]) for entry in older)]
+
+    def _leads(self, entry: Row, leading: Mapping[int, Collection[str]], heads: Collection[str]) -> bool:
+        """True where a search term of an entry, or a form of it, leads to a line with these; not the name that both have."""
+        names = {term for key in self._names(entry) for term in terms(key) if not is_han(term[0])}
+        return any(term[:STEM] in heads for term in leading[entry.id] if term not in names)
+
+    def _told_later(self, entries: Sequence[Row], chosen: Mapping[str, int]) -> list[int]:
+        """Lines about the same names told from the first of the entries on that hold one of the terms, the likest first:
+        facts, then what holds one of the words by which changes are told.
+        """
+        since, until = min(entry.day or "" for entry in entries), str(self._memory.today)
+        names = {name for entry in entries for name in self._names(entry)}
+        factual = {n for entry in entries if entry.kind != Kind.NOTE.value for n in self._names(entry) or ("",)}
+        if any(not entry.names or entry.slot is not None for entry in entries):
+            names.add("")
+        rows = queries.lines_holding(self._index, chosen, since, until)
+        about = {i: its and not factual.isdisjoint(n.split("\n")) for i, n, its in rows if names & {*n.split("\n")}}
+        held = {i: own.split() for i, (own, _) in queries.read_lines(self._index, about).items()}
+        markers = reading.marker_terms()
+        total, usual = queries.entry_count(self._index), sum(map(len, held.values())) / max(len(held), 1)
+        worth = {term: idf(count, total) for term, count in chosen.items()}
+        weight = {
+            i: sum(worth[term] for term in worth.keys() & own) / (_SHORT + len(own) / usual) for i, own in held.items()
+        }
+        likest = sorted(held, key=lambda i: (-round(weight[i], 9), i))
+        facts = [i for i in likest if about[i]]
+        told = (i for i in likest if not markers.isdisjoint(held[i]))
+        return list(dict.fromkeys((*facts[:_FOUND], *islice(told, _FOUND))))
 
 
 def _leading(statement: Statement) -> list[str]:
@@ -300,12 +334,9 @@ def _leading_terms(own: str) -> set[str]:
     )
 
 
-def _may_tell(own: str, wanted: Collection[str], near: bool) -> bool:
-    """True for a line that shares a search term; of those that are not near, one that tells of a change, or has a number."""
-    held = set(own.split())
-    if held.isdisjoint(wanted):
-        return False
-    return near or not held.isdisjoint(reading.marker_terms()) or any(map(reading.is_numeral, held))
+def _tells(own: Collection[str]) -> bool:
+    """True for the search terms of a line that may tell of a change: with a word by which one is told, or a number."""
+    return not reading.marker_terms().isdisjoint(own) or any(map(reading.is_numeral, own))
 
 
 def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:

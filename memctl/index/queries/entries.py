@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
@@ -308,27 +307,16 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
 _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
 
 
-def lines_telling(
-    index: Index, wanted: Sequence[str], telling: frozenset[str], names: Sequence[str], since: str, until: str
-) -> list[int]:
-    """Lines of those days that hold one of the terms, the likest first: facts about one of these names (the empty one: about
-    the owner), then what holds one of the words by which changes are told.
+def lines_holding(index: Index, wanted: Iterable[str], since: str, until: str) -> list[tuple[int, str, bool]]:
+    """Lines of those days that hold one of the terms, in no order: the id of each, the names on it, and whether it is a fact.
+
+    FTS5's bm25 would take as long again as the search.
     """
-    marks = ", ".join("?" * len(names))
-    own = " OR entry.names = ''" if "" in names else ""
-    about = f"entry.role = 'fact' AND (entry.id IN (SELECT entry FROM mention WHERE name IN ({marks})){own})"
-    sql = (  # the words as FTS5 keeps them; held against those of changes here, which takes FTS5 longer than all else
-        f"SELECT words.rowid, {about}, words_content.c0 FROM words JOIN entry ON entry.id = words.rowid "
-        "JOIN words_content ON words_content.id = words.rowid WHERE words MATCH ? "
-        f"AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ? ORDER BY bm25(words), words.rowid"
+    sql = (
+        "SELECT words.rowid, entry.names, entry.role = 'fact' FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ?"
     )
-    rows = index.rows(sql, (*names, match_expression(wanted), since, until))
-    facts = [i for i, is_about, _ in rows if is_about]
-    told = (i for i, _, words in rows if not telling.isdisjoint(words.split()))
-    return list(dict.fromkeys((*facts[:_TELLING], *islice(told, _TELLING))))
-
-
-_TELLING = 24  # lines of either kind
+    return [(i, names, bool(fact)) for i, names, fact in index.rows(sql, (match_expression(wanted), since, until))]
 
 
 def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:

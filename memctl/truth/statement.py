@@ -153,12 +153,30 @@ def spoken_in(text: str) -> tuple[str, ...]:
     return tuple(name for name in chosen if script[name] not in _LETTERS or _LETTERS[script[name]].search(text))
 
 
+@cache
+def _lower(name: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
+    """A section for texts in lower case: quicker to compile, and to search with, than one that is for any case."""
+    return re.compile(pattern(chosen, "replacement", name))
+
+
 def _fits(name: str, text: str) -> bool:
-    return bool(section(name, spoken_in(text)).search(text))
+    return bool(_lower(name, spoken_in(text)).search(text.lower()))
 
 
 def _matched(name: str, text: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in section(name, spoken_in(text)).finditer(text))
+    return frozenset(match[0].casefold() for match in _lower(name, spoken_in(text)).finditer(text.lower()))
+
+
+def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
+    """The text with a sign in the place of what a section matches, and what that was."""
+    lower = text.lower()
+    lower = lower if len(lower) == len(text) else text
+    parts, cut, end = [], [], 0
+    for match in _lower(name, spoken_in(text)).finditer(lower):
+        parts += [text[end : match.start()], sign]
+        cut.append(match[0])
+        end = match.end()
+    return "".join((*parts, text[end:])), cut
 
 
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
@@ -171,8 +189,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     if is_plan(text):
         marks.add("plan")
     tokens = terms(text)
-    times = frozenset(" ".join(terms(match[0])) for match in section("time", spoken_in(text)).finditer(text))
-    bare = section("time", spoken_in(text)).sub(" ; ", text)
+    bare, said = _cut("time", text, " ; ")
+    times = frozenset(" ".join(terms(time)) for time in said)
     numbers = tuple(_numbers(bare))
     bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
@@ -201,7 +219,7 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
 def _marked(text: str) -> str:
     """The text with "¦" in the place of what tells of a change."""
     for name, sign in (("change", "¦"), ("new", "¦"), ("now", " ")):
-        text = section(name, spoken_in(text)).sub(sign, text)
+        text, _ = _cut(name, text, sign)
     return text
 
 

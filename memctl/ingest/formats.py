@@ -360,9 +360,9 @@ def label_of(line: str) -> Label | None:
         return None
     for style, pattern in _STYLES:
         if match := pattern.match(line[:200]):
-            groups = match.groupdict()
-            stamp = groups.get("before") or groups.get("after") or groups.get("later") or ""
-            marks = (style, groups.get("level") or "", "bullet" if groups["bullet"] else "")
+            groups = match.groupdict("")
+            stamp = groups.get("before") or groups.get("after") or groups.get("later", "")
+            marks = (style, groups.get("level", ""), "bullet" if groups["bullet"] else "")
             return Label(" ".join(match["who"].split()), marks, stamp, line[match.end() :])
     return None
 
@@ -481,7 +481,7 @@ def _with_sureness(turns: Iterable[Turn]) -> Iterator[Turn]:
         first = first or (turn.role, turn.name)
         wanted = 2 if turn.role == "user" else 0 if turn.role == "tool" else 1
         lowest = min(lowest, wanted if (turn.role, turn.name) == first else 1 if wanted else 0)
-        yield turn._replace(sure=wanted <= lowest)
+        yield turn if turn.sure == (wanted <= lowest) else turn._replace(sure=wanted <= lowest)
 
 
 def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: str | None) -> Iterator[Turn]:
@@ -494,9 +494,10 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
     spoken: _Spoken | None = None
     day, fence, above = "", _Fence(), ""
     for number, line in chain(ahead, numbered):
-        label = None if fence.holds(line) else label_of(line)
-        before = spoken.above if spoken and spoken.role == "assistant" else ""
-        role = cast.role(label, not above.strip(), before) if label else None
+        label, role = None, None
+        if line and not fence.holds(line) and (label := label_of(line)):
+            before = spoken.above if spoken and spoken.role == "assistant" else ""
+            role = cast.role(label, not above.strip(), before)
         above = line
         if label and role:
             if spoken:
@@ -514,7 +515,7 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
 def _when(stamp: str, day: str) -> datetime | None:
     if stamp and "-" not in stamp:
         return moment(f"{day}T{stamp}") if day else None
-    return moment(stamp or day)
+    return moment(stamp or day) if stamp or day else None
 
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:

@@ -73,6 +73,9 @@ def main(words: list[str]) -> int:
     """Run the rows named (all, without names); 1 if one of them misses its target."""
     short = "--short" in words
     named = [word for word in words if not word.startswith("--")] or [*ROWS, *TESTS]
+    if unknown := [row for row in named if row not in ROWS and row not in TESTS]:
+        print(f"no row is called {', '.join(unknown)}; there are {', '.join([*ROWS, *TESTS])} (J is J1 to J3)")
+        return 2
     if len(named) == 1:
         return 0 if is_met(named[0], short) else 1
     with ThreadPoolExecutor(2) as pool:

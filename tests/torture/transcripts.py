@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from store_helpers import make_workspace
@@ -80,7 +81,26 @@ def one_message(size: int) -> Iterator[str]:
     """One message that never ends, between two short ones."""
     yield '[{"role": "user", "content": "I prefer tea number 1 without sugar."}, {"role": "user", "content": "'
     yield from ("pasted \\n" * 8192 for _ in range(size // 65536))
-    yield '"}, {"role": "user", "content": "I prefer tea number 2 without sugar."}]'
+    yield '"}, {"role": "user", "content": "I prefer tea number 6 without sugar."}]'
+
+
+PLANTED = [_SAID[n % 5].format(n=n) for n in range(25) if n % 5 < 3]
+# Form -> lines that are certain, and those that are asked about: what the user prefers, and all after the first turn of a
+# tool where speakers are only marked in text, which anybody in it can write.
+EXPECTED = {array: (10, 5), lines: (10, 5), session: (10, 5), export: (10, 5), dialogue: (1, 14), one_message: (0, 2)}
+
+
+def found(root: Path, planted: Iterable[str]) -> tuple[int, int, int]:
+    """(kept lines, lines that are asked about, planted statements that stand in neither)."""
+    kept = [line for log in (root / "memory").glob("*.md") for line in _bullets(log)]
+    asked = _bullets(root / "bank/review.md")
+    gist = [re.sub(r"^I prefer |^请记住：", "", each) for each in planted]
+    return len(kept), len(asked), sum(not any(each in line for line in kept + asked) for each in gist)
+
+
+def _bullets(page: Path) -> list[str]:
+    text = page.read_text("utf-8") if page.exists() else ""
+    return [line for line in text.splitlines() if line.startswith("- ")]
 
 
 HOSTILE = {
@@ -91,8 +111,15 @@ HOSTILE = {
 }  # fmt: skip
 
 
-def slowest() -> tuple[float, str]:
-    """Seconds per MB of the input that takes longest, of 20 made to be slow."""
+def yardstick() -> float:
+    """Seconds of CPU that three million squares take now: .2 on a machine of 2024, more on a busy one."""
+    start = time.process_time()
+    sum(number * number for number in range(3_000_000))
+    return time.process_time() - start
+
+
+def slowest() -> tuple[float, float, str]:
+    """Of 20 inputs made to be slow the one that takes longest beside a yardstick: times that, seconds of CPU per MB, its name."""
     import memctl.ingest.filter as intake
     from memctl.ingest.formats import read_transcript
     from memctl.ingest.turns import Notes
@@ -105,18 +132,22 @@ def slowest() -> tuple[float, str]:
             start = time.process_time()
             for turn in read_transcript(data, Notes()):
                 intake.blanked(turn.text)
-            took[f"{name} {lead.decode()}".strip()] = time.process_time() - start
+            seconds = time.process_time() - start
+            took[f"{name} {lead.decode()}".strip()] = seconds / yardstick(), seconds
     name = max(took, key=lambda each: took[each])
-    return took[name], name
+    return *took[name], name
 
 
 def main(short: bool = False) -> bool:
-    seconds, name = slowest()
-    print(f"G1 hostile: {2 * len(HOSTILE)} inputs of 1 MB, slowest {seconds:.2f} s/MB ({name})", flush=True)
+    times, seconds, name = slowest()
+    print(
+        f"G1 hostile: {2 * len(HOSTILE)} inputs of 1 MB, slowest {seconds:.2f} s/MB, {times:.1f} yardsticks ({name})",
+        flush=True,
+    )
     size = SIZE // 10 if short else SIZE
-    met = seconds < 1
+    met = times < 5  # one second where a yardstick takes .2
     with tempfile.TemporaryDirectory() as folder:
-        for form in (array, lines, session, export, dialogue, one_message):
+        for form, expected in EXPECTED.items():
             path = Path(folder) / f"{form.__name__}.txt"
             with path.open("w", encoding="utf-8") as stream:
                 stream.writelines(form(size))
@@ -124,12 +155,13 @@ def main(short: bool = False) -> bool:
             start = time.monotonic()
             most = peak(root, "ingest", str(path), "--apply")
             seconds = time.monotonic() - start
-            kept = sum(log.read_text("utf-8").count("- ") for log in (root / "memory").glob("*.md"))
+            kept, asked, lost = found(root, [PLANTED[1], PLANTED[4]] if form is one_message else PLANTED)
             megabytes = path.stat().st_size / 2**20
             print(
-                f"G1 {form.__name__}: {megabytes:.0f} MB, {most:.0f} MiB at the most, {seconds / megabytes:.2f} s/MB, {kept} kept",
+                f"G1 {form.__name__}: {megabytes:.0f} MB, {most:.0f} MiB at the most, {seconds / megabytes:.2f} s/MB, "
+                f"{kept} kept, {asked} asked, {lost} lost",
                 flush=True,
             )
-            met &= most < 200 and kept == (2 if form is one_message else 15)
+            met &= most < 200 and (kept, asked, lost) == (*expected, 0)
             path.unlink()
     return met

@@ -65,11 +65,10 @@ class Site:
 
     @cached_property
     def groups(self) -> dict[str, list[str]]:
-        """The pages of the workspace by the page of lines that shows them: logs by month, newest first, others alone."""
+        """The pages of the workspace by the page of lines that shows them: logs by month, newest first, others alone, by path."""
         found: dict[str, list[str]] = {}
-        for path, day in sorted(
-            days_of_pages(self.memory.index).items(), key=lambda each: (each[1] or "", each[0]), reverse=True
-        ):
+        by_path = sorted(days_of_pages(self.memory.index).items())
+        for path, day in sorted(by_path, key=lambda each: each[1] or "", reverse=True):
             found.setdefault(day[:7] if day else _hash(path), []).append(path)
         return found
 

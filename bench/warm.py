@@ -55,9 +55,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="memctl-warm-") as folder:
         root = Path(folder).resolve()
         make_workspace(root, given.facts)
-        workspace = Workspace(root)
+        workspace = Workspace(root) if given.vectors else Workspace(root).without_model()
         recall(OpenMemory(workspace).on(TODAY), read_query("", TODAY))
-        model = embedders.choose(workspace)
+        model = embedders.choose(workspace) if given.vectors else None
         if given.vectors and model is None:
             raise SystemExit("no model is installed: pip install 'memctl-workspace[vectors]'")
         if model is not None:

@@ -54,8 +54,13 @@ def context(
     one_of("--inject", inject, ("user", "system"), "user or system")
     if end or ((inject or session is not None) and messages is None):
         return _end(call, session if messages is None and not message and end else None)
-    options: dict[str, Any] = {"budget": budget, "about": about or (), "since": since}
-    options |= {"private": private, "counter": counter}
+    options: dict[str, Any] = {
+        "budget": budget,
+        "about": about or (),
+        "since": since,
+        "private": private,
+        "counter": counter,
+    }
     if messages is not None:
         if message or format in ("stable", "recalled"):
             raise Usage(

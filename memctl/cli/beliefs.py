@@ -100,11 +100,12 @@ def belief_list(
     found = call.memory.beliefs(about=about, as_of=as_of)
     if call.out.json:
         call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]})
-    elif not found:
-        call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
-    for view in () if call.out.json else found:
+        return 0 if found else 1
+    for view in found:
         drawn = f"{_spark(view)} " if call.out.styled else ""
         call.out.say(f"{drawn}{_headline(view)}", len(drawn) + 7)
+    if not found:
+        call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
     return 0 if found else 1
 
 

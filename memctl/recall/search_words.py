@@ -92,11 +92,9 @@ def search_words(
         kept = passing(index, lines, condition_of(Query(expiry=query.expiry), ()))
         lines = {i: line for i, line in lines.items() if i in kept}
     scores = _score(asked, lines)
-    beside = [i for i, lexical in scores.items() if not (lexical.own or lexical.heading)]
-    for i in set(beside) - passing(
-        index, beside, condition_of(Query(kinds=(Kind.NOTE,)), ())
-    ):  # a fact stands by itself
-        del scores[i]
+    beside = {i for i, lexical in scores.items() if not (lexical.own or lexical.heading)}
+    facts = beside - passing(index, beside, condition_of(Query(kinds=(Kind.NOTE,)), ()))
+    scores = {i: lexical for i, lexical in scores.items() if i not in facts}  # a fact answers by its own words
     bound = upper_bound(asked.weights) or 1.0
     plain = {i: scores[i].score / bound for i in sorted(passing(index, scores, condition))}
     whole = whole_pages(index, {**dict.fromkeys(nearest, 0.0), **plain}, asked.weights, asked.forms, asked.others)

@@ -85,7 +85,9 @@ def drop(workspace: Workspace, commands: Collection[str]) -> None:
     with locked(workspace.memory / "lock", 10.0):
         left = [json.dumps(made) + "\n" for made in read(workspace) if made["command"] not in commands]
         part = file.with_suffix(".part")
-        part.write_text("".join(left), "utf-8")
+        part.unlink(missing_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+            stream.writelines(left)
         os.replace(part, file)
 
 

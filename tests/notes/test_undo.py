@@ -145,6 +145,17 @@ def test_without_a_journal_there_is_nothing_to_undo(damage: bytes, tmp_path: Pat
     assert call(["undo"], root).code == 0
 
 
+def test_others_read_no_journal(tmp_path: Path) -> None:
+    """Nor after an undo, which writes it anew."""
+    (tmp_path / "memory").mkdir()
+    retained(tmp_path, "one")
+    retained(tmp_path, "two")
+    journal = tmp_path / ".memory/undo.jsonl"
+    assert journal.stat().st_mode & 0o077 == 0
+    assert call(["undo"], tmp_path).code == 0
+    assert journal.read_text("utf-8").strip() and journal.stat().st_mode & 0o077 == 0
+
+
 def test_what_a_server_wrote_is_left(tmp_path: Path) -> None:
     """Only commands are undone: a memory that stays writes beside them."""
     import memctl

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, time as time_of_day, timedelta
 from types import FrameType
@@ -17,7 +18,7 @@ from ..markdown.escape import one_line
 from .call import Call, command, flag, option
 
 if TYPE_CHECKING:
-    from ..watch.watch import Noticed
+    from ..watch.watch import FolderEvents, Noticed
 
 _PORT = 7733
 _HOSTS = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1"}
@@ -134,30 +135,37 @@ def watch(
 
     from ..watch.watch import FolderEvents
 
-    terminated, call.stopped = _stop_on_signals(), ""  # to stop it is how it ends
+    events = FolderEvents()
+    came, call.stopped = _stop_on_signals(events), ""  # to stop it is how it ends
     # Where the system's watches run out, a thread of watchdog dies of it: the next look finds that, and says so itself.
     threading.excepthook = lambda _: None
-    try:
-        for noticed in memory.watch(FolderEvents(), reflect_at=at, vectors=not no_vectors):
+    with suppress(KeyboardInterrupt):
+        for noticed in memory.watch(events, reflect_at=at, vectors=not no_vectors):
             _print_noticed(call, noticed, clock())
-    except KeyboardInterrupt:
-        if not terminated.is_set():
-            raise
+    if signal.SIGTERM not in came:
+        raise KeyboardInterrupt
     return 0
 
 
-def _stop_on_signals() -> threading.Event:
-    """From now on SIGTERM (what systemd sends) stops as Ctrl-C does; the event tells afterwards which it was."""
-    terminated = threading.Event()
+def _stop_on_signals(events: "FolderEvents") -> list[int]:
+    """From now on SIGTERM (what systemd sends) stops as Ctrl-C does; the list tells afterwards which came.
+
+    An interrupt is lost where Python ignores exceptions (a callback of a weak reference, amid an import): the events end too.
+    What a handler waits for may be what it interrupted, perhaps another handler: no lock is taken in it.
+    """
+    came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
-        if number == signal.SIGTERM:
-            terminated.set()
-        raise KeyboardInterrupt
+        came.append(number)
+        events.end()
+        if len(came) == 1:
+            raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)  # a shell that starts it in the background has it ignored
-    return terminated
+    lost = sys.unraisablehook
+    sys.unraisablehook = lambda it: None if it.exc_type is KeyboardInterrupt else lost(it)
+    return came
 
 
 def _time(written: str | None) -> time_of_day | None:

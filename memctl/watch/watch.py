@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import threading
 import time
 import warnings
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, time as time_of_day, timedelta
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from ..errors import CannotWrite, ExtraMissing, LockBusy, MemctlError, NoWorkspace
@@ -78,13 +78,13 @@ def look_once(memory: OpenMemory) -> Iterator[Noticed]:
 def watch(
     memory: OpenMemory, events: FolderEvents, *, reflect_at: time_of_day | None = None, vectors: bool = True
 ) -> Iterator[Noticed]:
-    """Watch for ever: yields what is noticed, and waits in between. Settings are read again at each look.
+    """Watch on and on: yields what is noticed, and waits in between. Settings are read again at each look.
 
-    NoWorkspace if it is not there at the start; later its absence is waited out.
+    NoWorkspace if it is not there at the start; later its absence is waited out. Only `events.end()` ends it.
     """
     loop, changed = _WatchLoop(memory, events, reflect_at, vectors), True
     try:
-        while True:
+        while not events.is_over:
             yield from loop.turn(changed)
             changed = events.wait(loop.patience())
     finally:
@@ -409,7 +409,8 @@ class FolderEvents:
         self._observer: Any = None
         self._root = ""
         self._covered: tuple[int, int] | None = None
-        self._changed = threading.Event()
+        self._changed: SimpleQueue[None] = SimpleQueue()  # unlike an Event, safe amid a signal
+        self.is_over = False
         self._last = 0.0
         self._lost = False
         self.problem: str | None = None
@@ -461,17 +462,23 @@ class FolderEvents:
     def notify(self) -> None:
         """Something may have changed."""
         self._last = time.monotonic()
-        self._changed.set()
+        if self._changed.empty():
+            self._changed.put(None)
+
+    def end(self) -> None:
+        """Let `watch` end at its next turn. A handler of signals may call it."""
+        self.is_over = True
+        self._changed.put(None)
 
     @property
     def has_changed(self) -> bool:
-        """True if something may have changed since the last `wait`."""
-        return self._changed.is_set()
+        """True if something may have changed since the last `wait`, or watching is over."""
+        return self.is_over or not self._changed.empty()
 
     def wait(self, seconds: float) -> bool:
         """Wait until something changes and the burst is over, the folder is another one, or `seconds` are up (then False)."""
         end = time.monotonic() + seconds
-        while not self._changed.wait(max(0.0, min(_LOOK, end - time.monotonic()))):
+        while not self._hears(max(0.0, min(_LOOK, end - time.monotonic()))):
             if self._covered is not None and not self.covers(Path(self._root)):
                 return True
             if time.monotonic() >= end:
@@ -479,8 +486,15 @@ class FolderEvents:
         begin = time.monotonic()
         while (quiet := time.monotonic() - self._last) < QUIET and time.monotonic() - begin < LONGEST:
             time.sleep(QUIET - quiet)
-        self._changed.clear()  # before anybody looks: what comes while they do counts again
+        while not self._changed.empty():  # before anybody looks: what comes while they do counts again
+            self._changed.get()
         return True
+
+    def _hears(self, seconds: float) -> bool:
+        with suppress(Empty):
+            self._changed.get(timeout=seconds)
+            return True
+        return self.is_over
 
     def take(self, event: Any) -> None:
         """Take note of an event of watchdog, if it may be about a page."""

@@ -379,6 +379,42 @@ def test_it_stops_when_told(workspace: Workspace, start: Callable[..., Watching]
     assert memctl("index", "--verify", "-w", str(workspace.root)).returncode == 0
 
 
+_SIGNALS_AT = """
+import os, signal, sys
+from memctl.__main__ import main
+where, sys.argv, left, lines = sys.argv[1], ["memctl", *sys.argv[2:]], 2, {}
+
+def tracer(frame, event, argument):
+    global left
+    lines[frame] = lines.get(frame, 0) + (event == "line")
+    below = frame.f_back is not None and frame.f_back.f_code.co_name == "stop" and lines[frame] == 2
+    at = below if where == "handler" else event == "call" and frame.f_code.co_name == where
+    if at and left and callable(signal.getsignal(signal.SIGTERM)):
+        left -= 1
+        os.kill(os.getpid(), signal.SIGTERM)
+    return tracer
+
+sys.settrace(tracer)
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("where", ["cb", "handler"])
+def test_it_stops_wherever_a_signal_comes(workspace: Workspace, where: str) -> None:
+    """Where Python drops an interrupt (`cb` of its import locks), and amid the handler of the signal before."""
+    words = ["watch", "--json", "-w", str(workspace.root)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", _SIGNALS_AT, where, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True,
+    )  # fmt: skip
+    assert process.stdout
+    process.stdout.readline()
+    process.send_signal(signal.SIGTERM)
+    try:
+        assert (process.wait(PATIENCE), process.communicate()[1]) == (0, "")
+    finally:
+        process.kill()
+
+
 def test_it_stops_amid_a_sync(tmp_path: Path) -> None:
     """What was read by then is kept, and the next sync goes on."""
     workspace = make_workspace(tmp_path, {f"bank/{n}.md": f"# {n}\n\n" + "Words to read. " * 200 for n in range(400)})

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .page import Page
 
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
-_INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*?'
+_INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*+'
 _FLAG = r"(?<![\w=:-])(?:private|sealed)(?![\w-])"
 _MOST = 40  # lines over which a head may go on
 
@@ -25,9 +25,7 @@ def _heads() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """A head that begins a line, however wrong the rest of it is; and a whole one anywhere in a line."""
     marker = r"[\s>|]*(?:(?:[-*+]|\d{1,9}[.)])\s+|\[[ xX]\]\s+)*[*_`]*"
     begins = re.compile(rf"{marker}[WBOS]\s*[(\uff08](?P<inside>.*)", re.IGNORECASE | re.DOTALL)
-    within = re.compile(
-        rf"(?<!\w)[WBOS]\s*[(\uff08]{_INSIDE}{_FLAG}{_INSIDE}[)\uff09][^:\uff1a\n]*[:\uff1a]", re.IGNORECASE
-    )
+    within = re.compile(rf"(?<!\w)(?=[WBOS]\s*[(\uff08](?P<inside>{_INSIDE})[)\uff09])", re.IGNORECASE)
     return begins, within
 
 
@@ -104,7 +102,7 @@ def _marked(lines: Sequence[str]) -> set[int]:
             continue
         match = begins.match(line)
         if (match and _says_private(match["inside"], lines[number : number + _MOST])) or (
-            _may_say(line) and within.search(line)
+            _may_say(line) and any(_holds_flag(head["inside"]) for head in within.finditer(line, 0, _last_colon(line)))
         ):
             found.add(number)
     return found
@@ -112,21 +110,33 @@ def _marked(lines: Sequence[str]) -> set[int]:
 
 def _says_private(inside: str, after: Sequence[str]) -> bool:
     """True if the attributes that begin here hold the flag; they may go on over the next lines."""
-    written = _attributes(inside)
+    more, written = inside, _attributes(inside)
     if written is None:
-        more = [inside]
         for line in after:
             if not line.strip() or _BULLET.match(line):
                 break
-            more.append(line)
-        written = _attributes("\n".join(more))
-        written = "\n".join(more) if written is None else written
-    return _may_say(written) and bool(re.search(_FLAG, re.sub(_QUOTED, '""', written), re.IGNORECASE))
+            more += f"\n{line}"
+        written = _attributes(more)
+    # Where nothing closes them, the word counts wherever it stands: more is hidden then than was meant, never less.
+    return bool(re.search(_FLAG, more, re.IGNORECASE)) if written is None else _holds_flag(written)
+
+
+def _holds_flag(written: str) -> bool:
+    if not _may_say(written):
+        return False
+    # One pass: what nothing closes is looked at once, as text.
+    unquoted = re.sub(r'"(?:[^"\\]|\\.?)*+("?)', lambda quote: '""' if quote[1] else quote[0], written)
+    return bool(re.search(_FLAG, unquoted, re.IGNORECASE))
+
+
+def _last_colon(line: str) -> int:
+    return max(line.rfind(":"), line.rfind("\uff1a"), 0)
 
 
 def _attributes(inside: str) -> str | None:
-    """What stands before the parenthesis that closes the attributes; None if none does."""
-    match = re.match(rf"((?:[^)\uff09\"]|{_QUOTED}|\")*?)[)\uff09]", inside)
+    """What stands before the parenthesis that closes the attributes; None if none does. A quote that nothing closes quotes nothing."""
+    plain = r"[^)\uff09\"]"
+    match = re.match(rf'((?:{plain}|{_QUOTED})*+(?:"[^)\uff09]*+)?)[)\uff09]', inside)
     return match[1] if match else None
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from face_helpers import TODAY, ask, memory_on, write_pages
 from hypothesis import given, settings, strategies as st
-from strategies import OPENERS, examples, line_facts, texts
+from strategies import OPENERS, examples, growth, line_facts, texts
 
 from memctl.errors import MemctlError, NothingFound
 from memctl.hits import Answer, answer_json
 from memctl.markdown.grammar import render
 from memctl.markdown.lines import split_lines
-from memctl.markdown.private import without_private_lines
+from memctl.markdown.private import private_lines_of_text, without_private_lines
 from memctl.notes.workspace import Workspace
 from memctl.recall.lookup import show
 from memctl.recall.query import read_query
@@ -73,6 +74,29 @@ def test_what_is_not_private(line: str) -> None:
     """The word alone makes no line private."""
     page = f"## Retain\n\n{line.format(SECRETS[0])}\n"
     assert without_private_lines(page) == page
+
+
+SLOW: dict[
+    str, Callable[[int], str]
+] = {  # the first was found by fuzzing (finding 1: 2,652 bytes took longer than 25 s)
+    "quotes without an end": lambda n: "W(" + '"a" b' * (n // 5) + " private",
+    "flags without a colon": lambda n: "x W(" + "private " * (n // 8) + ")",
+    "heads after the colon": lambda n: ":" + "W(private) " * (n // 11),
+    "escaped quotes": lambda n: 'W("' + '\\"' * (n // 2) + " private",
+    "a backslash at the end": lambda n: 'W(private"' + '\\"' * (n // 2) + "\\",
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_time_grows_with_the_length_of_a_head(name: str) -> None:
+    """t(2n) / t(n) < 3: a stranger's page is looked at for private lines before anything is shown of it."""
+    assert growth(private_lines_of_text, SLOW[name]) < 3
+
+
+def test_a_head_that_nothing_closes_is_private_by_the_word() -> None:
+    """More is hidden than was meant, never less."""
+    for line in ('- W(a="b, private) @X: {}', '- W(a="b", c="d, private) x: "y {}', '- W(a="b)", private: {}'):
+        assert SECRETS[0] not in without_private_lines(f"## Retain\n\n{line.format(SECRETS[0])}\n"), line
 
 
 @given(st.lists(st.one_of(texts(4), st.sampled_from(OPENERS)), max_size=6), line_facts(), st.sampled_from(SECRETS))

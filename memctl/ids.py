@@ -38,20 +38,21 @@ def page_id(path: str) -> int:
 
 def digest(raw: Sequence[str]) -> int:
     """64 bits of the lines that a citation stands for; spaces at line ends do not count."""
-    return _hash("\n".join(line.rstrip() for line in raw))
+    return text_key("\n".join(line.rstrip() for line in raw))
 
 
 def content_key(content: str, names: Sequence[str]) -> int:
     """64 bits that are equal for twins: the same words about the same entities, whatever the day and the case."""
-    return _hash("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
+    return text_key("\0".join([" ".join(content.casefold().split()), *sorted(entity_key(name) for name in names)]))
 
 
 def value_key(slot: str, value: str) -> int:
     """64 bits that are equal for lines that give a slot the same value in other words."""
-    return _hash(f"{slot}\0{value}")
+    return text_key(f"{slot}\0{value}")
 
 
-def _hash(text: str) -> int:
+def text_key(text: str) -> int:
+    """64 bits by which a text is known again, one that was embedded too."""
     return int.from_bytes(hashed(text.encode("utf-8", "replace"), 8), signed=True)
 
 

@@ -102,7 +102,8 @@ def belief_list(
         call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]})
         return 0 if found else 1
     for view in found:
-        drawn = f"{_spark(view)} " if call.out.styled else ""
+        line = sparkline([point.confidence for point in view.curve[-_SPARK:]]).rjust(_SPARK)
+        drawn = f"{line} " if call.out.styled else ""
         call.out.say(f"{drawn}{_headline(view)}", len(drawn) + 7)
     if not found:
         call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
@@ -167,11 +168,6 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
     for bullet in view.evidence:
         place = f" · {bullet.citation}" if bullet.citation else ""
         call.out.say(f"  {bullet.text}{place}" + (f" ^{bullet.ref}" if bullet.ref else ""), 4)
-
-
-def _spark(view: "BeliefView") -> str:
-    """The last numbers of a belief as blocks."""
-    return sparkline([point.confidence for point in view.curve[-_SPARK:]]).rjust(_SPARK)
 
 
 def _drawn(view: "BeliefView") -> list[str]:

@@ -44,7 +44,7 @@ def _of_file(path: str) -> Counter:
     except ImportError as error:
         raise ExtraMissing("tokenizers", "tokenizers, which reads a tokenizer.json,") from error
     tokenizer = tokenizers.Tokenizer.from_file(path)
-    return _remembering(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids))
 
 
 @lru_cache(maxsize=4)
@@ -57,7 +57,7 @@ def _of_tiktoken(name: str) -> Counter:
         known = ", ".join(sorted(tiktoken.list_encoding_names()))
         raise Usage(f"counter {name!r} is unknown", f"estimate, the path of a tokenizer.json, or one of {known}")
     encoding = _offline(tiktoken, name)
-    return _remembering(lambda text: len(encoding.encode_ordinary(text)))
+    return lru_cache(maxsize=_REMEMBERED)(lambda text: len(encoding.encode_ordinary(text)))
 
 
 def _offline(tiktoken: Any, name: str) -> Any:
@@ -85,7 +85,3 @@ def _refuse(path: str) -> bytes:
     if "://" in path:
         raise _NotCached(path)
     return Path(path).read_bytes()
-
-
-def _remembering(count: Counter) -> Counter:
-    return lru_cache(maxsize=_REMEMBERED)(count)

@@ -20,15 +20,15 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, days_of_pages, entries_at, own_terms, passing
 from ..index.queries.filters import condition_of
-from ..index.queries.names import resolve
 from ..index.reread import page_lines, reread
-from ..index.row import Entity, Row
+from ..index.row import Row
 from ..index.sync import sync
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
 from ..markdown.escape import many
 from ..markdown.lines import Role, content_of
 from ..notes.workspace import Workspace
+from ..recall.recall import resolve_about
 from ..vectors.file import open_vectors
 from ..vectors.models import choice, is_of
 from .labels import Golden, LabelledQuestion, Sessions, Standing, lines_of, read_label, read_sessions
@@ -118,11 +118,7 @@ def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: S
     if all(entry.block is not None for entry in entries):
         return "not found: a copy in a managed block; recall shows the line that it cites"
     ids = [entry.id for entry in entries]
-    about: list[Entity | str] = []
-    for name in query.about:
-        known = resolve(index, name)
-        about.append(known[0] if len(known) == 1 else name)
-    if query.filters and not passing(index, ids, condition_of(query, about)):
+    if query.filters and not passing(index, ids, condition_of(query, resolve_about(index, query)[0])):
         return f"not found: left out by the filter {' '.join(query.filters)}"
     held = {term for line in own_terms(index, ids).values() for term in line.split()}
     shared = held & set(query_terms(query.words))

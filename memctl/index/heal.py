@@ -69,11 +69,6 @@ def close_index(index: Index) -> None:
         _write_seal(index.path)
 
 
-def is_as_left(index: Index) -> bool:
-    """True when the file of an open index is the one that was opened, as it was left."""
-    return _seal_holds(index.path)
-
-
 # -- errors -----------------------------------------------------------------------------------------------------------
 
 # SQLite's own message may quote damaged bytes, which Python then cannot decode.
@@ -168,7 +163,7 @@ def _is_sound(index: Index) -> bool:
         return True
     if version != schema_version():
         return False
-    if _seal_holds(index.path):
+    if seal_holds(index.path):
         return True
     index.unsealed = True
     return is_intact(index)
@@ -194,7 +189,7 @@ def _open_frozen(path: Path, reason: str) -> Index:
         if not path.is_file() or path.is_symlink():
             raise FileNotFoundError(path)
         db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
-        if _seal_holds(path):
+        if seal_holds(path):
             return Index(db, None, frozen=reason)
         with closing(db):
             memory.copy_from(db)
@@ -290,7 +285,8 @@ def _state(path: Path) -> list[int]:
     return [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
 
 
-def _seal_holds(path: Path | None) -> bool:
+def seal_holds(path: Path | None) -> bool:
+    """True when a file of the index is as it was left."""
     if path is None:
         return True
     try:

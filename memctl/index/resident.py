@@ -14,7 +14,7 @@ from ..errors import MemctlError
 from ..notes.settings import SETTINGS, read_settings
 from ..notes.workspace import Workspace
 from ..system import inotify
-from .heal import DAMAGE, close_index, is_as_left, open_index, with_index
+from .heal import DAMAGE, close_index, open_index, seal_holds, with_index
 from .index import Index
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _GONE, _MOVED = 2, 4, 64, 128, 256, 512, 1024, 2048
@@ -142,7 +142,7 @@ class Resident:
                 index = open_index(self.workspace)
                 index.stays = True
                 return index
-            if is_as_left(index):
+            if seal_holds(index.path):
                 return index
             close_index(index)
 

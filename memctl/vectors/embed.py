@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ..errors import CannotWrite, ExtraBroken, LockBusy, MemctlError
 from ..facts import Fact
+from ..ids import text_key
 from ..index.lexical import ORDINAL_BITS
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
@@ -29,7 +30,7 @@ from ..system import locked
 from . import models
 from .file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
-from .quantized import Code, mean_of, script_of, text_key
+from .quantized import Code, mean_of, script_of
 from .text_to_embed import Piece, embedded_texts
 
 BATCH = 16  # texts given to the model together,

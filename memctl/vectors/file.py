@@ -273,7 +273,7 @@ class Vectors(VectorReader):
                     self._run_all("INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)", kept._codes(set(keys)))
 
     def put_codes(self, codes: Mapping[int, Code]) -> None:
-        """Keep vectors by the key of their text (core.vectors.text_key)."""
+        """Keep vectors by the key of their text (ids.text_key)."""
         rows = [tables.code_row(key, code) for key, code in codes.items()]
         self._run_all("INSERT OR REPLACE INTO code VALUES (?, ?, ?, ?, ?, ?)", rows)
 

@@ -16,8 +16,6 @@ from operator import mul, xor
 from struct import Struct
 from typing import NamedTuple
 
-from ..ids import hashed
-
 LATIN, CYRILLIC, HAN = SCRIPTS = range(3)
 _LOOKED = 400  # characters that decide the script of a text
 # A few letters of another script move a vector: «用 nginx 做 reverse proxy» lies with Chinese, «закрыл PR в memctl» with
@@ -44,11 +42,6 @@ class Code(NamedTuple):
     def signs(self) -> bytes:
         """One bit for each component."""
         return signs_of(self.codes)
-
-
-def text_key(text: str) -> int:
-    """64 bits by which a text that was embedded is known again."""
-    return int.from_bytes(hashed(text.encode("utf-8", "replace"), 8), signed=True)
 
 
 def script_of(text: str) -> int:

@@ -113,11 +113,11 @@ def test_a_sound_index_is_left_alone(workspace: Workspace) -> None:
     """Else the tests above would pass with an index that is always made anew."""
     inode = index_path(workspace).stat().st_ino
     os.utime(index_path(workspace))
-    assert not heal._seal_holds(index_path(workspace))
+    assert not heal.seal_holds(index_path(workspace))
     assert rows(workspace) == rebuilt(workspace)
     assert index_path(workspace).stat().st_ino == inode
     assert not (workspace.memory / "index.broken").exists()
-    assert heal._seal_holds(index_path(workspace))
+    assert heal.seal_holds(index_path(workspace))
 
 
 def test_nothing_of_a_broken_index_is_kept(workspace: Workspace) -> None:
@@ -370,14 +370,14 @@ def test_the_seal_sees_a_change_that_hides_its_time(workspace: Workspace) -> Non
     before = path.stat()
     damage.flip(path, random.Random(1))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert not heal._seal_holds(path)
+    assert not heal.seal_holds(path)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", "null", "[" * 5000, "\xff"])
 def test_a_seal_that_is_no_seal_only_costs_a_check(workspace: Workspace, text: str) -> None:
     (workspace.memory / "index.seal").write_bytes(text.encode("latin-1"))
     assert rows(workspace) == rebuilt(workspace)
-    assert heal._seal_holds(index_path(workspace))
+    assert heal.seal_holds(index_path(workspace))
 
 
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="sets a limit on the size of files as Linux does")

@@ -23,6 +23,7 @@ from store_helpers import AS_ANYBODY, PAGES, environment, is_two_lines, make_wor
 from memctl.errors import CannotWrite, ExtraBroken
 from memctl.forget.forget import forget
 from memctl.forget.select import Selectors
+from memctl.ids import text_key
 from memctl.index.heal import with_index
 from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.open_memory import OpenMemory
@@ -35,7 +36,6 @@ from memctl.retain.retain import read_fact, retain
 from memctl.vectors import embed as embedding, file as vector_store
 from memctl.vectors.embed import EmbedReport, embed, pieces_of
 from memctl.vectors.file import open_vectors
-from memctl.vectors.quantized import text_key
 
 FACTS = {
     "memory/2025-11-27.md": "- W @Atlas: The database is PostgreSQL\n- W @Peter: Peter keeps bees\n- W @Пётр: Живёт в Лиссабоне\n",

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from vectors.test_vector_store import DIM, begun, filled, vector
 
+from memctl.ids import text_key
 from memctl.notes.workspace import Workspace
 from memctl.vectors import file, matrix
 from memctl.vectors.file import Nearest, PackRow, Vectors, open_vectors
-from memctl.vectors.quantized import Code, encode, text_key
+from memctl.vectors.quantized import Code, encode
 
 pytest.importorskip("numpy")
 pytest.importorskip("hnswlib")

@@ -23,6 +23,7 @@ from hypothesis import given, settings, strategies as st
 from store_helpers import make_workspace
 
 from memctl.errors import CannotWrite, LockBusy
+from memctl.ids import text_key
 from memctl.index.heal import with_index
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.sync import sync
@@ -30,7 +31,7 @@ from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading
 from memctl.vectors.file import PackRow, Vectors, check_vectors, drop_vectors, has_vectors, open_vectors
 from memctl.vectors.matrix import Scan
-from memctl.vectors.quantized import Code, cosine, text_key
+from memctl.vectors.quantized import Code, cosine
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40

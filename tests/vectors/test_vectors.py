@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
+from memctl.ids import text_key
 from memctl.vectors.quantized import (
     CYRILLIC,
     HAN,
@@ -27,7 +28,6 @@ from memctl.vectors.quantized import (
     script_of,
     signs_of,
     spread,
-    text_key,
     total_of,
 )
 

@@ -1,6 +1,6 @@
 """What each part of bank/ was made from, as `make` knows it, and what therefore has to be made again.
 
-Kept in `.memory/`, by hashes and ids and without a word of any line; derived, so that without it everything is made again.
+Kept in `.memory/`, by hashes, ids and names; derived, so that without it everything is made again. `forget` removes it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -530,6 +531,43 @@ def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lin
         assert bytes_left(workspace, *words) == []
     assert rows(workspace) == rebuilt(workspace) and contents(ask(workspace, "Other", k=1)) == ["Other"]
     assert set(strays(workspace)) <= {"reflect.lock", "undo.jsonl"}
+
+
+def proofs(*texts: bytes) -> set[bytes]:
+    """The beginning of every hash, without a key, by which a guess of one of these texts could be confirmed."""
+    algorithms = [
+        hashlib.sha256,
+        hashlib.sha1,
+        hashlib.md5,
+        *(partial(hashlib.blake2b, digest_size=n) for n in (4, 5, 6, 8, 16, 32, 64)),
+    ]
+    made = [algorithm(text).digest() for text in texts for algorithm in algorithms]
+    return {form for digest in made for form in (digest[:6], digest.hex()[:8].encode()) if len(form) > 5}
+
+
+@pytest.mark.parametrize(("name", "text"), [("Anna", "Has a dog"), ("Анна", "Завела собаку"), ("安娜", "养了一只狗")])
+def test_no_derived_file_confirms_a_guess(tmp_path: Path, name: str, text: str) -> None:
+    """Neither the name nor a hash of the text, of its line or of a page as it was, where reflect wrote no block about it."""
+    line = f"- W @{name}: {text}"
+    workspace = write_pages(tmp_path, {NEW: f"## Retain\n\n{line}\n- W @Else: Stays\n- W(private): Mine\n"})
+    page = (workspace.root / NEW).read_bytes()
+    memory = memory_on(workspace, TODAY)
+    memory.reflect()
+    memory.public().recall(text)
+    memory.review()
+    left = {word.encode() for word in (text, name.casefold(), json.dumps(name.casefold())[1:-1])}
+    left |= proofs(
+        page, line.encode(), f"{line}\n".encode(), line[2:].encode(), text.encode(), text.casefold().encode()
+    )
+
+    def found() -> set[bytes]:
+        derived = [path.read_bytes() for path in workspace.memory.rglob("*") if path.is_file()]
+        return {each for each in left for data in derived if each in data}
+
+    assert len(found()) > 2
+    memory.forget(about=(name,), include_exempt=True, apply=True)
+    assert found() == set()
+    assert memory.reflect().pages == []
 
 
 def test_an_index_that_somebody_else_cleaned_up_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

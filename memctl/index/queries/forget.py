@@ -184,8 +184,10 @@ def expunge(index: Index) -> str | None:
 
 
 def drop_derived(workspace: Workspace) -> None:
-    """Remove what else was made of the lines: the broken index that healing set aside, and what review showed last."""
-    for path in (workspace.derived / "index.broken", workspace.derived / "review.json"):
+    """Remove what else was made of the lines: a broken index, what review showed last, what reflect made bank/ from."""
+    # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
+    here, above = workspace.derived, workspace.memory
+    for path in (here / "index.broken", here / "review.json", above / "reflected.json", above / "reflected.part"):
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

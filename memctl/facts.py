@@ -93,8 +93,8 @@ class Citation(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Citation | None:
-        """The citation that `text` spells, or None. `path:12` (the spelling of rg) is understood too."""
-        match = re.fullmatch(r"(.+?)(?:#L(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9})(?::\d+)?)", text.strip())
+        """The citation that `text` spells, or None. `path:12` (the spelling of rg) and `path.md:12-14` are understood too."""
+        match = re.fullmatch(r"(.+?)(?:(?:#L|(?<=\.md):)(\d{1,9})(?:-L?(\d{1,9}))?|:(\d{1,9}))(?::\d+)?", text.strip())
         if not match:
             return None
         line = int(match[2] or match[4])

@@ -98,8 +98,8 @@ def recall(
         raise Usage("several workspaces take no --interactive and no --unseal", "name one")
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
     filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
-    filters |= {"tags": tag or (), "links_to": links_to or (), "paths": path or (), "heading": heading}
-    filters |= {"min_importance": min_importance}
+    filters |= {"tags": tag or (), "links_to": links_to or (), "heading": heading, "min_importance": min_importance}
+    filters |= {"paths": [each.removeprefix(f"{memory.workspace.root}/") for each in path or ()]}
     query_read = memory.query(" ".join(query or ()), **filters)
     if interactive:
         from .moves import pick_and_open

@@ -16,6 +16,7 @@ from secrets import token_hex
 
 from ..errors import Usage
 from ..ingest.extract import candidates
+from ..ingest.sentences import Sentence, sentences
 from ..ingest.turns import Turn
 from ..language.secrets import find_secrets
 from ..notes.files import SESSION, prepare_memory
@@ -25,28 +26,51 @@ from .chat_messages import Message, is_turn, text_of
 from .fence import tamed
 from .pack import Item
 
-_RULES = frozenset(
-    ["preference", "standing", "remember", "plan", "state", "decision", "correction", "agreed", "chosen", "did"]
-)
+_LAST = ("wish_length", "wish_language")  # of these the last one holds
+_WISHES = (*_LAST, "wish", "at_work")
 _MOST = 100  # statements of one session
 
 
 def stated(messages: Sequence[Message | None]) -> dict[str, int]:
     """What the user stated in a chat, in their own words, each with the place of its message; the last of each stands."""
     turns = [Turn("user", text_of(m), 1, 1, number=at) for at, m in enumerate(messages) if m is not None and is_turn(m)]
+    kept = [(each.turn, each.quote, each.corrects) for each in candidates(turns)]
+    kept += [(turn.number, each.said, None) for turn in turns for each in sentences(turn.text) if _is_wish(each)]
     found: dict[str, int] = {}
-    for each in candidates(turns):
-        if each.rule in _RULES and not find_secrets(each.quote):
-            found.pop(each.corrects or "", None)
-            found[" ".join(each.quote.split())] = each.turn
-    return found
+    for at, quote, corrects in sorted(kept, key=lambda each: each[0]):
+        if not find_secrets(quote):
+            found.pop(corrects or "", None)
+            found[" ".join(quote.split())] = at
+    return {said: found[said] for said in _holding(list(found))}
+
+
+def _is_wish(sentence: Sentence) -> bool:
+    """True for what says how the user wants to be answered, or what is being done."""
+    asked = sentence.is_question and not (_last_of(sentence) and sentence.opens("wish_asked"))
+    return not asked and any(map(sentence.has, _WISHES))
+
+
+def _last_of(sentence: Sentence) -> set[str]:
+    return {name for name in _LAST if sentence.has(name)}
+
+
+def _holding(every: list[str]) -> list[str]:
+    """Statements without those of a length or a language that a later one takes the place of."""
+    said: set[str] = set()
+    kept = []
+    for text in reversed(every):
+        names = {name for sentence in sentences(text) for name in _last_of(sentence)}
+        if not names or names - said:
+            kept.append(text)
+        said |= names
+    return kept[::-1]
 
 
 class SessionNotes:
     """The statements of one session, those of earlier runs among them. Usage for a name that can be no file's."""
 
     def __init__(self, workspace: Workspace, name: str) -> None:
-        if not re.fullmatch(r"\w[\w.-]{0,63}", name):
+        if not re.fullmatch(r"\w[\w.-]{0,63}", str(name)):
             raise Usage(f"{name!r} is no name of a session", "write up to 64 letters, digits, - and _")
         self._workspace, self._name = workspace.whole, name
 
@@ -64,7 +88,7 @@ class SessionNotes:
     def add(self, told: Mapping[str, int]) -> list[str]:
         """Every statement of the session, oldest first, with these; they are kept if they are new."""
         before = self._read()
-        every = [*(each for each in before if each not in told), *told][-_MOST:]
+        every = _holding([*(each for each in before if each not in told), *told])[-_MOST:]
         if every != before:
             made = prepare_memory(self._workspace) / f"{SESSION}{token_hex(8)}"
             with suppress(OSError):  # scratch: a full disk ends no chat

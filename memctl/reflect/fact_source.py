@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place
 from ..beliefs.replay import AnswerLine, TrustedFact
+from ..errors import Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
 from ..index.open_memory import OpenMemory
@@ -202,7 +203,9 @@ class FactSource:
 
 
 def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...]:
-    """What the outcomes of every task teach, or of those that share half of their words with `task`."""
+    """What the outcomes of every task teach, or of those that share half of their words with `task`; Usage for one without words."""
+    if task is not None and not task.strip():
+        raise Usage("--task names no task", "write words of it, or leave it out for all tasks")
 
     def job(bound: OpenMemory) -> tuple[Task, ...]:
         bound.sync_for_read()

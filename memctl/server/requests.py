@@ -255,12 +255,17 @@ def listed_filters(asked: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+_SERVED = re.compile(r"`memctl (recall|review)`")  # commands that are tools and routes too
 
 
 def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) -> tuple[str, str]:
     """What happened and what to do, as somebody reads it who has parameters and no command line: flags by the names of these, or not at all."""
     names = takes.model_fields if takes else {}
-    kept = [part for part in error.cure.split("; ") if "`memctl " not in part and not _strange(part, names)]
+    kept = [
+        part
+        for part in _SERVED.sub(r"\1", error.cure).split("; ")
+        if "`memctl " not in part and not _strange(part, names)
+    ]
     cure = "; ".join(parameters_for_flags(part, names) for part in kept).removeprefix("or ")
     instead = (
         f"it takes {', '.join(names)}"

@@ -82,6 +82,20 @@ def test_a_citation_with_lines_around_it(workspace: Workspace) -> None:
     assert (passage.first, passage.lines) == (6, tuple(lines[5:9]))
     assert (passage.citation.line, passage.citation.end_line) == (7, 8)
     assert show(memory_on(workspace), f"{LOG}:7", context=0)[0].lines == (lines[6],)
+    assert show(memory_on(workspace), f"{LOG}:7-8", context=0)[0].lines == tuple(lines[6:8])
+    with pytest.raises(Usage, match="ends before"):
+        show(memory_on(workspace), f"{LOG}:8-7")
+
+
+@pytest.mark.parametrize("words", [["Peter", "f-nothere"], ["f-nothere", "Peter"]])
+def test_of_several_references_the_one_that_is_not_there_is_named(workspace: Workspace, words: list[str]) -> None:
+    with memory_on(workspace) as memory, pytest.raises(NothingFound, match="nothing is named 'f-nothere'"):
+        memory.show(words)
+
+
+def test_lessons_of_a_task_without_words(workspace: Workspace) -> None:
+    with memory_on(workspace) as memory, pytest.raises(Usage, match="names no task"):
+        memory.lessons(" ")
 
 
 def test_a_citation_whose_id_is_gone_shows_its_line(workspace: Workspace) -> None:

@@ -10,6 +10,7 @@ import pytest
 from face_helpers import call, write_pages
 
 import memctl
+from memctl.context.session import stated
 from memctl.errors import Usage
 
 STATED = [
@@ -17,6 +18,7 @@ STATED = [
     ("Я предпочитаю короткие ответы.", "Мы решили перенести таблицу колец в PostgreSQL."),
     ("我喜欢简短的回答。", "我们决定把环志表迁移到 PostgreSQL。"),
 ]
+DATA = Path(__file__).parents[1] / "data"
 PAGES = {
     "memory/2025-11-20.md": "# 2025-11-20\n\n## Retain\n\n- W @Gateway: The gateway lost 61 records because its queue was full\n"
 }
@@ -148,3 +150,38 @@ def test_a_disk_that_takes_nothing_ends_no_chat(root: Path, monkeypatch: pytest.
     with memctl.Window(root, 1200, session="ship-it") as window:
         sent = window.messages(_chat("We decided to move the gateway to Riga in May."))
     assert "Riga" in str(sent[-1]) and not list(root.glob(".memory/session-*"))
+
+
+def _corpus() -> list[tuple[str, bool]]:
+    rows = (DATA / "ingest" / "session.jsonl").read_text("utf-8").splitlines()
+    return [(row["text"], row["kept"]) for row in map(json.loads, rows)]
+
+
+@pytest.mark.parametrize(("said", "kept"), _corpus())
+def test_what_a_session_keeps(said: str, kept: bool) -> None:
+    """How somebody wants to be answered and what is being done; no question, no single request, no thanks."""
+    assert bool(stated([{"role": "user", "content": said}])) is kept
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ("Answer in one sentence from now on.", "Answer in three sentences from now on."),
+        ("I prefer short answers.", "No, I prefer long answers."),
+        ("Reply in Russian please.", "Could you answer in German?"),
+        ("Отвечай коротко.", "Давай подробнее."),
+        ("Пиши по-русски.", "Теперь пиши по-английски."),
+        ("请用一句话回答。", "请用三句话回答。"),
+        ("请用中文回答。", "请说英文。"),
+    ],
+)
+def test_the_last_length_and_the_last_language_hold(root: Path, first: str, then: str) -> None:
+    """Within a run and after a restart; the other wishes stay."""
+    chat = [{"role": "user", "content": text} for text in ("Don't use tables.", first, then)]
+    assert set(stated(chat)) == {"Don't use tables.", then}
+    with memctl.Window(root, 1200, session="s") as window:
+        window.messages([{"role": "user", "content": first}])
+    with memctl.Window(root, 1200, session="s") as window:
+        window.messages([{"role": "user", "content": then}])
+    (kept,) = root.glob(".memory/session-*")
+    assert json.loads(kept.read_text("ascii"))["stated"] == [then]

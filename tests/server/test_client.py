@@ -112,6 +112,7 @@ def test_an_unknown_id_and_a_private_one_are_refused_alike(client: Client, ref: 
     with pytest.raises(Unanswered) as told:
         client.delete(ref, confirm)
     assert (told.value.status, told.value.what) == (404, f"no line has the id ^{ref}")
+    assert told.value.cure == "recall prints the id of each line"
 
 
 def test_delete_takes_nothing_else(server: Running, workspace: Workspace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -156,9 +155,6 @@ def test_a_slow_server_keeps_a_process_waiting_once(tmp_path: Path, monkeypatch:
     "url", ["http://10.0.0.1:11434/v1", "https://127.0.0.1/v1", "http://example.com/v1", "ftp://x", "nonsense"]
 )
 def test_only_this_machine_is_asked(tmp_path: Path, url: str) -> None:
-    """A folder that came from elsewhere sends no line of it away."""
-    root = made(tmp_path, url)
-    done = call(["index"], root)
-    assert "gives no vectors" in done.err and "[vectors]" in done.err
-    assert "PostgreSQL" in call(["recall", "which database?"], root).out
-    assert os.path.exists(root / ".memory/index.sqlite")
+    """A folder that came from elsewhere sends no line of it away: its settings are refused before anything is done."""
+    done = call(["recall", "which database?"], made(tmp_path, url))
+    assert done.code == 2 and "vectors.url is the URL of a server on this machine" in done.err and not done.out

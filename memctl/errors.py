@@ -14,7 +14,8 @@ MemctlError                 70  a bug, until a subclass says otherwise
 ├── PortBusy                14  another program listens there
 ├── Refused                 15  a secret, or text that would forge structure
 ├── ExtraMissing            16  an optional part is not installed
-└── ExtraBroken             16  an optional part is installed and does not work
+├── ExtraBroken             16  an optional part is installed and does not work
+└── ServerFailed            17  the server of shared memory cannot be reached, or cannot do what was asked
 """
 
 from __future__ import annotations
@@ -179,3 +180,9 @@ class ExtraBroken(MemctlError):
         self, what: str, cure: str = 'install it again, or leave it out: model = "none" under [vectors]'
     ) -> None:
         super().__init__(what, cure)
+
+
+class ServerFailed(MemctlError):
+    """The server of shared memory. Nothing local needs it, and nothing is half published."""
+
+    exit_code = 17

@@ -82,14 +82,19 @@ class Span(NamedTuple):
 
 
 class Citation(NamedTuple):
-    """`path#L12` or `path#L12-L14`; the path is relative to the workspace, with forward slashes."""
+    """`path#L12` or `path#L12-L14`; the path is relative to the workspace, with forward slashes.
+
+    Of shared memory `NAME:path#L12@COMMIT`: the page as it stood in that commit, or in that publication (`r12`).
+    """
 
     path: str
     line: int
     end_line: int
+    commit: str = ""
 
     def __str__(self) -> str:
-        return f"{self.path}#L{self.line}" + (f"-L{self.end_line}" if self.end_line > self.line else "")
+        last = f"-L{self.end_line}" if self.end_line > self.line else ""
+        return f"{self.path}#L{self.line}{last}" + (f"@{self.commit}" if self.commit else "")
 
     @classmethod
     def parse(cls, text: str) -> Citation | None:

@@ -118,14 +118,21 @@ def more_line(more: Sequence[str], shown: Iterable[str]) -> str:
     return f"{least}{len(more)} more line{'s' * (len(more) > 1)}{where}"
 
 
-def merged(answers: Sequence[tuple[str, Answer]], k: int) -> Answer:
-    """One answer out of those of several workspaces: the best of each first, then the second of each; paths begin with the workspace."""
+def in_folder(workspace: str, citation: Citation) -> Citation:
+    """A citation as it is spelled from outside of its workspace."""
+    return citation._replace(path=f"{workspace.rstrip('/')}/{citation.path}")
+
+
+def merged(
+    answers: Sequence[tuple[str, Answer]], k: int, cited: Callable[[str, Citation], Citation] = in_folder
+) -> Answer:
+    """One answer out of those of several workspaces: the best of each first, then the second of each; `cited` spells where."""
     found = sorted(((rank, at) for at, (_, one) in enumerate(answers) for rank in range(len(one.hits))))
-    hits = [_placed(answers[at][0], answers[at][1].hits[rank]) for rank, at in found]
+    hits = [_placed(answers[at][0], answers[at][1].hits[rank], cited) for rank, at in found]
     warnings = dict.fromkeys(f"{name}: {told}" for name, one in answers for told in one.warnings)
     stale = [f"{name}: {one.stale}" for name, one in answers if one.stale]
     empty = () if hits else tuple(f"{name}: {why}" for name, one in answers for why in one.empty)
-    related = [_placed(name, hit) for name, one in answers for hit in one.related or ()]
+    related = [_placed(name, hit, cited) for name, one in answers for hit in one.related or ()]
     likely = [one.answerable for _, one in answers if one.answerable is not None]
     more = [hit.day or hit.source.path for hit in hits[k:]] + [place for _, one in answers for place in one.more]
     first = answers[0][1]
@@ -135,11 +142,11 @@ def merged(answers: Sequence[tuple[str, Answer]], k: int) -> Answer:
     )  # fmt: skip
 
 
-def _placed(name: str, hit: Hit) -> Hit:
-    """A hit whose citations begin with its workspace."""
+def _placed(name: str, hit: Hit, cited: Callable[[str, Citation], Citation]) -> Hit:
+    """A hit whose citations say in which workspace they are."""
 
     def there(citation: Citation) -> Citation:
-        return citation._replace(path=f"{name.rstrip('/')}/{citation.path}")
+        return cited(name, citation)
 
     return replace(
         hit, workspace=name, source=there(hit.source), also=tuple(map(there, hit.also)), evidence=tuple(map(there, hit.evidence)),

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .retain.retain import Retained as Retained
     from .review.answer import Answered as Answered
     from .review.question import Question as Question
+    from .shared.shared import Shared as Shared
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
     from .vault.vault import Vault as Vault
@@ -505,6 +506,12 @@ class Memory(OpenMemory):
 
         return Vault(self, ask)
 
+    def shared(self, url: str | None = None) -> Shared:
+        """Shared memory on a PostgreSQL server, that of the settings unless `url` names it: publish to it, ask it (extra `[shared]`)."""
+        from .shared.shared import Shared
+
+        return Shared(self, url)
+
     def import_(self, source: Path, **options: Any) -> Imported:
         """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""
         from .transfer.importing import ImportOptions, import_memory
@@ -583,16 +590,8 @@ class Memory(OpenMemory):
 
         return token_of(self.workspace)
 
-    def close(self) -> None:
-        """Let go of the index; the next call opens it again."""
-        if self.resident:
-            self.resident.close()
-
     def __enter__(self) -> Memory:
         return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _as_of(self, written: str | None) -> date | None:
         from .language.dates import last_day

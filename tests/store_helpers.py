@@ -117,7 +117,7 @@ def strays(workspace: Workspace) -> list[str]:
     known = {
         ".gitignore", "public", "recalled", "reflected.json", "undo.jsonl", "index.sqlite", "index.sqlite-wal", "index.sqlite-shm",
         "index.seal", "index.broken", "lock", "reflect.lock", "review.lock", "keep.lock", "review.json", "embed.lock",
-        "vectors.lock", "vectors.sqlite", "vectors.sqlite-wal", "vectors.sqlite-shm",
+        "shared", "shared.json", "vectors.lock", "vectors.sqlite", "vectors.sqlite-wal", "vectors.sqlite-shm",
     }  # fmt: skip
     derived = [p.name for p in workspace.memory.iterdir() if p.name not in known] if workspace.memory.exists() else []
     pages = [

@@ -23,6 +23,7 @@ _COMMANDS = {
     "Tend": {
         "review": "review", "reflect": "beliefs", "conflicts": "beliefs", "resolve": "beliefs", "undo": "moves", "forget": "forget", "check": "app",
         "index": "app", "eval": "eval", "vault": "vault", "export": "transfer",
+        "publish": "shared",
     },
     "For programs": {"mcp": "servers", "serve": "servers", "watch": "servers", "act": "agents", "hook": "agents"},
 }  # fmt: skip

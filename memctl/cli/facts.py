@@ -84,6 +84,7 @@ def recall(
     ),
     per_page: int | None = option("--per-page", "Hits of one document at most [1]; 0: all of its lines.", "N", min=0),
     by: str | None = option("--by", "page: the hits of each page together.", "WHAT"),
+    among: str | None = option("--in", "Ask these workspaces of shared memory (docs/shared.md), or all.", "NAME,…|all"),
     budget: int | None = option("--budget", "Never more than that many tokens.", "TOKENS", min=1),
     history: bool = flag("--history", "Show every version of what a hit says."),
     explain: bool = flag("--explain", "Show how each score came about."),
@@ -94,8 +95,10 @@ def recall(
     """Find facts, each with its citation. Without a query: the newest within the filters. -w may be given again: the best of each."""
     one_of("--by", by, ("page",), "page")
     memory, per_page = call.memory, (0 if by else 1) if per_page is None else per_page
-    if call.also and (interactive or unseal):
+    if (call.also or among) and (interactive or unseal):
         raise Usage("several workspaces take no --interactive and no --unseal", "name one")
+    if call.also and among:
+        raise Usage("--in and several -w are two questions", "ask one after the other")
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}
     filters |= {"key": key, "as_of": as_of, "min_confidence": min_confidence, "per_page": per_page}
     filters |= {"tags": tag or (), "links_to": links_to or (), "heading": heading, "min_importance": min_importance}
@@ -109,8 +112,11 @@ def recall(
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
     asked: dict[str, Any] = {"k": k, "history": history, "hops": hops, "vectors": not no_vectors}
     asked["budget"] = budget and max(1, budget // (len(call.also) + 1))
-    answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
-    answer = merged(answers, k or memory.workspace.settings.k) if call.also else answers[0][1]
+    if among:
+        answer = memory.shared().recall(among.split(","), query_read, **asked)
+    else:
+        answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
+        answer = merged(answers, k or memory.workspace.settings.k) if call.also else answers[0][1]
     answer = by_page(answer) if by else answer
     format = format or ("json" if call.out.json else "text")
     call.out.matches = partial(memory.matches, query_read.words)

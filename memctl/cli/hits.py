@@ -117,6 +117,8 @@ def _under(hit: Hit) -> str:
 def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:
     """The citation; on a terminal `path:line`, as a link that opens the page there."""
     citation = cited.source if isinstance(cited, Hit) else cited if isinstance(cited, Citation) else cited.citation
+    if citation.commit:  # of shared memory: no page here
+        return call.out.style(str(citation))
     workspace = call.memory.workspace
     told = f"{citation.path}:{citation.line}" if call.out.at_terminal else str(citation)
     root = Path.cwd() if call.also else workspace.root

@@ -169,3 +169,11 @@ class OpenMemory:
         other = copy(self)
         other._clock = lambda: datetime.combine(day, datetime.min.time())
         return other
+
+    def close(self) -> None:
+        """Let go of the index; the next call opens it again."""
+        if self.resident:
+            self.resident.close()
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

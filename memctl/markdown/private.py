@@ -1,23 +1,49 @@
-"""Which lines of a page are private or sealed: what must not leave this machine through a server, spelling mistakes included."""
+"""Which lines of a page are private or sealed: what must not leave this machine through a server, spelling mistakes included.
+
+And which came from outside: with these, what is not shared with other people either.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..facts import Fact, is_trusted
 
 if TYPE_CHECKING:
     from .page import Page
 
 _QUOTED = r'"(?:[^"\\]|\\.)*+"'
 _INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*+'
-_FLAG = r"(?<![\w=:-])(?:private|sealed)(?![\w-])"
+_OUTSIDE = r"[\"']?(?:tool|web|import)(?![\w-])"
 _MOST = 40  # lines over which a head may go on
 
 _ID = re.compile(r"[\^\"]([A-Za-z0-9][A-Za-z0-9-]{0,63})")
 _BULLET = re.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])\s")
 _INDENT = re.compile(r"[\s>]*")
+
+
+class _Mark(NamedTuple):
+    """What makes a line one of those that are looked for: `flag` among its attributes, or a fact that `holds`.
+
+    A page without any of `words` has none. The flag may stand in a quoted value where it is `quoted`.
+    """
+
+    flag: str
+    words: tuple[str, ...]
+    holds: Callable[[Fact], bool]
+    quoted: bool = False
+
+
+_PRIVATE = _Mark(
+    r"(?<![\w=:-])(?:private|sealed)(?![\w-])", ("private", "sealed"), lambda fact: fact.private or fact.sealed
+)
+_FROM_OUTSIDE = _Mark(
+    rf"(?<![\w-])src\s*[=:\uff1a]\s*{_OUTSIDE}", ("src",), lambda fact: not is_trusted(fact.source), quoted=True
+)
+_FRONT = re.compile(rf"^[\s\"']*src[\"']?\s*:\s*{_OUTSIDE}", re.IGNORECASE | re.MULTILINE)
 
 
 @cache
@@ -34,18 +60,18 @@ def cites(text: str, refs: Collection[str]) -> bool:
     return bool(refs) and any(match[1] in refs for match in _ID.finditer(text))
 
 
-def private_lines(page: Page, refs: Collection[str] = ()) -> frozenset[int]:
+def private_lines(page: Page, refs: Collection[str] = (), mark: _Mark = _PRIVATE) -> frozenset[int]:
     """The 1-based lines of a page that are private: facts that say so, with all that is indented below them.
 
     A line that means to say so and does not parse counts too, and so does a bullet outside `## Retain`. With `refs`, the
     ids of private lines, what cites one of them is a copy of it or evidence from it, and private as well.
     """
     lines = page.lines
-    marked = _marked(lines)
+    marked = _marked(lines, mark)
     if not marked and not refs:
         return frozenset()
     if marked:
-        marked |= {e.span.line for e in page.entries if e.fact and (e.fact.private or e.fact.sealed)}
+        marked |= {e.span.line for e in page.entries if e.fact and mark.holds(e.fact)}
     marked |= _citing(lines, refs) if refs else set()
     while True:
         hidden = marked | _below(lines, marked)
@@ -58,13 +84,28 @@ def private_lines(page: Page, refs: Collection[str] = ()) -> frozenset[int]:
         marked = hidden
 
 
-def private_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[int]:
+def private_lines_of_text(text: str, refs: Collection[str] = (), mark: _Mark = _PRIVATE) -> frozenset[int]:
     """The same for a page whose path is not known: a bullet anywhere may be a fact."""
-    if not _may_say(text) and not cites(text, refs):
+    if not _may_say(text, mark) and not cites(text, refs):
         return frozenset()
     from .page import parse_page  # most pages have none, and a recall loads no parser for them
 
-    return private_lines(parse_page(text), refs) | private_lines(parse_page(text, facts_everywhere=True), refs)
+    return private_lines(parse_page(text), refs, mark) | private_lines(
+        parse_page(text, facts_everywhere=True), refs, mark
+    )
+
+
+def outside_lines_of_text(text: str, refs: Collection[str] = ()) -> frozenset[int] | None:
+    """The lines that came from outside (`src=web`, `tool`, `import`), by the same rules; None for a page that did as a whole."""
+    if _may_say(text, _FROM_OUTSIDE):
+        from .front_matter import read_front_matter
+        from .page import parse_page
+
+        front = parse_page(text).front_matter
+        source = (read_front_matter(front) or {}).get("src")
+        if _FRONT.search(front) or not is_trusted(source if isinstance(source, str) else None):
+            return None
+    return private_lines_of_text(text, refs, _FROM_OUTSIDE)
 
 
 _BREAK = re.compile(r"(\r\n|\r|\n)")
@@ -75,7 +116,11 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
 
     `refs` are ids of private lines: what cites one of them (a copy that reflect wrote, evidence) is blank too.
     """
-    hidden = private_lines_of_text(text, refs)
+    return without_lines(text, private_lines_of_text(text, refs))
+
+
+def without_lines(text: str, hidden: Collection[int]) -> str:
+    """A text with these of its lines blank; line numbers stay."""
     if not hidden:
         return text
     parts = _BREAK.split(text)
@@ -86,29 +131,30 @@ def without_private_lines(text: str, refs: Collection[str] = ()) -> str:
     return "".join(parts)
 
 
-def _may_say(text: str) -> bool:
+def _may_say(text: str, mark: _Mark) -> bool:
     low = text.lower()
-    return "private" in low or "sealed" in low
+    return any(word in low for word in mark.words)
 
 
-def _marked(lines: Sequence[str]) -> set[int]:
-    """Lines on which a head says that its line is private."""
+def _marked(lines: Sequence[str], mark: _Mark) -> set[int]:
+    """Lines on which a head says that its line is private, or what else the mark stands for."""
     found: set[int] = set()
-    if not _may_say("\n".join(lines)):
+    if not _may_say("\n".join(lines), mark):
         return found
     begins, within = _heads()
     for number, line in enumerate(lines, 1):
         if "(" not in line and "\uff08" not in line:
             continue
         match = begins.match(line)
-        if (match and _says_private(match["inside"], lines[number : number + _MOST])) or (
-            _may_say(line) and any(_holds_flag(head["inside"]) for head in within.finditer(line, 0, _last_colon(line)))
+        if (match and _says(mark, match["inside"], lines[number : number + _MOST])) or (
+            _may_say(line, mark)
+            and any(_holds_flag(mark, head["inside"]) for head in within.finditer(line, 0, _last_colon(line)))
         ):
             found.add(number)
     return found
 
 
-def _says_private(inside: str, after: Sequence[str]) -> bool:
+def _says(mark: _Mark, inside: str, after: Sequence[str]) -> bool:
     """True if the attributes that begin here hold the flag; they may go on over the next lines."""
     more, written = inside, _attributes(inside)
     if written is None:
@@ -118,15 +164,17 @@ def _says_private(inside: str, after: Sequence[str]) -> bool:
             more += f"\n{line}"
         written = _attributes(more)
     # Where nothing closes them, the word counts wherever it stands: more is hidden then than was meant, never less.
-    return bool(re.search(_FLAG, more, re.IGNORECASE)) if written is None else _holds_flag(written)
+    return bool(re.search(mark.flag, more, re.IGNORECASE)) if written is None else _holds_flag(mark, written)
 
 
-def _holds_flag(written: str) -> bool:
-    if not _may_say(written):
+def _holds_flag(mark: _Mark, written: str) -> bool:
+    if not _may_say(written, mark):
         return False
+    if mark.quoted:
+        return bool(re.search(mark.flag, written, re.IGNORECASE))
     # One pass: what nothing closes is looked at once, as text.
     unquoted = re.sub(r'"(?:[^"\\]|\\.?)*+("?)', lambda quote: '""' if quote[1] else quote[0], written)
-    return bool(re.search(_FLAG, unquoted, re.IGNORECASE))
+    return bool(re.search(mark.flag, unquoted, re.IGNORECASE))
 
 
 def _last_colon(line: str) -> int:

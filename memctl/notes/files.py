@@ -152,6 +152,21 @@ def _close_to_others(folder: Path) -> None:
                     path.chmod(path.stat().st_mode & 0o700)
 
 
+def write_derived(path: Path, data: bytes) -> None:
+    """Put a derived file in place, whole or not at all; it may be gone after a power failure, as all that is derived."""
+    made = path.with_name(f".{os.urandom(6).hex()}.part")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
+        with open(fd, "wb") as stream:
+            stream.write(data)
+        os.replace(made, path)
+    except OSError as error:
+        with suppress(OSError):
+            made.unlink()
+        raise CannotWrite(str(path), error.strerror or str(error)) from error
+
+
 def _is_empty(path: Path) -> bool:
     """True for a file that is missing, or that a crash left without content."""
     try:

@@ -25,7 +25,8 @@ class Settings(NamedTuple):
     `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
     kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
     `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long. `identity` is
-    where the keys of sealed lines lie. `link` is what a citation on a terminal leads to; empty is the file.
+    where the keys of sealed lines lie. `link` is what a citation on a terminal leads to; empty is the file. `shared_url` is the server of
+    shared memory, `shared_name` and `shared_team` are what this workspace is published as and who may see it.
     """
 
     ignore: tuple[str, ...] = ()
@@ -55,6 +56,9 @@ class Settings(NamedTuple):
     may_speak_as_user: bool = False
     identity: str | None = None
     link: str = ""
+    shared_url: str | None = None
+    shared_name: str | None = None
+    shared_team: str | None = None
 
 
 def read_settings(path: Path) -> Settings:
@@ -134,6 +138,15 @@ def _is_link(value: Any) -> bool:
     return isinstance(value, str) and (value in LINKS or bool(re.fullmatch(_LINK, value)))
 
 
+def _is_server(value: Any) -> bool:
+    """An address without a password: settings travel with a folder."""
+    return (
+        isinstance(value, str)
+        and bool(re.fullmatch(r"postgres(ql)?://([^:@/?#]*@)?[^@]*", value))
+        and "password" not in value
+    )
+
+
 _TO_1000 = "is a whole number from 1 to 1000"
 KEYS: dict[str, dict[str, Key]] = {
     "": {"ignore": Key("ignore", _are_texts, 'is a list of globs, such as ["archive/*"]', "pages that are not read", tuple)},
@@ -189,6 +202,11 @@ KEYS: dict[str, dict[str, Key]] = {
     },
     "vault": {
         "identity": Key("identity", _is_name, "is a key file or a folder of such, outside the workspace", "where the keys of sealed lines lie; MEMCTL_IDENTITY goes before"),
+    },
+    "shared": {
+        "url": Key("shared_url", _is_server, "is postgresql://USER@HOST/DB without a password, which belongs in ~/.pgpass", "the server of shared memory"),
+        "name": Key("shared_name", _is_name, "is a name of small letters and digits", "what `publish` calls this workspace there"),
+        "team": Key("shared_team", _is_name, "is the name of a role there", "whose members see it; else only who published it"),
     },
     "llm": {
         "url": Key("llm", _is_local_url, "is the URL of a server on this machine, such as http://127.0.0.1:8080/v1", "a model that `ingest` may ask"),

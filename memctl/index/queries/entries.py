@@ -24,6 +24,11 @@ def private_refs(index: Index) -> frozenset[str]:
     return index.remembered("private", lambda: frozenset(ref for (ref,) in index.rows(sql)))
 
 
+def outside_refs(index: Index) -> frozenset[str]:
+    """The ids of all lines that came from outside."""
+    return frozenset(ref for (ref,) in index.rows("SELECT ref FROM outside"))
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is asked. `days` is a hard filter on when things were written or happened; `times` only lift what they meet.

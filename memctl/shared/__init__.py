@@ -1,0 +1,1 @@
+"""Shared memory: the public pages of workspaces on a PostgreSQL server, and recall over them."""

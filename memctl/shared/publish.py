@@ -1,0 +1,187 @@
+"""What leaves this machine for shared memory, and how it gets there.
+
+Only `Sendable` reads what is sent: pages as others than their owner see them, without what came from outside and what
+looks like a secret. The rest of this module handles paths and hashes.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import sha256
+from typing import NamedTuple
+
+from ..errors import MemctlError, Refused
+from ..index.heal import schema_version
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import outside_refs
+from ..language.analyzer import terms
+from ..language.secrets import find_secrets
+from ..markdown.escape import many
+from ..markdown.private import outside_lines_of_text, without_lines
+from ..notes.commits import head, is_behind
+from ..notes.files import prepare_memory, read_page, write_derived
+from ..notes.workspace import Workspace
+from .server import SharedPage, SharedServer, SharedSession, SharedWorkspace
+
+_STATE = "shared.json"
+
+
+class Published(NamedTuple):
+    """What a publication did: paths that were `sent` and `removed`, how many pages stand there now, notes for the owner."""
+
+    place: str
+    name: str
+    revision: int
+    sent: tuple[str, ...]
+    removed: tuple[str, ...]
+    pages: int
+    notes: tuple[str, ...] = ()
+
+
+class Sendable:
+    """The pages of a workspace as they may leave it. Made of the public view alone."""
+
+    def __init__(self, memory: OpenMemory) -> None:
+
+        def outside(at: OpenMemory) -> frozenset[str]:
+            at.sync_for_write()  # what repeats a private line or one from outside is known by its id: of all of them
+            return outside_refs(at.index)
+
+        self._outside = memory.run(outside)
+        self._workspace = memory.public().workspace
+        assert self._workspace.hides is not None, "not a public view"
+        self.secrets, self.digests = 0, dict[str, bytes]()
+        for page in self._workspace.scan():
+            if page.status and (content := self.content(page.path)) is not None:
+                self.digests[page.path] = sha256(content).digest()
+
+    def content(self, path: str) -> bytes | None:
+        """The bytes of a page that may be sent; None where nothing of it may, or nothing is there."""
+        try:
+            text = read_page(self._workspace, path).text
+        except MemctlError:
+            return None
+        hidden = outside_lines_of_text(text, self._outside)
+        if hidden is None:
+            return None
+        text = without_lines(text, hidden)
+        if found := find_secrets(text):
+            lines = {
+                text.count("\n", 0, one.start) + 1 + n
+                for one in found
+                for n in range(text.count("\n", one.start, one.end) + 1)
+            }
+            self.secrets += len(found)
+            text = "\n".join("" if at in lines else line for at, line in enumerate(text.split("\n"), 1))
+        return text.encode() if text.strip() else None
+
+
+def publish(
+    memory: OpenMemory,
+    server: SharedServer,
+    name: str,
+    *,
+    team: str | None = None,
+    force: bool = False,
+    dry_run: bool = False,
+) -> Published:
+    """Make the server's pages those of this workspace, in one transaction; what is there already does not travel.
+
+    Refused where somebody else published what this workspace does not know of, unless `force`.
+    """
+    pages = Sendable(memory)
+    try:
+        with server.transaction(write=True) as at:
+            return _Publication(memory, pages, at, at.claim(name, team)).run(team, force, dry_run)
+    except _DryRun as stopped:
+        return stopped.done
+
+
+class _DryRun(Exception):
+    """Takes back what a transaction did so far."""
+
+    def __init__(self, done: Published) -> None:
+        self.done = done
+
+
+class _Publication:
+    """One publication: what the server had `before`, what this workspace has, what travels."""
+
+    def __init__(self, memory: OpenMemory, pages: Sendable, at: SharedSession, before: SharedWorkspace) -> None:
+        self._memory, self._pages, self._at, self._before = memory, pages, at, before
+        self._commit, uncommitted = head(memory.workspace)
+        self._heads = {path: "" if path in uncommitted else self._commit for path in pages.digests}
+        self._known = at.known(before.workspace)
+
+    def run(self, team: str | None, force: bool, dry_run: bool) -> Published:
+        before, known, heads, digests = self._before, self._known, self._heads, self._pages.digests
+        analysis, ttl = schema_version(), json.dumps(self._memory.workspace.settings.ttl)
+        changed = [path for path, digest in digests.items() if path in known and known[path].digest != digest]
+        removed = sorted(known.keys() - digests.keys())
+        sent = [path for path in digests if path not in known or path in changed or before.analysis != analysis]
+        cited = {path: heads[path] for path in digests if path not in sent and heads[path] and not known[path].head}
+        after = before._replace(
+            team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
+            head=self._commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
+        )  # fmt: skip
+        notes = _notes(self._pages)
+        if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
+            return Published(self._at.place, before.workspace, before.revision, (), (), len(heads), notes)
+        own = _Own(self._memory.workspace, f"{self._at.server} {before.workspace}")
+        if (changed or removed) and not force:
+            self._check(own)
+        done = Published(
+            self._at.place, after.workspace, after.revision, tuple(sent), tuple(removed), len(heads), notes
+        )
+        if dry_run:
+            raise _DryRun(done)
+        own.begin(before.token, after.token)
+        self._at.settle(after, after.team != before.team)
+        self._at.send(after, self._read(sent), lambda count: self._memory.progress(count, len(sent)))
+        self._at.cite(after, cited)
+        self._at.remove(after.workspace, removed)
+        return done
+
+    def _check(self, own: _Own) -> None:
+        """Refused for what somebody else published from what this workspace does not hold: as a push that is no fast-forward."""
+        before = self._before
+        if before.token in own.tokens or (before.head and not is_behind(self._memory.workspace, before.head)):
+            return
+        what = f"{before.workspace} was published by {before.publisher} on {before.published} from what is not in this workspace"
+        raise Refused(what, "git pull, then publish again; or --force puts the pages here in place of those there")
+
+    def _read(self, paths: Sequence[str]) -> Iterator[SharedPage]:
+        """What is sent of each path, read again; a page that changed meanwhile stands in no commit."""
+        for path in paths:
+            if (content := self._pages.content(path)) is not None:
+                digest = sha256(content).digest()
+                commit = self._heads[path] if digest == self._pages.digests[path] else ""
+                yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
+
+
+def _notes(pages: Sendable) -> tuple[str, ...]:
+    found = pages.secrets
+    return (f"{many(found, 'line')} not sent: `memctl check` says what looks like a secret there",) if found else ()
+
+
+class _Own:
+    """By which this workspace knows again what it published itself under a name, without a word of any page."""
+
+    def __init__(self, workspace: Workspace, key: str) -> None:
+        self._workspace, self._key, self._kept = workspace, key, dict[str, list[str]]()
+        with suppress(OSError, ValueError):
+            kept = json.loads((workspace.memory / _STATE).read_bytes())
+            self._kept = {str(key): [str(each) for each in value] for key, value in kept.items()}
+
+    @property
+    def tokens(self) -> list[str]:
+        """Those of publications that this workspace made or began."""
+        return self._kept.get(self._key, [])
+
+    def begin(self, before: str, after: str) -> None:
+        """Write down a token before it is committed: a process may be killed right after that, or right before."""
+        self._kept[self._key] = [*(token for token in self.tokens if token == before), after]
+        write_derived(prepare_memory(self._workspace) / _STATE, json.dumps(self._kept).encode())

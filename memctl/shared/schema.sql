@@ -1,0 +1,61 @@
+-- Shared memory on PostgreSQL. Derived from the Markdown of those who publish: drop it, and let everybody publish again.
+-- Each table is distributed by workspace, which is in every key (docs/shared.md). Who may see a row is a question of its
+-- team, the name of a role: whoever is a member of it.
+
+CREATE SCHEMA memctl;
+
+CREATE TABLE memctl.meta (
+    version integer NOT NULL,                             -- of this file; server.py has the one that it speaks
+    server  uuid NOT NULL DEFAULT gen_random_uuid()       -- tells this server from another at the same address
+);
+
+CREATE TABLE memctl.workspaces (
+    workspace  text PRIMARY KEY,                          -- its name here
+    team       text NOT NULL,
+    generation uuid NOT NULL DEFAULT gen_random_uuid(),   -- another one after it was withdrawn and published again
+    revision   bigint NOT NULL DEFAULT 0,                 -- one more with each publication that changed something
+    removed    bigint NOT NULL DEFAULT 0,                 -- the last one in which a page went
+    head       text NOT NULL DEFAULT '',                  -- the commit that it shows, if it shows one and nothing beside
+    token      text NOT NULL DEFAULT '',                  -- of the publication: who made it knows it again
+    analysis   bigint NOT NULL DEFAULT 0,                 -- the version that made the terms of its pages
+    ttl        text NOT NULL DEFAULT '[]',                -- how long facts are kept, as JSON
+    publisher  text NOT NULL DEFAULT current_user,
+    published  timestamptz NOT NULL DEFAULT now()         -- for people to read: nothing is decided by a clock
+);
+
+CREATE TABLE memctl.pages (
+    workspace text NOT NULL REFERENCES memctl.workspaces ON DELETE CASCADE,
+    path      text NOT NULL,
+    team      text NOT NULL,
+    revision  bigint NOT NULL,                            -- in which it came or changed
+    digest    bytea NOT NULL,                             -- SHA-256 of the content
+    content   bytea NOT NULL,                             -- the page as others may see it, UTF-8
+    head      text NOT NULL,                              -- a commit that holds it; empty: none does
+    terms     text[] NOT NULL,                            -- every search term of it once
+    PRIMARY KEY (workspace, path)
+);
+CREATE INDEX pages_revision ON memctl.pages (workspace, revision);
+CREATE INDEX pages_terms ON memctl.pages USING gin (terms) WITH (fastupdate = off);
+
+-- Whoever owns the tables sees all of them: let that be an administrator.
+ALTER TABLE memctl.workspaces ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memctl.pages ENABLE ROW LEVEL SECURITY;
+CREATE POLICY by_team ON memctl.workspaces USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
+CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
+
+-- Which workspaces hold which of these words. Under row-level security no index over arrays is used, since its operators
+-- are not leakproof; so this looks as the owner, and answers for the teams of who asks: the role that was set, or the login.
+CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    AS $$
+        SELECT DISTINCT page.workspace, asked.word
+        FROM unnest(words) AS asked (word) JOIN memctl.pages AS page ON page.terms @> ARRAY[asked.word]
+        WHERE page.team IN (
+            SELECT rolname FROM pg_roles WHERE pg_has_role(
+                CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END,
+                oid, 'MEMBER'))
+    $$;
+
+GRANT USAGE ON SCHEMA memctl TO PUBLIC;
+GRANT SELECT ON memctl.meta TO PUBLIC;
+GRANT SELECT, INSERT, UPDATE, DELETE ON memctl.workspaces, memctl.pages TO PUBLIC;

@@ -1,0 +1,283 @@
+"""The server of shared memory: a connection to PostgreSQL by psycopg 3, its schema, and every statement that is sent there.
+
+All that can go wrong there is one ServerFailed, with one thing to do; no password is in it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import ExtraMissing, MemctlError, Refused, ServerFailed, Usage
+
+VERSION = 1
+"""Of schema.sql: raise it with every change there."""
+_SETTINGS = "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '120s'; SET LOCAL search_path = pg_catalog"
+_PATIENCE = {
+    "connect_timeout": "10", "keepalives_idle": "20", "keepalives_interval": "5", "keepalives_count": "4", "tcp_user_timeout": "40000",
+    "application_name": "memctl",
+}  # fmt: skip
+_KEPT = 4  # connections that a process that stays keeps open
+_SOME = 200  # pages that are sent or fetched together
+_DOWN = "see that it runs and that the address is right; everything local works without it"
+_CURES = {
+    "28P01": "correct the user, or the password in ~/.pgpass or PGPASSWORD",
+    "28000": "ask whoever runs the server to let this user in (pg_hba.conf)",
+    "3D000": "make that database (createdb), or name another",
+    "42501": "ask whoever owns the schema for the right to do that; who publishes first needs CREATE on the database",
+    "55P03": "another publishes under that name; let it finish, then run it again",
+    "53100": "free space on the server, then run it again",
+    "25006": "name the server that takes writes",
+}
+
+
+class SharedWorkspace(NamedTuple):
+    """A workspace as the server knows it."""
+
+    workspace: str
+    team: str
+    generation: str
+    revision: int
+    removed: int
+    head: str
+    token: str
+    analysis: int
+    ttl: str
+    publisher: str
+    published: str
+
+
+class SharedPage(NamedTuple):
+    """A page of it; `content` is None where only the rest is asked for."""
+
+    path: str
+    digest: bytes
+    head: str
+    content: bytes | None = None
+    terms: Sequence[str] = ()
+
+
+_ROW = "workspace, team, generation::text, revision, removed, head, token, analysis, ttl, publisher, to_char(published, 'YYYY-MM-DD')"
+
+
+class SharedServer:
+    """A PostgreSQL server by its URL; `transaction` talks to it. `close` lets go of connections that were kept."""
+
+    def __init__(self, url: str, keep: bool = False) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise ExtraMissing("shared", "psycopg") from error
+        self._driver: Any = psycopg
+        self._url, self._most, self._idle = url, _KEPT if keep else 0, []
+        try:
+            self._given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
+        except psycopg.Error as error:  # what it says may quote the password
+            raise Usage("the address of the server cannot be read", "write postgresql://USER@HOST:5432/DB") from error
+
+    _idle: list[Any]
+
+    @property
+    def place(self) -> str:
+        """Where it is, as people are told: no user, no password."""
+        host = self._given.get("host") or self._given.get("hostaddr") or os.environ.get("PGHOST", "localhost")
+        port = self._given.get("port") or os.environ.get("PGPORT", "5432")
+        name = self._given.get("dbname") or os.environ.get("PGDATABASE", "")
+        return f"{host}:{port}/{name}"
+
+    @contextmanager
+    def transaction(self, write: bool = False) -> Iterator[SharedSession]:
+        """All or nothing, seen as of one moment. With `write` the schema is made where there is none."""
+        try:
+            connection = self._connected()
+            try:
+                with connection.transaction():
+                    mode = "" if write else "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; "
+                    connection.execute(mode + _SETTINGS)
+                    if write:
+                        _make_schema(connection, self.place)
+                    yield SharedSession(connection, self.place, self._checked(connection))
+            except BaseException:
+                connection.close()
+                raise
+        except self._driver.Error as error:
+            raise self._failed(error) from error
+        if len(self._idle) < self._most:
+            self._idle.append(connection)
+        else:
+            connection.close()
+
+    def _connected(self) -> Any:
+        while self._idle:
+            connection = self._idle.pop()
+            try:
+                connection.execute("SELECT")
+                return connection
+            except self._driver.Error:  # the server went away meanwhile, and may be back
+                connection.close()
+        patience = {key: value for key, value in _PATIENCE.items() if key not in self._given}
+        return self._driver.connect(self._url, autocommit=True, prepare_threshold=None, **patience)
+
+    def close(self) -> None:
+        """Close the connections that were kept."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def _checked(self, connection: Any) -> str:
+        """The id of the server. ServerFailed for a schema that is missing, older or newer than this program's."""
+        errors = self._driver.errors
+        try:
+            version, server = connection.execute("SELECT version, server::text FROM memctl.meta").fetchone()
+        except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
+            raise ServerFailed(
+                f"{self.place} holds no shared memory", "`memctl publish` puts a workspace there"
+            ) from error
+        if version == VERSION:
+            return str(server)
+        cure = (
+            "update memctl"
+            if version > VERSION
+            else "let its owner DROP SCHEMA memctl CASCADE, then publish again from every workspace: all there is derived"
+        )
+        raise ServerFailed(
+            f"the schema at {self.place} is version {version}, and this memctl speaks version {VERSION}", cure
+        )
+
+    def _failed(self, error: Any) -> MemctlError:
+        """What happened, in a line without the password, and what to do."""
+        told = " ".join(str(error).split()) or type(error).__name__
+        for secret in filter(None, (self._given.get("password"), os.environ.get("PGPASSWORD"), self._url)):
+            told = told.replace(str(secret), "***")
+        wrong = "28P01" if "password authentication failed" in told or "no password supplied" in told else None
+        cure = _CURES.get(error.sqlstate or wrong or "", _DOWN)
+        return ServerFailed(f"shared memory at {self.place}: {told[:300]}", cure)
+
+
+def _make_schema(connection: Any, place: str) -> None:
+    """Make the tables where there are none."""
+    there = "SELECT to_regclass('memctl.meta') IS NOT NULL"
+    if connection.execute(there).fetchone()[0]:
+        return
+    if (encoding := connection.execute("SHOW server_encoding").fetchone()[0]) != "UTF8":
+        raise ServerFailed(
+            f"the database at {place} is encoded in {encoding}", "make another: createdb -E UTF8 -T template0"
+        )
+    connection.execute("SELECT pg_advisory_xact_lock(hashtext('memctl'))")
+    if not connection.execute(there).fetchone()[0]:  # another process may have been quicker
+        connection.execute((Path(__file__).parent / "schema.sql").read_text("utf-8"))
+        connection.execute("INSERT INTO memctl.meta (version) VALUES (%s)", [VERSION])
+
+
+class SharedSession:
+    """One transaction; `server` is the id of the server."""
+
+    def __init__(self, connection: Any, place: str, server: str) -> None:
+        self._connection, self.place, self.server = connection, place, server
+
+    def _rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        return list(self._connection.execute(sql, values).fetchall())
+
+    # -- reading ------------------------------------------------------------------------------------------------------
+
+    def workspaces(self, names: Sequence[str] | None = None) -> dict[str, SharedWorkspace]:
+        """Those of these names that one may see, or all of them."""
+        sql = f"SELECT {_ROW} FROM memctl.workspaces"
+        found = self._rows(sql) if names is None else self._rows(f"{sql} WHERE workspace = ANY(%s)", list(names))
+        return {row[0]: SharedWorkspace(*row) for row in sorted(found)}
+
+    def holding(self, words: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """(workspace, word) for each of these words that stands on one of its pages."""
+        yield from self._connection.execute("SELECT workspace, word FROM memctl.holding(%s)", [list(words)])
+
+    def analysed_otherwise(self, analysis: int) -> set[str]:
+        """The workspaces whose terms were made by another version: what they hold is not known."""
+        return {
+            name for (name,) in self._rows("SELECT workspace FROM memctl.workspaces WHERE analysis <> %s", analysis)
+        }
+
+    def paths(self, name: str) -> set[str]:
+        """The paths of every page of a workspace."""
+        return {path for (path,) in self._rows("SELECT path FROM memctl.pages WHERE workspace = %s", name)}
+
+    def changed(self, name: str, since: int) -> Iterator[SharedPage]:
+        """The pages that came or changed after a revision."""
+        sql = "SELECT path, digest, head, content FROM memctl.pages WHERE workspace = %s AND revision > %s"
+        with self._connection.cursor(name="changed") as cursor:
+            cursor.itersize = _SOME
+            for row in cursor.execute(sql, [name, since]):
+                yield SharedPage(*row)
+
+    # -- writing ------------------------------------------------------------------------------------------------------
+
+    def claim(self, name: str, team: str | None) -> SharedWorkspace:
+        """The workspace of that name, made if there is none, for this transaction alone. Refused if another team has it."""
+        if team is not None and not self._rows(
+            "SELECT 1 FROM pg_roles WHERE rolname = %s AND pg_has_role(oid, 'MEMBER')", team
+        ):
+            raise Usage(
+                f"you are in no team {team!r} at {self.place}", f'there: CREATE ROLE "{team}"; GRANT "{team}" TO you'
+            )
+        sql = "INSERT INTO memctl.workspaces (workspace, team) VALUES (%s, coalesce(%s, current_user)) ON CONFLICT DO NOTHING"
+        self._connection.execute(sql, [name, team])
+        found = self._rows(f"SELECT {_ROW} FROM memctl.workspaces WHERE workspace = %s FOR UPDATE", name)
+        if not found:
+            raise Refused(f"the name {name} is taken by another team", "publish under another: --as NAME")
+        return SharedWorkspace(*found[0])
+
+    def known(self, name: str) -> dict[str, SharedPage]:
+        """What the server has of each page, but for its content."""
+        sql = "SELECT path, digest, head FROM memctl.pages WHERE workspace = %s"
+        return {row[0]: SharedPage(*row) for row in self._rows(sql, name)}
+
+    def send(self, row: SharedWorkspace, pages: Iterator[SharedPage], told: Callable[[int], object]) -> None:
+        """Put these pages there, some at a time; `row` has the revision to come, and `told` hears how many were sent."""
+        sql = (
+            "INSERT INTO memctl.pages (workspace, team, revision, path, digest, head, content, terms) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (workspace, path) DO UPDATE SET team = excluded.team, "
+            "revision = excluded.revision, digest = excluded.digest, head = excluded.head, "
+            "content = excluded.content, terms = excluded.terms"
+        )
+        some: list[tuple[Any, ...]] = []
+        count = 0
+        with self._connection.cursor() as cursor:
+            for page in pages:
+                values = (page.path, page.digest, page.head, page.content, list(page.terms))
+                some.append((row.workspace, row.team, row.revision, *values))
+                if len(some) >= _SOME:
+                    cursor.executemany(sql, some)
+                    count += len(some)
+                    told(count)
+                    some.clear()
+            cursor.executemany(sql, some)
+
+    def cite(self, row: SharedWorkspace, heads: Mapping[str, str]) -> None:
+        """Pages that are as they were, and stand in a commit now."""
+        sql = "UPDATE memctl.pages SET head = %s, revision = %s WHERE workspace = %s AND path = %s"
+        values = [(head, row.revision, row.workspace, path) for path, head in heads.items()]
+        self._connection.cursor().executemany(sql, values)
+
+    def remove(self, name: str, paths: Sequence[str]) -> None:
+        """Take pages away."""
+        self._connection.execute(
+            "DELETE FROM memctl.pages WHERE workspace = %s AND path = ANY(%s)", [name, list(paths)]
+        )
+
+    def settle(self, row: SharedWorkspace, moved: bool) -> None:
+        """Write down what the workspace is now; `moved` to another team."""
+        sql = (
+            "UPDATE memctl.workspaces SET team = %s, revision = %s, removed = %s, head = %s, token = %s, analysis = %s, ttl = %s, "
+            "publisher = current_user, published = now() WHERE workspace = %s"
+        )
+        given = [row.team, row.revision, row.removed, row.head, row.token, row.analysis, row.ttl, row.workspace]
+        self._connection.execute(sql, given)
+        if moved:
+            self._connection.execute(
+                "UPDATE memctl.pages SET team = %s WHERE workspace = %s", [row.team, row.workspace]
+            )
+
+    def withdraw(self, name: str) -> bool:
+        """Take a workspace away with all of its pages; False if there is none of that name."""
+        return bool(self._rows("DELETE FROM memctl.workspaces WHERE workspace = %s RETURNING 1", name))

@@ -1,0 +1,208 @@
+"""`Shared`: publish a workspace, withdraw it, and ask those that others published.
+
+A question travels as nothing but its words, and only where it is asked of `all`; answers are made here, from copies.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import NothingFound, Usage
+from ..facts import Citation
+from ..hits import Answer, merged
+from ..index.heal import schema_version
+from ..index.open_memory import OpenMemory
+from ..index.queries.entries import Query
+from ..index.resident import Resident
+from ..language.analyzer import query_terms, terms
+from ..language.synonyms import expansions
+from ..notes.workspace import Workspace
+from ..recall.query import with_aliases
+from ..recall.recall import recall
+from .copies import Copy, copies_of
+from .publish import Published, publish
+from .server import SharedServer, SharedSession, SharedWorkspace
+
+ALL = "all"
+_NAME = re.compile(r"[^\W_][\w.-]{0,62}(?<![.])")
+_MOST = 20  # workspaces that a question to all is answered from
+_WORDS = 64  # of a question that are looked for there
+_TRIES = 3  # before an answer waits until nobody brings the copy up to date
+_COMMIT = 12  # characters of a commit in a citation
+
+
+class _Held:
+    """What a process that stays keeps open: connections by URL, and the index of each copy."""
+
+    def __init__(self) -> None:
+        self.servers, self.copies = dict[str, SharedServer](), dict[Workspace, Resident]()
+
+    def close(self) -> None:
+        """Close all of it."""
+        for server in self.servers.values():
+            server.close()
+        for copy in self.copies.values():
+            copy.close()
+
+
+class Shared:
+    """Shared memory as one workspace sees it. Nothing is sent before a method is called, and nothing but `publish` sends pages."""
+
+    def __init__(self, memory: OpenMemory, url: str | None = None) -> None:
+        settings = memory.workspace.settings
+        address = url or settings.shared_url
+        if not address:
+            raise Usage(
+                "no server is named", "give --to postgresql://USER@HOST/DB, or url under [shared] in memctl.toml"
+            )
+        self._memory = memory
+        self._held = memory.resident.keep(_Held) if memory.resident else _Held()
+        self._server = self._held.servers.setdefault(address, SharedServer(address, memory.resident is not None))
+
+    def publish(
+        self, name: str | None = None, *, team: str | None = None, force: bool = False, dry_run: bool = False
+    ) -> Published:
+        """Make the server's copy what others may see of this workspace; `name` and `team` are those of the settings otherwise."""
+        settings = self._memory.workspace.settings
+        chosen, team = self._named(name), team or settings.shared_team
+        return publish(self._memory, self._server, chosen, team=team, force=force, dry_run=dry_run)
+
+    def withdraw(self, name: str | None = None) -> str:
+        """Take a workspace off the server, and with it the copies of all readers when they ask next; its name."""
+        chosen = self._named(name)
+        with self._server.transaction(write=True) as at:
+            if not at.withdraw(chosen):
+                raise NothingFound(
+                    f"{at.place} holds no {chosen} that you may withdraw", "memctl recall --in all says what is there"
+                )
+        return chosen
+
+    def _named(self, name: str | None) -> str:
+        chosen = name or self._memory.workspace.settings.shared_name
+        if not chosen:
+            raise Usage(
+                "the workspace has no name to be published under",
+                "give --as NAME, or name under [shared] in memctl.toml",
+            )
+        return _checked(chosen)
+
+    def recall(self, names: Sequence[str], query: Query, *, k: int | None = None, **options: Any) -> Answer:
+        """The best `k` hits of published workspaces, of one in the order in which it would answer itself; citations name the commit.
+
+        `names` may be `all`: then those that hold most of the question's rarest words, at most 20. `options` are those of recall.
+        """
+        start = time.perf_counter()
+        k = k or self._memory.workspace.settings.k
+        query = with_aliases(self._memory.workspace, query)
+        with self._server.transaction() as at:
+            rows, notes = self._chosen(at, names, query)
+        answers, heads = [], dict[str, dict[str, str]]()
+        for row in rows:
+            answer, heads[row.workspace] = self._ask(self._copy(at.server, row), query, k, options)
+            answers.append((row.workspace, answer))
+
+        def cited(name: str, citation: Citation) -> Citation:
+            commit = heads[name].get(citation.path, "")
+            short = commit if commit.startswith("r") else commit[:_COMMIT]
+            return citation._replace(path=f"{name}:{citation.path}", commit=short)
+
+        as_of = str(query.as_of) if query.as_of else None
+        answer = merged(answers, k, cited) if answers else Answer(query.words, as_of, (), empty=notes)
+        warnings = (*notes, *answer.warnings) if answers else ()
+        return answer._replace(warnings=warnings, took_ms=(time.perf_counter() - start) * 1000)
+
+    def _copy(self, server: str, row: SharedWorkspace) -> Copy:
+        """The copy of a workspace as the server has it."""
+        copy = Copy(self._memory.workspace, row.workspace)
+        if copy.is_current(server, row):
+            return copy
+        with copy.alone():
+            if not copy.is_current(server, row):  # another process may have been quicker
+                with self._server.transaction() as at:
+                    there = at.workspaces([row.workspace])
+                    if row.workspace not in there:
+                        raise _unseen(at, [row.workspace])
+                    row = there[row.workspace]
+                    copy.fetch(at, row)
+                self._open(copy).run(lambda opened: opened.sync_for_write())
+                copy.settle(server, row)
+        return copy
+
+    def _open(self, copy: Copy) -> OpenMemory:
+        memory, workspace, resident = self._memory, copy.workspace, None
+        if memory.resident:
+            resident = self._held.copies.get(workspace) or self._held.copies.setdefault(workspace, Resident(workspace))
+        return OpenMemory(workspace, lambda: memory.now, tell=memory.tell, progress=memory.progress, resident=resident)
+
+    def _chosen(
+        self, at: SharedSession, names: Sequence[str], query: Query
+    ) -> tuple[list[SharedWorkspace], tuple[str, ...]]:
+        """The workspaces to ask, best first, and what is to be said of the choice. Copies of what may not be seen any more go."""
+        asked = list(dict.fromkeys(_checked(name) for name in names if name != ALL))
+        held = copies_of(self._memory.workspace, at.server)
+        is_all = ALL in names
+        there = at.workspaces(None if is_all else [*asked, *(copy.name for copy in held)])
+        for copy in held:
+            if copy.name not in there:
+                copy.drop()
+        if missing := [name for name in asked if name not in there]:
+            raise _unseen(at, missing)
+        if not is_all:
+            return [there[name] for name in asked], ()
+        found = _by_worth(at, there, query)
+        notes = (
+            (f"asked the {_MOST} best of {len(found)} workspaces that hold words of this; --in NAME asks another",)
+            if len(found) > _MOST
+            else ()
+        )
+        if not found:
+            notes = (f"nothing found: none of {len(there)} workspaces at {at.place} holds a word of this",)
+        return [there[name] for name in found[:_MOST]], notes
+
+    def _ask(self, copy: Copy, query: Query, k: int, options: dict[str, Any]) -> tuple[Answer, dict[str, str]]:
+        """The answer of a copy as of one revision, with the commits of its pages: asked again where another process changed it."""
+        for _ in range(_TRIES):
+            before, heads = copy.state(), copy.heads()
+            answer = recall(self._open(copy), query, k=k, **options)
+            if before and before.whole and copy.state() == before:
+                return answer, heads
+        with copy.alone():
+            return recall(self._open(copy), query, k=k, **options), copy.heads()
+
+
+def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:
+    what = f"{at.place} shares no workspace {', '.join(names)} with you"
+    return NothingFound(what, "ask for the role of its team; `recall --in all` asks what you may see")
+
+
+def _checked(name: str) -> str:
+    """A name that fits a folder on every system."""
+    if not _NAME.fullmatch(name) or name != name.casefold() or name == ALL:
+        raise Usage(
+            f"{name[:80]!r} cannot name a shared workspace",
+            "use small letters, digits, and - _ . between them; 63 at most",
+        )
+    return name
+
+
+def _by_worth(at: SharedSession, there: dict[str, SharedWorkspace], query: Query) -> list[str]:
+    """The workspaces that hold a word of the question, or another word for one; first those with most of the rarest."""
+    wanted = list(query_terms(query.words))
+    others = [token for tokens, _ in expansions(query.words, wanted, query.aliases) for token in tokens]
+    named = [token for name in query.about for token in terms(name)]
+    words = list(dict.fromkeys((*wanted, *others, *named)))[:_WORDS]
+    if not words:
+        return sorted(there, key=lambda name: there[name].published, reverse=True)
+    holders: dict[str, set[str]] = defaultdict(set)
+    for name, word in at.holding(words):
+        holders[word].add(name)
+    worth = dict.fromkeys(at.analysed_otherwise(schema_version()), 0.0)
+    for names in holders.values():
+        for name in names:
+            worth[name] = worth.get(name, 0.0) + math.log(1 + len(there) / len(names))
+    return sorted((name for name in worth if name in there), key=lambda name: (-worth[name], name))

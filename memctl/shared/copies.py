@@ -81,8 +81,11 @@ class Copy:
         with locked(folder / f".{self.name}.lock", _SECONDS):
             yield
 
-    def fetch(self, at: SharedSession, row: SharedWorkspace) -> None:
-        """Bring its pages to what the server has, within `alone`. Killed meanwhile, the next one goes on; `settle` ends it."""
+    def fetch(self, at: SharedSession, row: SharedWorkspace) -> bool:
+        """Bring its pages to what the server has, within `alone`; True if more than new lines at their ends changed.
+
+        Killed meanwhile, the next one goes on; `settle` ends it.
+        """
         state = self.state()
         if (
             not state
@@ -92,6 +95,7 @@ class Copy:
             shutil.rmtree(self.root, ignore_errors=True)
             state = CopyState(at.server, row.generation, 0, "[]", False)
         self._write(_STATE, state._replace(ttl=row.ttl, whole=False))
+        has_lost = not state.whole and state.revision > 0
         heads, workspace = self.heads(), self.workspace
         for page in at.changed(self.name, state.revision):
             content = page.content or b""
@@ -99,13 +103,17 @@ class Copy:
                 raise ServerFailed(f"{at.place} sent {self.name}:{page.path} damaged", "publish that workspace again")
             if _is_page(workspace, page.path):
                 heads[page.path] = page.head or f"r{row.revision}"
+                with suppress(FileNotFoundError):
+                    has_lost |= not content.startswith((self.root / page.path).read_bytes())
                 write_derived(self.root / page.path, content)
         if row.removed > state.revision or not state.whole:
             there = at.paths(self.name)
             for path in [each.path for each in workspace.scan() if each.path not in there]:
                 heads.pop(path, None)
                 (self.root / path).unlink(missing_ok=True)
+                has_lost = True
         self._write(_HEADS, heads)
+        return has_lost
 
     def settle(self, server: str, row: SharedWorkspace) -> None:
         """Write down that it is what the server had, and indexed."""

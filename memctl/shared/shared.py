@@ -19,6 +19,7 @@ from ..index.heal import schema_version
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query
 from ..index.resident import Resident
+from ..index.sync import build_index
 from ..language.analyzer import query_terms, terms
 from ..language.synonyms import expansions
 from ..notes.workspace import Workspace
@@ -97,6 +98,7 @@ class Shared:
         `names` may be `all`: then those that hold most of the question's rarest words, at most 20. `options` are those of recall.
         """
         start = time.perf_counter()
+        names = [name if name == ALL else _checked(name) for name in dict.fromkeys(names)]
         k = k or self._memory.workspace.settings.k
         query = with_aliases(self._memory.workspace, query)
         with self._server.transaction() as at:
@@ -128,7 +130,9 @@ class Shared:
                     if row.workspace not in there:
                         raise _unseen(at, [row.workspace])
                     row = there[row.workspace]
-                    copy.fetch(at, row)
+                    has_lost = copy.fetch(at, row)
+                if has_lost:  # nothing of that is left in the index either
+                    build_index(copy.workspace, progress=self._memory.progress)
                 self._open(copy).run(lambda opened: opened.sync_for_write())
                 copy.settle(server, row)
         return copy
@@ -143,7 +147,7 @@ class Shared:
         self, at: SharedSession, names: Sequence[str], query: Query
     ) -> tuple[list[SharedWorkspace], tuple[str, ...]]:
         """The workspaces to ask, best first, and what is to be said of the choice. Copies of what may not be seen any more go."""
-        asked = list(dict.fromkeys(_checked(name) for name in names if name != ALL))
+        asked = [name for name in names if name != ALL]
         held = copies_of(self._memory.workspace, at.server)
         is_all = ALL in names
         there = at.workspaces(None if is_all else [*asked, *(copy.name for copy in held)])

@@ -2,6 +2,7 @@
 
     python bench/replacement.py              the half that the rules were developed on
     python bench/replacement.py --held       the half that was not looked at: the figures to report
+    python bench/replacement.py --natural    the third set, of everyday changes; with --held the third of it that was held
     python bench/replacement.py --wrong      print what is not as it should be
     python bench/replacement.py --real DIR   what is found in workspaces by other people (locomo, beam, scale), and of what
                                              labels are known (tests/data/replacement/labels.txt), how often each rule is right
@@ -99,6 +100,9 @@ class Figures(NamedTuple):
     asked: int
     false: int
     lines: int
+    steady: int
+    steady_of: int
+    wrongly: int
 
 
 def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
@@ -133,11 +137,28 @@ def changes(half: str, language: str, with_key: bool, wrong: bool) -> Figures:
                     f"  {'' if is_first else 'not first '}{'' if is_marked else 'not marked '}| {old} | {new} | {case[4]}"
                 )
                 print("     ", [hit.content[:40] for hit in hits[:3]])
+        steady, wrongly = steadiness(memory, [case for case in both if len(case) > 4], wrong)
     false = [pair for pair in found if pair not in pairs and pair not in heard]
     for pair in false if wrong else ():
         print("  false:", found[pair].judgement.rule, "|", *pair, sep=" | ")
     shutil.rmtree(root)
-    return Figures(first, marked, len(cases), len(found), len(false), len(told))
+    asked = sum(len(case) > 4 for case in both)
+    return Figures(first, marked, len(cases), len(found), len(false), len(told), steady, asked, wrongly)
+
+
+def steadiness(memory: Memory, cases: Iterable[tuple[str, ...]], wrong: bool) -> tuple[int, int]:
+    """Of lines that a newer one only resembles: how many still answer their question first, and how many are marked."""
+    first = marked = 0
+    for case in cases:
+        hits = memory.recall(case[4]).hits
+        old = said(case[2])
+        older = next((hit for hit in hits if hit.content == old), None)
+        is_marked = bool(older and (older.superseded_by or getattr(older, "perhaps_superseded_by", None)))
+        first, marked = first + (bool(hits) and hits[0].content == old), marked + is_marked
+        if wrong and (is_marked or not hits or hits[0].content != old):
+            print(f"  steady{' marked' if is_marked else ''} | {old} | {case[3]} | {case[4]}")
+            print("     ", [hit.content[:40] for hit in hits[:3]])
+    return first, marked
 
 
 def updates(half: str, language: str, wrong: bool) -> tuple[int, int]:
@@ -170,12 +191,13 @@ def main() -> int:
     """Print the figures; the exit code is 0."""
     read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     read.add_argument("--held", action="store_true")
+    read.add_argument("--natural", action="store_true")
     read.add_argument("--wrong", action="store_true")
     read.add_argument("--real", type=Path, nargs="*")
     given = read.parse_args()
     if given.real:
         return real(given.real, given.wrong)
-    half = "held" if given.held else "dev"
+    half = "natural" * given.natural + "-" * (given.natural and given.held) + "held" * given.held or "dev"
     for with_key in (False, True):
         each = [changes(half, language, with_key, given.wrong) for language in ("en", "ru", "zh")]
         got = Figures(*map(sum, zip(*each, strict=True)))
@@ -183,6 +205,12 @@ def main() -> int:
             f"{half}, {'with key=' if with_key else 'words only'}: current first {got.first} of {got.of}, older marked or asked "
             f"{got.marked} of {got.of}; found {got.asked}, false {got.false} in {got.lines} lines"
         )
+        if got.steady_of:
+            print(
+                f"    what nothing replaced is first {got.steady} of {got.steady_of}, marked all the same {got.wrongly}"
+            )
+    if given.natural:
+        return 0
     told = [updates(half, language, given.wrong) for language in ("en", "ru", "zh")]
     right, of = map(sum, zip(*told, strict=True))
     print(f"{half}, updates: the first hit is the current one {right} of {of}")

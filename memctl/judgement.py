@@ -68,7 +68,6 @@ RULES: dict[str, Measured] = {
     "replaced: kind": Measured(0, 0),
     "replaced: hearsay": Measured(0, 1),
     "conflict: number": Measured(0, 0),
-    "conflict: value": Measured(0, 0),
     "conflict: denied": Measured(0, 0),
     "conflict: opposite": Measured(0, 0),
     # what of a conversation is kept: `python bench/ingest.py --logs FOLDER --part held`, worth keeping, true and readable alone;

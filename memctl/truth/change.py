@@ -18,8 +18,7 @@ from ..facts import Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import terms
 from ..language.names import has_han
-from ..language.relations import relation
-from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, section, speaker_of, spoken_in
+from .statement import ReadSentence, is_machine, is_numeral, opposites, read_sentences, speaker_of
 
 Weight = Callable[[str], float]
 """How telling a word is, from 0 (in every line) to 1."""
@@ -43,8 +42,7 @@ STEM = 4
 
 
 class Statement(NamedTuple):
-    """A line as the judge sees it: `names` are the search terms of those it is about, `day` when it was told,
-    `spelled` the names as they are written."""
+    """A line as the judge sees it: `names` are the search terms of those it is about, `day` when it was told."""
 
     text: str
     names: frozenset[str]
@@ -52,7 +50,6 @@ class Statement(NamedTuple):
     day: date | None
     key: str | None = None
     trusted: bool = True
-    spelled: tuple[str, ...] = ()
 
     @property
     def sentences(self) -> tuple[ReadSentence, ...]:
@@ -81,32 +78,12 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     """What the newer of two lines about one entity makes of the older; None where both may well hold."""
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
-    best = _two_values(older, newer)
+    best: PairJudgement | None = None
     for one, other in product(older.sentences, newer.sentences):
         found = _judged(_Pair(older, newer, one, other, _shared(one, other), weight))
         if found and (best is None or found.nearness > best.nearness):
             best = found
     return best
-
-
-def _two_values(older: Statement, newer: Statement) -> PairJudgement | None:
-    """Two values of one relation on one day, also in a report: "checked with Lee: uses MongoDB as its database"."""
-    if not _are_together(older, newer) or Kind.NOTE in (older.kind, newer.kind):
-        return None
-    values, others = stated_by(older), stated_by(newer)
-    for key in sorted(values.keys() & others.keys()):
-        mine, its = values[key], others[key]
-        if not (mine.startswith(its) or its.startswith(mine)):  # "lisbon" and "lisbon old town"
-            return PairJudgement(1.0, judged("conflict", "disagrees", "conflict: value", key))
-    return None
-
-
-def stated_by(line: Statement) -> dict[str, str]:
-    """The relations that a line or one of its clauses states, with their values."""
-    reported = section("reported", spoken_in(line.text), r"[:;,：；，]\s*|{}")
-    pieces = [line.text, *reported.split(line.text)]
-    found = (relation(piece.strip(), line.spelled) for piece in pieces)
-    return {stated.key: stated.value for stated in found if stated}
 
 
 def _are_together(one: Statement, other: Statement) -> bool:

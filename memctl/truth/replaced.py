@@ -174,8 +174,7 @@ class _Finder:
         names = frozenset(term for key in self._names(entry) for term in terms(key))
         day = date.fromisoformat(entry.day) if entry.day else None
         said = fact.text if isinstance(fact, Fact) else text[:_LONGEST]
-        spelled = fact.entities if isinstance(fact, Fact) else ()
-        return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin), spelled)
+        return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin))
 
     def _names(self, entry: Row) -> Set[str]:
         """The keys of those that a line names, in order, all that each goes by."""

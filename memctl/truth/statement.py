@@ -195,7 +195,8 @@ def _read(text: str, names: frozenset[str]) -> ReadSentence:
     bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
     ordered = [word for piece, _ in around for word in piece]
-    people, kin = _people(text, tokens), _people(text[:_HAN_HEAD], tokens[:_HEAD])
+    head = _lower("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
+    people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
     return ReadSentence(
         text,

@@ -58,6 +58,21 @@ Depot: nine crates of lamps.           | Depot: eleven crates of lamps.
 咖啡豆放在后厨。                       | 咖啡豆挪到了地下室。
 """
 
+ENDED_OR_ARRANGED = """
+The tiller key is with Graham.         | Graham stood down; Yusra was elected.
+Takes 5 mg of ramipril.                | The dose of ramipril was raised to 10 mg.
+Builds run on Jenkins.                 | Ported the builds to Buildkite.
+Rents a room above the bakery.         | Has moved in with her sister.
+Ключ от эллинга у Геннадия.            | Геннадий умер, эллинг открывает Юля.
+Принимает 5 мг рамиприла.              | Врач поднял рамиприл до 10 мг.
+Муку берут у Нестерова.                | Договор на муку подписали с комбинатом.
+Снимает комнату у вокзала.             | Переехала к сестре.
+钥匙在老葛那里。                       | 老葛退休了，钥匙归于莎。
+每天吃5毫克雷米普利。                  | 雷米普利加到10毫克。
+构建跑在Jenkins上。                    | 构建切到GitLab了。
+住在面包店楼上。                       | 搬去和姐姐合租。
+"""
+
 BOTH_HOLD = """
 a detail         | Sings in a choir.                | Sings in the choir Miras.
 подробность      | Поёт в хоре.                     | Поёт в хоре «Мирас».
@@ -67,6 +82,9 @@ an event         | Paid 30 euros for lunch.         | Paid 45 euros for lunch.
 one of many      | Likes jazz.                      | Likes tea.
 one more         | I have a kayak.                  | I also have a canoe now.
 somebody else    | I live in Hull.                  | My sister now lives in Bath.
+somebody else    | Lives in Hull.                   | Her sister moved to Bath.
+somebody else    | Живёт в Перми.                   | Сестра переехала в Тверь.
+somebody else    | 住在苏州。                       | 姐姐搬到了合肥。
 another thing    | The left lamp is green.          | The right lamp is now red.
 another thing    | Sensor T1 reports every hour.    | Sensor T2 now reports every minute.
 a question       | I drink coffee.                  | Do I still drink coffee now?
@@ -105,6 +123,12 @@ def test_facts_that_share_a_telling_word_are_asked_about(one: str, other: str) -
     rule = judged(one, other, Kind.WORLD, "Anna")
     assert rule and RULES[rule].tier is Tier.ASKED
     assert judged(one, one, Kind.WORLD, "Anna") == ""
+
+
+@pytest.mark.parametrize(("one", "other"), table(ENDED_OR_ARRANGED))
+def test_what_became_of_the_old_tells_of_a_change(one: str, other: str) -> None:
+    """It stopped, was raised, was agreed anew; and whom one moves in with is not who moves."""
+    assert judged(one, other, Kind.WORLD, "Anna") in ("replaced: change", "replaced: topic", "replaced: value")
 
 
 def test_hearsay_asks_and_never_decides() -> None:

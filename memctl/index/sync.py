@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import partial
@@ -232,7 +232,19 @@ def sync(
             tell(0, len(steps), _WHAT)
             _work(index, steps, reads, report, limits, tell)
             tell(len(steps), len(steps), _WHAT)
+        if report.changed and not workspace.hides:
+            from ..notes.journal import let_go
+
+            let_go(
+                workspace, [page.path for _, disk, row in steps if (page := disk or row)], partial(_bytes_of, workspace)
+            )
     return report
+
+
+def _bytes_of(workspace: Workspace, path: str) -> bytes | None:
+    with suppress(MemctlError):
+        return read_page(workspace, path).data
+    return None
 
 
 class _Limits(NamedTuple):

@@ -1,7 +1,8 @@
 """What the last commands wrote, so that `undo` can take it back: `.memory/undo.jsonl`, a line for each page written.
 
-It holds places and hashes, and of what was replaced no more than digits (the hash in a marker, a confidence): no text of
-anybody. Nothing else depends on it: without it there is nothing to undo.
+It holds places and hashes, and of what was replaced no more than digits of ours (the hash in a marker, a confidence): no
+text of anybody. Nothing else depends on it: without it there is nothing to undo. A hash of a line that is gone would confirm
+a guess of it, were it a PIN: only what still stands on a page, or is undone without it, keeps its hashes (`let_go`).
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import Any
 
-from ..ids import hashed
+from ..errors import MemctlError
+from ..ids import hashed, page_id
 from ..system import locked
 from .workspace import Workspace
 
@@ -22,7 +24,11 @@ _FILE = "undo.jsonl"
 _MOST = 4 * 2**20  # bytes; a longer journal begins anew with the next command
 _COMPARED = 10**6  # pairs of lines; what differs more is not taken apart
 _DIGITS = re.compile(rb"[0-9a-f.]{0,64}")
+_OURS = re.compile(rb"(?:^|sha=|- O\(c=|\d \xc2\xb7 (?:stated|for \xe2\x86\x92|against \xe2\x86\x92) )[0-9a-f.]*$")
+_FEW = 20  # pages that are looked for one by one
+_GONE = "-"  # in place of a hash: of no page and of no line
 
+BytesOf = Callable[[str], bytes | None]
 Span = tuple[int, int, str | None]
 """Where bytes stand that were added, how many, and what they replaced: None for a text that is not kept."""
 
@@ -81,14 +87,69 @@ def read(workspace: Workspace) -> list[dict[str, Any]]:
 
 def drop(workspace: Workspace, commands: Collection[str]) -> None:
     """Forget some commands."""
-    file = workspace.memory / _FILE
     with locked(workspace.memory / "lock", 10.0):
-        left = [json.dumps(made) + "\n" for made in read(workspace) if made["command"] not in commands]
-        part = file.with_suffix(".part")
-        part.unlink(missing_ok=True)
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
-            stream.writelines(left)
-        os.replace(part, file)
+        _write(workspace, (made for made in read(workspace) if made["command"] not in commands))
+
+
+def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
+    """Keep no hash of what these pages, which changed, hold no longer."""
+    with suppress(OSError, ValueError, MemctlError):  # a writer that keeps the lock is rare, and so is a guess
+        raw = (workspace.memory / _FILE).read_bytes()
+        if named := [path for path in paths if json.dumps(path).encode() in raw]:
+            with locked(workspace.memory / "lock", 1.0):
+                records = read(workspace)
+                for path in named:
+                    _let_go([each for each in records if each.get("path") == path], bytes_of(path))
+                _write(workspace, records)
+    with suppress(OSError):
+        _let_go_reflected(workspace, paths, bytes_of)
+
+
+def _let_go_reflected(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
+    """The same in `.memory/reflected.json`, where reflect (reflect/made.py) keeps a hash of each page by its number."""
+    from hashlib import sha256
+
+    def left(match: re.Match[bytes]) -> bytes:
+        data = bytes_of(numbers[int(match[1])]) if int(match[1]) in numbers else None
+        is_gone = int(match[1]) in numbers and sha256(data or b"").hexdigest().encode()[: len(match[2])] != match[2]
+        return b'"%s": [""' % match[1] if is_gone else match[0]
+
+    numbers = {page_id(path): path for path in paths}
+    file = workspace.memory / "reflected.json"
+    raw = file.read_bytes()
+    wanted = b"|".join(b"%d" % number for number in numbers) if len(numbers) < _FEW else rb"\d+"
+    made = re.sub(rb'"(%s)": \["([0-9a-f]+)"' % wanted, left, raw)
+    if made != raw:
+        beside = file.with_suffix(".left")
+        beside.write_bytes(made)
+        os.replace(beside, file)
+
+
+def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
+    """The same of one page, in place; what is taken back already (`before` is how it stands) keeps no more than its name."""
+    now, lines = page_hash(data), set(map(line_hash, (data or b"").splitlines()))
+    undone = next((n for n, each in enumerate(written) if each["before"] == now), len(written))
+    is_as_written = undone and written[undone - 1]["after"] == now
+    for n in reversed(range(len(written))):
+        each = written[n]
+        if n >= undone:
+            each |= {"after": _GONE, "spans": [(0, 0, "")], "lines": []}
+        elif not is_as_written:
+            each |= {"after": _GONE} | (
+                {"lines": [line if line in lines else _GONE for line in each["lines"]]} if "lines" in each else {}
+            )
+        is_as_written = is_as_written and all(gone is not None for _, _, gone in each["spans"])
+        if not (is_as_written and n < undone) and each["before"]:
+            each["before"] = _GONE
+
+
+def _write(workspace: Workspace, records: Iterable[dict[str, Any]]) -> None:
+    file = workspace.memory / _FILE
+    part = file.with_suffix(".part")
+    part.unlink(missing_ok=True)
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as stream:
+        stream.writelines([json.dumps(made) + "\n" for made in records])
+    os.replace(part, file)
 
 
 def _spans(old: bytes, new: bytes) -> Iterator[Span]:
@@ -108,7 +169,8 @@ def _spans(old: bytes, new: bytes) -> Iterator[Span]:
             tail = _alike(was[head:][::-1], now[head:][::-1])
             gone = was[head : len(was) - tail]
             if was != now:
-                yield at + head, len(now) - head - tail, gone.decode() if _DIGITS.fullmatch(gone) else None
+                is_ours = not gone or (_DIGITS.fullmatch(gone) and _OURS.search(was[:head]))
+                yield at + head, len(now) - head - tail, gone.decode() if is_ours else None
             at += len(now)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -179,3 +181,62 @@ def test_an_undo_that_was_cut_off_is_completed(tmp_path: Path, monkeypatch: pyte
         call(["undo"], tmp_path)
     assert not (tmp_path / LOG).exists()
     assert [call(["undo"], tmp_path).code for _ in range(2)] == [0, 1]
+
+
+# -- a hash of what is gone would confirm a guess ---------------------------------------------------------------------
+
+CODES = [("The code of the alarm is 4711", "Alarm"), ("Код от сейфа 4711", "Сейф"), ("保险箱的密码是 4711", "保险箱")]
+HASHES = [partial(hashlib.blake2b, digest_size=size) for size in (4, 5, 6, 8, 16, 32, 64)] + [
+    hashlib.sha256,
+    hashlib.md5,
+]
+
+
+def confirmed(root: Path, former: set[bytes]) -> int:
+    """How many of these texts are proven by a hash in any file under .memory/, or stand there."""
+    held = b"".join(path.read_bytes() for path in sorted((root / ".memory").rglob("*")) if path.is_file())
+    digests = {text: [make(text).digest()[:8] for make in HASHES] for text in former}
+    return sum(
+        any(each in held or each.hex().encode() in held or each[::-1] in held for each in found if len(each) > 4)
+        for found in digests.values()
+    ) + (b"4711" in held)
+
+
+@pytest.mark.parametrize("way", ["editor", "all", "forget"])
+def test_nothing_confirms_a_line_that_is_gone(tmp_path: Path, way: str) -> None:
+    """Not the line, not a page on which it stood: deleted in an editor, with its page, or forgotten."""
+    former: set[bytes] = set()
+    call(["init"], tmp_path)
+    for words in [
+        *(["retain", text, "--about", who] for text, who in CODES),
+        ["fact", "set", "pin", "4711", "--about", "Alarm"],
+    ]:
+        assert call(words, tmp_path).code == 0
+        assert call(["reflect"], tmp_path).code == 0
+        for page in pages(tmp_path).values():
+            former |= {page, *page.splitlines(), *page.splitlines(keepends=True)}
+    former = {text for text in former if b"4711" in text}
+    call(["retain", "The hill is green"], tmp_path)
+    assert confirmed(tmp_path, former)
+    for path, page in pages(tmp_path).items():
+        if b"4711" in page and way == "all":
+            (tmp_path / path).unlink()
+        elif way == "editor":
+            (tmp_path / path).write_bytes(b"".join(each for each in page.splitlines(True) if b"4711" not in each))
+    for _, who in CODES if way == "forget" else ():
+        call(["forget", "--about", who, "--include-exempt", "--apply"], tmp_path)
+    call(["index"], tmp_path)
+    assert not confirmed(tmp_path, former)
+
+
+def test_the_rest_of_an_edited_page_is_undone(tmp_path: Path) -> None:
+    """A line that was deleted by hand keeps no hash, and undo of the others goes on."""
+    (tmp_path / "memory").mkdir()
+    retained(tmp_path, "one")
+    retained(tmp_path, "code 4711")
+    page = tmp_path / LOG
+    page.write_text(page.read_text("utf-8").replace("- W: code 4711\n", "- W: mine\n"))
+    call(["index"], tmp_path)
+    assert call(["undo"], tmp_path).code == 12
+    assert call(["undo", "--skip"], tmp_path).code == 0
+    assert page.read_text("utf-8").endswith("## Retain\n\n- W: mine\n")

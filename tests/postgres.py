@@ -104,6 +104,11 @@ class Postgres:
                 ]
                 time.sleep(0.05)
 
+    @property
+    def runs(self) -> bool:
+        """False after `kill` and `stop`."""
+        return self._process is not None
+
     def kill(self) -> None:
         """SIGKILL to all of its processes."""
         if self._process:

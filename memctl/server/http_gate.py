@@ -32,7 +32,7 @@ class HttpRefusal(NamedTuple):
         return {"error": self.what, "cure": self.cure} | ({} if self.code is None else {"code": self.code})
 
 
-_STATUS = {1: 404, 2: 422, 10: 503, 11: 422, 12: 409, 13: 422, 14: 503, 15: 422, 16: 501}
+_STATUS = {1: 404, 2: 422, 10: 503, 11: 422, 12: 409, 13: 422, 14: 503, 15: 422, 16: 501, 17: 503}
 
 
 def refusal_of(error: MemctlError, takes: type[Parameters] | None) -> HttpRefusal:

@@ -129,10 +129,9 @@ def _recall(served: Served, asked: Body) -> dict[str, Any]:
         kinds=asked.get("kind", ()),
         **filters,
     )
-    answer = view.recall(
-        query, k=asked.get("k"), history=asked.get("history", False), vectors=asked.get("vectors", True),
-        budget=asked.get("budget"), hops=asked.get("hops", 1),
-    )  # fmt: skip
+    how: dict[str, Any] = {name: asked[name] for name in ("k", "history", "vectors", "budget", "hops") if name in asked}
+    names = asked.get("in")
+    answer = served.memory.shared().recall(names, query, **how) if names else view.recall(query, **how)
     made = answer_json(answer, asked.get("explain", False))
     notes = [parameters_for_flags(note, RecallRequest.model_fields) for note in made["warnings"]]
     return made | {"warnings": notes}
@@ -317,7 +316,7 @@ _REFUSALS = {
     "422": "What is asked cannot be followed, or will not be kept",
     "500": "Something broke; the answer says what",
     "501": "An optional part is not installed",
-    "503": "Busy; try again",
+    "503": "Busy, or the server of shared memory is away; try again",
 }
 _OF_GET = ("401", "403", "405", "421", "500", "503")
 

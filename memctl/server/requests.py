@@ -52,7 +52,7 @@ class Parameters(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """The parameters that were sent."""
-        return self.model_dump(exclude_unset=True)
+        return self.model_dump(exclude_unset=True, by_alias=True)
 
 
 class _Recall(Parameters):
@@ -90,6 +90,7 @@ class RecallRequest(_Recall):
     per_page: Whole = _optional("Hits of one document at most [1]; 0: all of its lines.", ge=0, le=1000)
     vectors: bool = _optional("False: by words only.")
     explain: bool = _optional("How each score came about.")
+    in_: Names = _optional("Workspaces of shared memory to ask instead, or all.", alias="in")
 
 
 class ShowTool(Parameters):

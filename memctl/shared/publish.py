@@ -140,7 +140,7 @@ class _Publication:
             raise _DryRun(done)
         own.begin(before.token, after.token)
         self._at.settle(after, after.team != before.team)
-        self._at.send(after, self._read(sent), lambda count: self._memory.progress(count, len(sent)))
+        self._at.send(after, self._read(sent), lambda count: self._memory.progress(count, len(sent), "publishing"))
         self._at.cite(after, cited)
         self._at.remove(after.workspace, removed)
         return done

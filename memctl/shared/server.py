@@ -111,8 +111,11 @@ class SharedServer:
             connection.close()
 
     def _connected(self) -> Any:
-        while self._idle:
-            connection = self._idle.pop()
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # none, or another thread took it
+                break
             try:
                 connection.execute("SELECT")
                 return connection
@@ -123,8 +126,9 @@ class SharedServer:
 
     def close(self) -> None:
         """Close the connections that were kept."""
-        while self._idle:
-            self._idle.pop().close()
+        for connection in self._idle:
+            connection.close()
+        self._idle.clear()
 
     def _checked(self, connection: Any) -> str:
         """The id of the server. ServerFailed for a schema that is missing, older or newer than this program's."""

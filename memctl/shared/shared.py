@@ -103,6 +103,8 @@ class Shared:
         query = with_aliases(self._memory.workspace, query)
         with self._server.transaction() as at:
             rows, notes = self._chosen(at, names, query)
+        if budget := options.get("budget"):
+            options["budget"] = max(1, budget // max(1, len(rows)))
         answers, heads = [], dict[str, dict[str, str]]()
         for row in rows:
             answer, heads[row.workspace] = self._ask(self._copy(at.server, row), query, k, options)

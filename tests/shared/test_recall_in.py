@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from face_helpers import TODAY, bare_copy, call, memory_on, write_pages
+from http_helpers import serving
 from hypothesis import HealthCheck, given, settings, strategies as st
 from postgres import PASSWORD, Postgres
 from strategies import examples, line_facts, pages as any_page, texts
@@ -21,7 +22,7 @@ from memctl.errors import NothingFound
 from memctl.hits import Answer, Hit
 from memctl.markdown.grammar import render
 from memctl.memory import Memory
-from memctl.notes.workspace import Workspace
+from memctl.notes.workspace import Workspace, find_workspace
 from memctl.shared import shared as room
 
 LOG = "memory/2025-11-27.md"
@@ -309,6 +310,46 @@ def test_the_command(server: Postgres, tmp_path: Path) -> None:
     assert missing.code == 1 and "shares no workspace nobody with you" in missing.err
     assert call(["recall", "x", "--in", "notes", "-i"], root).code == 2
     assert call(["recall", "x", "--in", "../x"], root).code == 2
+
+
+def test_served(server: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several servers of one reader answer what the command does, and follow what is published meanwhile; without a server 503."""
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    source = write_pages(tmp_path / "w", PAGES).root
+    publish(server, source)
+    root = write_pages(tmp_path / "r", {}).root
+    (root / "memctl.toml").write_text(f'[shared]\nurl = "postgresql://bob@127.0.0.1:{server.port}/memctl"\n')
+    workspace = find_workspace(str(root), {}, root)
+    asking = {"query": "кофе", "in": ["notes"]}
+    with serving(workspace) as one, serving(workspace) as two:
+        said = json.loads(call(["recall", "кофе", "--in", "notes", "--json"], root).out)
+        for running in (one, two, one):
+            told = running.post("/v1/recall", asking).json
+            assert told | {"took_ms": 0} == said | {"took_ms": 0}
+        with open(source / LOG, "a") as page:
+            page.write("- W: ещё кофе\n")
+        publish(server, source)
+        assert [len(running.post("/v1/recall", asking).json["hits"]) for running in (two, one)] == [2, 2]
+        assert two.post("/v1/recall", asking | {"in": ["../x"]}).status == 422
+        assert two.post("/v1/recall", asking | {"in": ["nobody"]}).status == 404
+        server.kill()
+        assert two.post("/v1/recall", asking).status == 503
+        assert two.post("/v1/recall", {"query": "кофе"}).json["hits"] == []
+        server.start()
+        assert len(two.post("/v1/recall", asking).json["hits"]) == 2
+
+
+def test_a_budget_is_for_all_of_it(server: Postgres, reader: Memory, tmp_path: Path) -> None:
+    """Whatever the number of workspaces."""
+    for name in ("one", "two", "three"):
+        publish(
+            server,
+            write_pages(tmp_path / name, {LOG: "".join(f"- W: harbour {n} of {name}\n" for n in range(9))}).root,
+            name,
+        )
+    whole = reader.shared(server.url("bob")).recall(["all"], reader.query("harbour"), k=30)
+    few = reader.shared(server.url("bob")).recall(["all"], reader.query("harbour"), k=30, budget=300)
+    assert len(whole.hits) == 27 and 0 < len(few.hits) < 12
 
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,6 +106,22 @@ def test_an_answer_makes_a_line_evidence(tmp_path: Path, source: str, strength: 
     assert [each.fact for each in asked(workspace)] == ["class"]
 
 
+@pytest.mark.parametrize(("held", "hedge"), [
+    ("Likes quiet rooms", "Maybe likes quiet rooms"), ("Любит чай", "Возможно, любит чай"), ("喜欢茶", "可能喜欢茶"),
+])  # fmt: skip
+def test_what_is_hedged_weighs_nothing_until_somebody_answers(tmp_path: Path, held: str, hedge: str) -> None:
+    """It is asked; with `for=` it is told and weighs 1, as an answer does; without the hedge a rule counts it half."""
+    workspace = told(tmp_path, d03=f"- O(0.6) @Anna: {held} ^held", d10=f"- W @Anna: {hedge} ^f-1a2b3c4d")
+    (pair,) = asked(workspace)
+    assert (pair.fact, pair.judgement.kind, pair.judgement.is_certain) == ("f-1a2b3c4d", "evidence", False)
+    assert chain(workspace, "o-held") == ["3 stated 1 held"]
+    log = workspace.root / "memory/2025-11-10.md"
+    for line, strength in ((f"W(for=o-held) @Anna: {hedge}", "1"), (f"W @Anna: {held}", "0.5")):
+        log.write_text(f"## Retain\n\n- {line} ^f-1a2b3c4d\n", "utf-8")
+        reflect(memory_on(workspace, TODAY))
+        assert chain(workspace, "o-held") == ["3 stated 1 held", f"10 for {strength} f-1a2b3c4d"]
+
+
 def test_answers_to_a_reversal(tmp_path: Path) -> None:
     """That the newer one replaces the older ends it on the newer one's day; that both hold leaves both."""
     logs = {"d03": f"- {HELD}", "d10": f"- {NEWER}"}

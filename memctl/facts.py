@@ -40,6 +40,8 @@ _LETTERS = {
     Kind.NOTE: "",
 }
 
+UNSAID = 0.7
+"""Confidence of an opinion whose author wrote no number."""
 HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 from ..markdown.attributes import ATTRIBUTES
 from ..markdown.escape import COMMAND
 
-_ATTRIBUTES = [each for each in ATTRIBUTES if each.reply]
+_IN_REPLIES = [each for each in ATTRIBUTES if each.reply]
 COMMANDS = {
-    "SAVE_FACT": ("key", "value", "about", "kind", *(each.long for each in _ATTRIBUTES if each.name != "key")),
+    "SAVE_FACT": ("key", "value", "about", "kind", *(each.long for each in _IN_REPLIES if each.name != "key")),
     "GET_FACT": ("key", "about"),
     "SEARCH_MEMORY": ("query", "about", "since"),
     "SAVE_DOC": ("folder", "name", "content", "source"),
@@ -26,7 +26,7 @@ COMMANDS = {
 }
 """The commands, each with its attributes in the order in which they are usually written."""
 
-_ALIASES = {each.name: each.long for each in _ATTRIBUTES} | {
+_ALIASES = {each.name: each.long for each in _IN_REPLIES} | {
     "entity": "about", "subject": "about", "who": "about", "date": "when",
     "dir": "folder", "path": "folder", "title": "name", "file": "name", "filename": "name", "body": "content",
     "q": "query", "text": "", "": "",

@@ -25,14 +25,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import NamedTuple
 
-from ..facts import Citation, Fact, Kind
+from ..facts import UNSAID, Citation, Fact, Kind
 from ..ids import fact_id
 from ..language.names import mentions
 from ..markdown.evidence_line import Bullet, code_of
 from .page_read import BeliefEntry, LastWritten
 
 INFERRED = 0.5  # weight of evidence that a rule of stance finds, beside that which a mark gives
-DEFAULT = 0.7  # confidence of a belief whose author wrote no number
 LOWEST, HIGHEST = 0.02, 0.98
 """No belief is ever surer than this."""
 
@@ -98,7 +97,7 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
     verdict.
     """
     ordered = in_order(items)
-    path, state = [_clamped(DEFAULT)], _State()
+    path, state = [_clamped(UNSAID)], _State()
     for state in _states(ordered):
         path = [state.confidence] if state.fresh else [*path[-_RECENT:], state.confidence]
     confidence, (a, b) = state.confidence, state.weights
@@ -117,7 +116,7 @@ def shown(confidence: float) -> str:
 
 class _State:
     def __init__(self) -> None:
-        self.c0, self.k = DEFAULT, _GUESSED
+        self.c0, self.k = UNSAID, _GUESSED
         self.begun = False  # something gave c0
         self.fresh = False  # the last item began or anchored it, with nothing else since
         self.sides: list[float] = []  # each piece of evidence since the anchor: 1 for, 0 against
@@ -285,7 +284,7 @@ def as_written(
         day = min((bullet.day for bullet in items), default=as_of or today)
         number = entry.fact.confidence
         items.insert(
-            0, Bullet(day, "stated", 1.0, DEFAULT if number is None else number, number is None, reason="by hand")
+            0, Bullet(day, "stated", 1.0, UNSAID if number is None else number, number is None, reason="by hand")
         )
     if is_edited(entry, mark):
         items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
@@ -354,7 +353,7 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         value = (
             bullet.strength
             if bullet.verdict in ("for", "against")
-            else DEFAULT
+            else UNSAID
             if bullet.number is None
             else round(bullet.number, 2)  # as it is written: what is read back must give the same
         )
@@ -373,4 +372,4 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         made.append(((item.day, {"stated": 0, "set": 2}.get(item.verdict, 1), item.ref), bullet))
     made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
     belief.items = [bullet for _, bullet in sorted(made, key=lambda pair: pair[0])]
-    belief.number = shown(after[-1]) if after else shown(DEFAULT)
+    belief.number = shown(after[-1]) if after else shown(UNSAID)

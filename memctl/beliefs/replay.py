@@ -13,7 +13,7 @@ from datetime import date
 from itertools import groupby
 from typing import NamedTuple
 
-from ..facts import Citation, Fact, Kind
+from ..facts import UNSAID, Citation, Fact, Kind
 from ..ids import question_id
 from ..judgement import Judgement
 from ..markdown.evidence_line import Bullet, code_of
@@ -209,7 +209,7 @@ class _Run:
                     belief.day,
                     "stated",
                     1.0,
-                    confidence.DEFAULT if number is None else number,
+                    UNSAID if number is None else number,
                     number is None,
                     reason="by hand",
                 )
@@ -367,7 +367,7 @@ class _Run:
         entry, mark = self.derivable.get(ref), self.marks.get(ref)
         belief = confidence.Belief(ref, fact, told.names, told.day, told.ref, entry)
         belief.refused = confidence.refused(entry, mark) if entry else set()
-        value = confidence.DEFAULT if number is None else number
+        value = UNSAID if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)
         self._add(belief)

@@ -15,7 +15,7 @@ _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
 UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
 _PICKED = 50  # hits in the picker, unless it is said how many
-_ATTRIBUTES = [
+_FLAGS = [
     parameter(each.long, bool, flag(each.flag, each.help))
     if each.is_flag
     else parameter(each.long, list[str] | None if each.many else str | None, option(each.flag, each.help, each.metavar))
@@ -27,7 +27,7 @@ _WHOSE = option("--about -a", "Whose slot.", "NAME")
 @command(
     "retain",
     'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9',
-    _ATTRIBUTES,
+    _FLAGS,
     after="about",
 )
 def retain(

@@ -18,7 +18,7 @@ from ..index.queries.names import keys_of
 from ..index.reread import Seen, reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
-from ..markdown.grammar import one_line, parse
+from ..markdown.grammar import parse, printable_line
 from ..markdown.lines import Role, content_of
 from ..recall.entry_hits import hits_of, text_of
 from ..retain.retain import Retained, retain
@@ -196,7 +196,7 @@ def resolve(
             "a later day, or no --from: the other line was then never true",
         )
     line = _side_by_side(winner, said, loser, denied) if both else _over(winner, said, loser, since)
-    done = retain(memory, [replace(line, why=one_line(because or "") or None)], memory.today, dry_run=dry_run)
+    done = retain(memory, [replace(line, why=printable_line(because or "") or None)], memory.today, dry_run=dry_run)
     if before and not done.kept[0].already:
         last = max(before, key=lambda entry: (entry.day or "", entry.path, entry.line))
         memory.tell(f"settled before: {Citation(last.path, last.line, last.end_line)} ^{last.ref}")

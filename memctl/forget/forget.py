@@ -32,6 +32,7 @@ from ..index.queries.forget import (
 from ..index.recalled import drop_recalled
 from ..index.rows import rows_of
 from ..index.sync import sync
+from ..markdown.attributes import ATTRIBUTES
 from ..markdown.blocks import unmanaged_lines
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.lines import LineText
@@ -49,7 +50,7 @@ from .select import Chosen, Selection, Selectors, citing_pages, select, suggeste
 _REFLECTED = {"summary", "lessons", "digest"}  # blocks by which it is known that reflect wrote pages here
 _QUESTION = re.compile(r"(?<![\w-])q-[0-9a-z]{8}(?![\w-])")
 _ROUNDS = 3  # for pages that somebody saves meanwhile
-_ATTRIBUTES = {"supports": "for", "refutes": "against", "supersedes": "supersedes", "corrects": "corrects", "by": "by"}
+_SPELLED = {each.field: each.name for each in ATTRIBUTES}
 
 
 class ForgottenLine(NamedTuple):
@@ -373,8 +374,8 @@ class _ForgetPlanner:
         ]
         mine = {one.entry.id for one in chosen}
         for ref, relation, entry in linked_to(self._index, self._gone.refs):
-            if relation in _ATTRIBUTES and entry.id not in mine:
-                self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_ATTRIBUTES[relation]}={ref}")
+            if relation in _SPELLED and entry.id not in mine:
+                self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} says {_SPELLED[relation]}={ref}")
         for entry in same_words(self._index, {one.entry.content_key for one in chosen if one.fact}):
             if entry.id not in mine:
                 self._left.append(f"{entry.path}#L{entry.line} ^{entry.ref} has the same words")

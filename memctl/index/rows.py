@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
-from ..facts import Fact, Kind, Period, is_trusted
+from ..facts import UNSAID, Fact, Kind, Period, is_trusted
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import query_terms, terms
 from ..language.dates import valid_from_text
@@ -34,7 +34,7 @@ _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
-_ATTRIBUTES = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
+_HEAD = re.compile(r"\s*[WBOS]\s*[(（][^)）]*")
 _ATTRIBUTE_NAME = re.compile(r"(?<=[(（,，\s])[^\W\d][\w-]*\s*=")
 _TAG = re.compile(rf"(?<![^\s(,;，。、；（])(?<!\]\(){TAG}")
 _INLINE_CODE = re.compile(r"(?<!`)(`++)[^`]*+\1(?!`)")
@@ -162,7 +162,7 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
     """
     if entry.fact is None and not entry.forgotten:
         return " ".join(line[:MAX_LINE] for line in raw)
-    attributes = _ATTRIBUTES.match(entry.logical)
+    attributes = _HEAD.match(entry.logical)
     if not attributes:
         return entry.logical
     return _ATTRIBUTE_NAME.sub("", attributes[0]) + entry.logical[attributes.end() :]
@@ -237,8 +237,8 @@ def task_key(task: str, entity: str = "") -> str:
 
 
 def _confidence(fact: Fact) -> float | None:
-    """What the author wrote; an opinion without a number is held at 0.7."""
-    return 0.7 if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
+    """What the author wrote; an opinion without a number is held as such ones are."""
+    return UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
 
 
 def _links(fact: Fact) -> Iterator[str]:

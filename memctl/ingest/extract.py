@@ -15,7 +15,7 @@ from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.relations import DATED, relation_key
-from ..markdown.grammar import one_line
+from ..markdown.grammar import printable_line
 from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
 from .sentences import Sentence, fold, language_of, pairs, sentences
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
@@ -175,7 +175,7 @@ def _candidate(
 
 def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
     """Told where the person said so; else what the measured precision of the rule allows, in a chat of two people maybe another."""
-    reason = one_line(found.reason)
+    reason = printable_line(found.reason)
     if found.rule in ("remember", "standing"):
         return Judgement("keep", found.rule, Tier.TOLD, reason)
     apart = f"keep {found.rule}, between people"
@@ -184,7 +184,7 @@ def _judgement(found: FoundStatement, between_people: bool) -> Judgement:
 
 def _tidy(text: str) -> str:
     """One line without marks of a list at its ends, closed by a full stop as it was."""
-    return one_line(re.sub(r"[*_]{2}", "", text)).strip(" ,;:-–—•·、，；：")
+    return printable_line(re.sub(r"[*_]{2}", "", text)).strip(" ,;:-–—•·、，；：")
 
 
 def _about(names: tuple[str, ...], text: str, speaker: str | None, owner: str | None) -> tuple[str, ...]:

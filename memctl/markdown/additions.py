@@ -14,7 +14,8 @@ from ..facts import Fact, Span
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
-from .grammar import one_line, parse, render
+from .attributes import ATTRIBUTES
+from .grammar import parse, printable_line, render
 from .lines import MAX_LINE, LineText, Role, split_lines
 from .page import Entry, Page, is_retain, parse_page
 
@@ -27,15 +28,19 @@ class Addition:
     places: tuple[tuple[Span, bool], ...]
 
 
-_WRITTEN = ("text", "key", "task", "why", "source")  # what a flag of retain may set to any string
+_WRITTEN = ("text", *(each.field for each in ATTRIBUTES if each.is_text and not each.many))
 
 
 def clean(fact: Fact) -> Fact:
     """The fact as one line can hold it: control characters and line breaks in its text and values become spaces."""
-    values: dict[str, Any] = {name: one_line(value) for name in _WRITTEN if (value := getattr(fact, name)) is not None}
-    extra = tuple((name, one_line(value)) for name, value in fact.extra)
-    cues = tuple(dict.fromkeys(one_line(cue) for cue in fact.cues))
-    fact = replace(fact, **values, extra=extra, cues=cues, entities=tuple(one_line(name) for name in fact.entities))
+    values: dict[str, Any] = {
+        name: printable_line(value) for name in _WRITTEN if (value := getattr(fact, name)) is not None
+    }
+    extra = tuple((name, printable_line(value)) for name, value in fact.extra)
+    cues = tuple(dict.fromkeys(printable_line(cue) for cue in fact.cues))
+    fact = replace(
+        fact, **values, extra=extra, cues=cues, entities=tuple(printable_line(name) for name in fact.entities)
+    )
     if not fact.text:
         raise Refused("nothing is left of the text", "write what is to be kept")
     if len(render(fact)) > MAX_LINE - 2:

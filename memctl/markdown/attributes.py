@@ -1,7 +1,7 @@
 """The attributes of the line grammar, each declared once: docs/grammar.md has them as a table.
 
 The grammar, the flags of `memctl retain`, the parameters of HTTP and MCP, and the bracket commands of `memctl act` follow
-from this table. A new attribute is a field of Fact and a row here.
+from this table. A new attribute is a field of Fact and a row here; its JSON a row of `HIT` in hits.py; then `make docs`.
 """
 
 from __future__ import annotations
@@ -137,6 +137,11 @@ class Attribute(NamedTuple):
     def is_flag(self) -> bool:
         """True for one that has no value."""
         return self.read is _flag
+
+    @property
+    def is_text(self) -> bool:
+        """True where every text is a value."""
+        return self.read in (_word, _origin)
 
     @property
     def is_share(self) -> bool:

@@ -9,7 +9,7 @@ from posixpath import relpath
 from typing import NamedTuple
 
 from ..facts import Citation
-from .grammar import one_line
+from .grammar import printable_line
 
 QUOTED = 240  # characters of a line that the answer to a question quotes at most
 OPINIONS = "bank/opinions.md"
@@ -68,7 +68,7 @@ def parse_bullet(content: str) -> Bullet | None:
 
     What a person types is understood too: `2025-12-05 against: said so on the phone`.
     """
-    content = one_line(content)  # before, not after: what stands last on the line is the id
+    content = printable_line(content)  # before, not after: what stands last on the line is the id
     match = _bullet().fullmatch(content) if content[:4].isdigit() else None
     if not match:
         return None
@@ -114,8 +114,8 @@ def render_bullet(bullet: Bullet, page: str = OPINIONS) -> str:
     if bullet.citation:
         parts.append(_cited(bullet.citation, page))
     elif bullet.gone:
-        parts.append(f"gone from {one_line(bullet.gone)}")
-    if reason := one_line(bullet.reason.replace(_DASH, ",")):
+        parts.append(f"gone from {printable_line(bullet.gone)}")
+    if reason := printable_line(bullet.reason.replace(_DASH, ",")):
         parts.append(reason)
     return f" {_DASH} ".join(parts) + (f" ^{bullet.ref}" if bullet.ref else "")
 
@@ -125,7 +125,7 @@ def _cited(citation: Citation, page: str) -> str:
     path = relpath(citation.path, page.rpartition("/")[0] or ".")
     address = re.sub(r"[\s\x00-\x1f\x7f#%?()<>\\]", lambda m: "".join(f"%{byte:02X}" for byte in m[0].encode()), path)
     lines = str(citation)[len(citation.path) :]
-    shown = re.sub(r"[\[\]\\]", r"\\\g<0>", one_line(str(citation)))
+    shown = re.sub(r"[\[\]\\]", r"\\\g<0>", printable_line(str(citation)))
     return f"[{shown}]({address}{lines})"
 
 

@@ -46,7 +46,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)
 
 
-def one_line(text: str) -> str:
+def printable_line(text: str) -> str:
     """`text` as one printable line: white space and control characters become single spaces."""
     return " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]", " ", text).split())
 

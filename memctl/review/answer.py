@@ -75,7 +75,7 @@ def answer(
     shown; Refused for one that is settled, or that only the owner answers; Usage for an option that it does not have. Whatever is raised, nothing was written.
     """
     ref = asked.strip().removeprefix("^")
-    given = _Given(option.strip(), grammar.one_line(text or ""), said_by, dry_run)
+    given = _Given(option.strip(), grammar.printable_line(text or ""), said_by, dry_run)
     with writing_alone(memory.workspace, "review"):
         question = memory.run(lambda at: _find(at, ref))
         if said_by is not None and question.is_for_owner:

@@ -18,7 +18,7 @@ from ..facts import Citation, Fact
 from ..ids import question_id
 from ..markdown.additions import clean
 from ..markdown.blocks import edited, splice
-from ..markdown.grammar import one_line, parse, render
+from ..markdown.grammar import parse, printable_line, render
 from ..markdown.lines import split_lines
 from ..markdown.page import live_blocks
 from ..notes.edits import apply, read_for_edit
@@ -107,7 +107,7 @@ def body_of(candidates: Sequence[Uncertain]) -> str:
 
 def _lines(candidate: Uncertain) -> Iterator[str]:
     yield f"- {candidate.day} · {render(replace(candidate.fact, block_id=candidate.id))}"
-    if reason := one_line(candidate.reason):
+    if reason := printable_line(candidate.reason):
         yield _WHY + reason
 
 

@@ -18,7 +18,7 @@ from ..facts import Fact, Kind
 from ..ingest.turns import Turn, moment
 from ..language.names import slug
 from ..markdown.front_matter import front_values, with_value
-from ..markdown.grammar import one_line, render
+from ..markdown.grammar import printable_line, render
 
 KINDS = ("openclaw", "obsidian", "claude-code", "basic-memory", "mem0", "chatgpt")
 
@@ -186,7 +186,9 @@ def memory_of(
 
     One without a day gets `undated`, which should be the same the next time; a day to come is not believed.
     """
-    text = next((one_line(value[key]) for key in _TEXT if isinstance(value.get(key), str) and value[key].strip()), "")
+    text = next(
+        (printable_line(value[key]) for key in _TEXT if isinstance(value.get(key), str) and value[key].strip()), ""
+    )
     if not text:
         return None
     kept, left = _attributes(value, place)
@@ -219,7 +221,7 @@ def _attributes(value: Mapping[str, Any], place: str) -> tuple[list[tuple[str, s
     about = value.get("metadata")
     for name, item in sorted(about.items()) if isinstance(about, dict) else ():
         if isinstance(item, (str, int, float)) and re.fullmatch(r"[a-z][a-z0-9_-]{0,30}", str(name)):
-            kept.append((f"meta-{name}", one_line(str(item))))
+            kept.append((f"meta-{name}", printable_line(str(item))))
         else:
             left.append(Left(place, f"metadata {str(name)[:40]!r} is not a plain value"))
     others = Counter(str(key)[:40] for key in value if key not in _KNOWN and value[key] is not None)
@@ -244,7 +246,7 @@ def conversation_page(title: str, turns: Iterable[Turn], source: str | None, num
     body = "\n".join(_spoken(spoken))
     return (
         f"{place}-{slug(number)[: 8 if _UUID.fullmatch(number) else 36]}.md",
-        f"{head}# {one_line(title) or 'Conversation'}\n\n{body}",
+        f"{head}# {printable_line(title) or 'Conversation'}\n\n{body}",
     )
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import assume, example, given, settings, strategies as st
 from strategies import examples
 
-from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
+from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, in_order, ledger, replay, shown
+from memctl.facts import UNSAID
 
 DAY = date(2025, 11, 27)
 SLACK = 1e-12  # of floating point
@@ -54,7 +55,7 @@ def crowd(pattern: str, day: int = 1, source: str = "", strength: float = 1.0) -
 
 def oracle(items: Sequence[Evidence]) -> float:
     """The formula of docs/reflect.md, once over the whole set and as directly as it can be written."""
-    k, c0 = 2.0, DEFAULT
+    k, c0 = 2.0, UNSAID
     anchors = [at for at, item in enumerate(items) if item.verdict == "set"]
     if anchors:
         k, c0, items = 4.0, items[anchors[-1]].value, items[anchors[-1] + 1 :]
@@ -83,7 +84,7 @@ def oracle(items: Sequence[Evidence]) -> float:
 def test_small_chains_by_hand() -> None:
     """k is 4 for a written number and 2 for none; weak evidence weighs half."""
     assert replay([]) == []
-    assert ledger([]).confidence == DEFAULT == 0.7
+    assert ledger([]).confidence == UNSAID == 0.7
     assert replay([stated(0.8), *votes("+")]) == pytest.approx([0.8, 4.2 / 5])
     assert replay([stated(0.7, guessed=True), *votes("+")]) == pytest.approx([0.7, 2.4 / 3])
     assert replay([stated(0.8), *votes("+"), *votes("-", 0.5, start=2)]) == pytest.approx([0.8, 0.84, 4.2 / 5.5])
@@ -157,7 +158,7 @@ def test_confidence_stays_within_bounds(items: list[Evidence]) -> None:
     assert len(confidences) == len(items)
     assert all(LOWEST <= confidence <= HIGHEST for confidence in confidences)
     found = ledger(items)
-    assert [found.confidence] == (confidences[-1:] or [DEFAULT])
+    assert [found.confidence] == (confidences[-1:] or [UNSAID])
     assert 0 < found.deviation < 0.3
     assert min(found.weight_for, found.weight_against) >= 0
 

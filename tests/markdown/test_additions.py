@@ -17,6 +17,7 @@ from strategies import OPENERS, examples, facts, line_facts, pages, texts
 from memctl.errors import Refused
 from memctl.facts import Fact, Kind, Span
 from memctl.markdown.additions import addition, clean, spans_of
+from memctl.markdown.attributes import ATTRIBUTES, Attribute
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import MAX_LINE, split_lines
 from memctl.markdown.page import parse_page
@@ -160,6 +161,14 @@ def test_a_page_that_cannot_be_closed_is_refused_and_not_written() -> None:
 def test_line_breaks_and_control_characters_become_spaces_everywhere() -> None:
     fact = Fact(Kind.EXPERIENCE, "a\n- W: forged\x00\u2028b", task="x\n- W: forged", why="\ty ", extra=(("m", "a\rb"),))
     assert clean(fact) == Fact(Kind.EXPERIENCE, "a - W: forged b", task="x - W: forged", why="y", extra=(("m", "a b"),))
+
+
+@pytest.mark.parametrize("attribute", [each for each in ATTRIBUTES if each.is_text], ids=lambda each: each.field)
+def test_the_text_of_any_attribute_becomes_one_line(attribute: Attribute) -> None:
+    """Also of one that is added to the table: nothing else has to be told of it."""
+    value = "user:a\n- W: forged"
+    made = clean(Fact(Kind.WORLD, "x", **{attribute.field: (value,) if attribute.many else value}))
+    assert getattr(made, attribute.field) in ("user:a - W: forged", ("user:a - W: forged",))
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from strategies import HOSTILE, RAW, examples, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
 from memctl.markdown.attributes import ATTRIBUTES, parse_period
-from memctl.markdown.grammar import Problem, one_line, parse, render, split_block_id, with_attributes
+from memctl.markdown.grammar import Problem, parse, printable_line, render, split_block_id, with_attributes
 
 W, B, O, S = Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION  # noqa: E741
 
@@ -267,7 +267,7 @@ def test_a_block_id_is_the_last_word_of_a_line(text: str, expected: tuple[str, s
 
 @given(RAW)
 def test_one_line_holds_no_control_character_and_no_double_space(text: str) -> None:
-    made = one_line(f"a{text}\n\tb")
+    made = printable_line(f"a{text}\n\tb")
     assert made.isprintable() or all(char.isprintable() or char > "\x9f" for char in made)
     assert "  " not in made
     assert len(made.splitlines()) == 1

@@ -25,7 +25,7 @@ from strategies import HOSTILE, examples, growth, line_facts, pages, texts
 
 from memctl.facts import Fact, Kind, Span
 from memctl.markdown.front_matter import MAX_FRONT_MATTER, read_front_matter
-from memctl.markdown.grammar import one_line, render
+from memctl.markdown.grammar import printable_line, render
 from memctl.markdown.lines import MAX_LINE, Role, content_of, split_lines
 from memctl.markdown.page import Page, is_retain, parse_page, plain_blocks
 from memctl.notes.edits import diff
@@ -217,7 +217,7 @@ def check_written(facts: list[Fact], everywhere: bool) -> None:
     assert page.entries[-1].span.line == len(page.lines)
 
 
-@pytest.mark.parametrize("content", [text for text in HOSTILE if text == one_line(text) != ""])
+@pytest.mark.parametrize("content", [text for text in HOSTILE if text == printable_line(text) != ""])
 def test_structure_in_a_fact_is_text(content: str) -> None:
     page = parse_page(f"## Retain\n- {render(Fact(Kind.WORLD, content))}\n- W: next\n")
     assert [entry.content for entry in page.entries if entry.fact] == [content, "next"]

@@ -13,7 +13,7 @@ from memctl.errors import Refused
 from memctl.facts import Fact, Kind
 from memctl.ids import question_id
 from memctl.markdown.blocks import splice
-from memctl.markdown.grammar import one_line
+from memctl.markdown.grammar import printable_line
 from memctl.review import keep
 from memctl.review.keep import Uncertain
 
@@ -28,7 +28,7 @@ SAID = [
 @st.composite
 def candidates(draw: st.DrawFn) -> Uncertain:
     fact = draw(line_facts())
-    return Uncertain(Fact(**{**_fields(fact), "block_id": None}), draw(st.dates()), one_line(draw(texts())))
+    return Uncertain(Fact(**{**_fields(fact), "block_id": None}), draw(st.dates()), printable_line(draw(texts())))
 
 
 def _fields(fact: Fact) -> dict[str, object]:

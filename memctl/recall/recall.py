@@ -4,14 +4,23 @@ One way through: query -> search -> truth -> rank -> hits. What one step knows g
 
 Why a line is not among the hits, in the order in which it can fall out:
 
+    index/sync.py              its page is not in the index: unreadable, left out by a setting, or there was no time (`stale`)
+    notes/workspace.py         it is private, and others than the owner ask (`hides`)
     recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
-    index/queries/entries.py   a filter (`condition_of`): about, kind, key, time, confidence; its `ttl`
+    index/queries/filters.py   a filter (`condition_of`): about, kind, key, time, confidence, page, heading
+    index/queries/expiry.py    its time to live is over (`ttl=`, or a rule of the settings)
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
     truth/judge.py             told after `as_of`
     recall/rank.py             a twin or a copy of another hit; below the first k
     recall/entry_hits.py       its line is no longer on disk
-    recall/answer.py           over the budget
+    recall/recall.py           the search took too long (`_SECONDS`); about another of that name (`_is_about`); other lines of
+                               its document took the places (`per_page`)
+    recall/passages.py         a bare heading, a greeting, the head of a table and the like (`says_nothing`)
+    recall/answer.py           over the budget (`fit_hits`)
+
+To see which: `memctl recall --explain` has the score of every hit in its parts, and `memctl eval --misses N` with the question
+and the line says what kept the line away (docs/eval.md, evaluation/evaluate.py).
 """
 
 from __future__ import annotations

@@ -263,6 +263,25 @@ def test_the_manual_has_the_help_of_every_command(tmp_path: Path) -> None:
         )
 
 
+def test_pointers_lead_somewhere() -> None:
+    """Every file that a module's docstring or docs/architecture.md names is there; in a list of files, also what each has."""
+    told = [
+        *(ast.get_docstring(tree) or "" for tree in MODULES.values()),
+        (ROOT / "docs/architecture.md").read_text("utf-8"),
+    ]
+    files = {name for text in told for name in re.findall(r"(?<![\w/.<>*-])(?:[a-z_]+/)+\w+\.py\b", text)}
+    assert len(files) > 20 and not [
+        name for name in files if not (SOURCE / name).exists() and not (ROOT / name).exists()
+    ]
+    rows = [row for text in told for row in re.findall(r"(?m)^ {4}(\S+\.py) ((?:.+(?:\n {5,})?)+)", text)]
+    assert ("index/queries/filters.py", "condition_of") in {
+        (path, name) for path, said in rows for name in re.findall(r"`(\w+)`", said)
+    }
+    for path, said in rows:
+        text = (SOURCE / path).read_text("utf-8")
+        assert not [name for name in re.findall(r"`(\w+)`", said) if name not in text], path
+
+
 def test_no_module_gives_a_name_twice() -> None:
     """A second `_MOST` at the top level of a module silently replaces the first."""
     for path in sorted(SOURCE.rglob("*.py")):

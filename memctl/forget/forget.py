@@ -2,6 +2,23 @@
 
 Copies go first and the lines themselves last, so that after a kill in between the same call finds them again and
 completes. Everything that is written is a function of the Markdown, the selectors and the day.
+
+What is left of a line, and where:
+
+    markdown/markers.py        in its page, in its place, a `Tombstone`: the day and a random id (an id that a person gave it stays)
+    index/rows.py              the row of that tombstone; where other lines named the id of the line, they name the new one
+    notes/journal.py           in undo.jsonl, that this command is not undone (`never_undone`)
+
+Nothing of it, no text, name, id or hash:
+
+    forget/erase.py            in managed blocks (`without_copies`) and in evidence and beliefs (`without_evidence`)
+    index/queries/forget.py    in the index and that of the public view, deleted bytes too (`expunge`); in an index set aside,
+                               in what review showed last and in reflected.json (`drop_derived`)
+    vectors/embed.py           in the vectors (`erase_vectors`)
+    index/recalled.py          in the record of what was recalled (`drop_recalled`); session files go as a whole
+
+Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
+words, pages that a person wrote about it, managed blocks that somebody edited.
 """
 
 from __future__ import annotations

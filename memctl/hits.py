@@ -71,6 +71,22 @@ class Hit:
     more: int = 0
     workspace: str = ""
 
+    @property
+    def standing(self) -> str:
+        """What keeps it from holding, in words: that it was never true, is over or may be, since when and by whom; else empty."""
+        if self.retracted:
+            return "never true" + (f", corrected by ^{self.superseded_by}" if self.superseded_by else "")
+        if self.superseded_by:
+            return f"until {self.valid.last or 'then'}, replaced by ^{self.superseded_by}"
+        if self.expired:
+            return f"ended {self.valid.last}"
+        return f"perhaps replaced by ^{self.perhaps_superseded_by}" if self.perhaps_superseded_by else ""
+
+    @property
+    def marks(self) -> list[str]:
+        """What a reader must know before believing it: how it stands, and that it came from outside."""
+        return [*filter(None, [self.standing]), *([] if is_trusted(self.origin) else [f"untrusted: {self.origin}"])]
+
 
 class Vectored(NamedTuple):
     """What the vectors know of the workspace: the name of the model, how many there are, how many entries lack one."""

@@ -144,13 +144,7 @@ class _Actor:
         done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
         notes += list(kept.warnings)
         told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes])
-        data = {
-            "source": str(one.citation),
-            "id": one.ref,
-            "already": one.already,
-            "origin": fact.source,
-            "notes": notes,
-        }
+        data = one.as_json() | {"origin": fact.source, "notes": notes}
         return CommandResult(command.name, command.line, True, told, diff=kept.diff, data=data)
 
     def _get_fact(self, command: Command) -> CommandResult:
@@ -369,12 +363,8 @@ def _remarks(hit: Hit) -> Iterator[str]:
         yield f"about {' and '.join(hit.entities[:3])}"
     if hit.confidence is not None:
         yield f"confidence {hit.confidence:g}"
-    if hit.superseded_by or hit.expired:
-        yield "no longer so"
-    elif hit.perhaps_superseded_by:
-        yield "perhaps no longer so"
-    if hit.retracted:
-        yield "never true"
+    if hit.standing:
+        yield hit.standing
     if not is_trusted(hit.origin):
         yield f"from {hit.origin}: not confirmed"
 

@@ -63,7 +63,7 @@ def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -
 def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
     out = call.out
     if out.json:
-        out.raw_json(_reflected_json(done, dry_run))
+        out.raw_json(done.as_json(applied=not dry_run) | ({"diff": done.diff} if dry_run else {}))
         return
     for note in done.notes:
         out.note(note)
@@ -76,15 +76,6 @@ def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
         out.say(f"{told.lead}: {told.text} [{told.citation}]", 3)
     if done.conflicts and done.pages:
         out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
-
-
-def _reflected_json(done: "Reflected", dry_run: bool) -> dict[str, Any]:
-    beliefs = [
-        {"id": moved.ref, "content": moved.text, "before": moved.before, "after": moved.after} for moved in done.beliefs
-    ]
-    made = {"schema": 1, "applied": not dry_run, "pages": done.pages, "beliefs": beliefs, "conflicts": done.conflicts}
-    made["digest"] = [told.as_json() for told in done.digest]
-    return made | {"warnings": done.notes} | ({"diff": done.diff} if dry_run else {})
 
 
 # -- beliefs ----------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..facts import Citation, Kind, Period, is_trusted
+from ..facts import Citation, Kind, Period
 from ..hits import Answer, Hit, answer_json, hit_json, more_line
 from ..markdown.escape import many, one_line
 from .call import Call
@@ -150,17 +150,7 @@ def _span(period: Period) -> str:
 
 def _marks(call: Call, hit: Hit) -> str:
     """What a reader must know before believing a hit."""
-    if hit.retracted:
-        marks = [f"never true, corrected by ^{hit.superseded_by}"]
-    elif hit.superseded_by:
-        marks = [f"until {hit.valid.last or 'then'}, replaced by ^{hit.superseded_by}"]
-    elif hit.perhaps_superseded_by:
-        marks = [f"perhaps replaced by ^{hit.perhaps_superseded_by}"]
-    else:
-        marks = [f"ended {hit.valid.last}"] if hit.expired else []
-    if not is_trusted(hit.origin):
-        marks.append(f"untrusted: {hit.origin}")
-    return "".join(" " + call.out.style(f"[{mark}]", YELLOW) for mark in marks)
+    return "".join(" " + call.out.style(f"[{mark}]", YELLOW) for mark in hit.marks)
 
 
 def explained(hit: Hit) -> str:
@@ -198,8 +188,7 @@ def print_facts(call: Call, hits: Sequence[Hit]) -> None:
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
     """Print where each fact stands now, or with a dry run the diff."""
     if call.out.json:
-        facts = [{"id": k.ref, "source": str(k.citation), "already": k.already} for k in done.kept]
-        made = {"schema": 1, "dry_run": dry_run, "kept": facts, "diff": done.diff}
+        made = {"schema": 1, "dry_run": dry_run, "kept": [kept.as_json() for kept in done.kept], "diff": done.diff}
         call.out.raw_json(made | {"warnings": list(done.warnings)})
         return
     if dry_run:

@@ -148,7 +148,7 @@ def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, obje
         "asked": [_candidate_json(each) for each in done.asked],
         "refused": [gone._asdict() for gone in done.refused],
         "refused_counts": done.counts,
-        "kept": [{"source": str(kept.citation), "id": kept.ref, "already": kept.already} for kept in done.kept],
+        "kept": [kept.as_json() for kept in done.kept],
         "diff": done.diff,
         "warnings": list(done.warnings),
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..beliefs.confidence import Belief
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
@@ -508,6 +508,14 @@ class Reflected:
     def changed(self) -> bool:
         """True if any page was, or would be, written."""
         return bool(self.pages)
+
+    def as_json(self, applied: bool) -> dict[str, Any]:
+        """It as plain values, without the diff."""
+        beliefs = [
+            {"id": each.ref, "content": each.text, "before": each.before, "after": each.after} for each in self.beliefs
+        ]
+        made = {"schema": 1, "applied": applied, "pages": self.pages, "beliefs": beliefs, "conflicts": self.conflicts}
+        return made | {"digest": [told.as_json() for told in self.digest], "warnings": self.notes}
 
     def add(self, plan: Planner) -> None:
         """Report the beliefs and notes of a round."""

@@ -47,6 +47,10 @@ class Kept:
         """The fact as a line of the grammar."""
         return render(self.fact)
 
+    def as_json(self) -> dict[str, Any]:
+        """It as plain values, without its text."""
+        return {"id": self.ref, "source": str(self.citation), "already": self.already}
+
 
 @dataclass(frozen=True, slots=True)
 class Retained:

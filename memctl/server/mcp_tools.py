@@ -14,8 +14,7 @@ from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
 from ..errors import NothingFound, Usage
-from ..facts import is_trusted
-from ..hits import Answer, Hit, answer_json
+from ..hits import Answer, answer_json
 from ..language.tokens import estimate
 from ..markdown.escape import many, one_line, printable
 from ..memory import Memory
@@ -125,19 +124,6 @@ def _few(notes: Sequence[str], room: int = 300, least: bool = False) -> list[str
     return kept
 
 
-def _marks(hit: Hit) -> list[str]:
-    """What a reader must know before believing a hit."""
-    marks = []
-    if hit.superseded_by:
-        how = "never true" if hit.retracted else f"outdated since {hit.valid.last or 'then'}"
-        marks = [f"{how}, see ^{hit.superseded_by}"]
-    elif hit.expired:
-        marks = [f"ended {hit.valid.last}"]
-    elif hit.perhaps_superseded_by:
-        marks = [f"perhaps outdated, see ^{hit.perhaps_superseded_by}"]
-    return marks + ([] if is_trusted(hit.origin) else [f"untrusted: {_safe(hit.origin)}"])
-
-
 def _safe(text: str) -> str:
     return tamed(one_line(text))
 
@@ -228,7 +214,7 @@ def _question_lines(question: Question) -> list[str]:
     options = " | ".join(f"{one.key} {one.text}" for one in question.options)
     lines = [f"- {question.id} {question.text} [{options}]"]
     for role, side in zip(question.roles, question.sides, strict=True):
-        marks = "".join(f" [{mark}]" for mark in _marks(side))
+        marks = "".join(f" [{_safe(mark)}]" for mark in side.marks)
         lines.append(f"  {role}: {_safe(side.content)} · {side.day or 'undated'} · {_safe(str(side.source))}{marks}")
     told = [" and ".join(question.names) if question.kind == "same" else "", question.why]
     return [*lines, *(f"  {_safe(each)}" for each in told if each)]
@@ -247,7 +233,7 @@ def _answer(session: Session, *, id: str, option: str, text: str | None = None) 
 def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any) -> ToolAnswer:
     """Write a fact down; when this answers, it is on disk. One without a source was said by the agent."""
     done = session.view.retain(text, dry_run=dry_run, said_by="agent", **given)
-    kept = [{"id": one.ref, "source": str(one.citation), "already": one.already} for one in done.kept]
+    kept = [one.as_json() for one in done.kept]
     line, warnings = done.kept[0].line, _bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
     text = "\n".join(
@@ -266,18 +252,14 @@ def _note(text: str) -> str:
 def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> ToolAnswer:
     """Bring the pages of bank/ up to date with the facts."""
     done = session.memory.reflect(since=since, dry_run=dry_run)
-    beliefs = [
-        {"id": moved.ref, "content": moved.text, "before": moved.before, "after": moved.after}
-        for moved in done.beliefs[:100]
-    ]
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
     lines = [f"{'would write' if dry_run else 'wrote'} {len(done.pages)} pages" if pages else "nothing changed"]
     lines += [f"  {printable(path)}" for path in pages]
     lines += [printable(f"{told.lead}: {told.text} [{told.citation}]") for told in done.digest if pages]
     lines += [f"{done.conflicts} conflicts; `memctl conflicts` shows them"] if done.conflicts else []
-    made = {"schema": 1, "applied": not dry_run, "pages": pages, "beliefs": beliefs, "conflicts": done.conflicts}
-    made["digest"] = [told.as_json() for told in done.digest]
-    return ToolAnswer(made | {"warnings": warnings}, "\n".join([*lines, *map(_note, warnings)]))
+    made = done.as_json(applied=not dry_run)
+    made |= {"pages": pages, "beliefs": made["beliefs"][:100], "warnings": warnings}
+    return ToolAnswer(made, "\n".join([*lines, *map(_note, warnings)]))
 
 
 # -- forget -----------------------------------------------------------------------------------------------------------

@@ -218,6 +218,22 @@ def test_faces_say_it_in_a_plain_word(tmp_path: Path) -> None:
     assert [hit.get("perhaps_superseded_by") for hit in hits] == [None, "bb"]
 
 
+@pytest.mark.parametrize(("line", "later", "said"), [
+    ("W(key=city) @Anna: Lives in Hull ^aa", "W(key=city) @Anna: Lives in Bath ^bb", "until 2025-11-03, replaced by ^bb"),
+    ("W @Анна: Живёт в Перми ^aa", "W(corrects=aa) @Анна: Живёт в Твери ^bb", "never true, corrected by ^bb"),
+    ("W(until=2025-10-09) @安娜: 住在苏州 ^aa", "W @Else: Rain ^bb", "ended 2025-10-09"),
+    ("W(src=web:example.com) @Anna: Lives in Hull ^aa", "W @Else: Rain ^bb", "untrusted: web:example.com"),
+])  # fmt: skip
+def test_every_face_says_the_same_of_what_does_not_hold(tmp_path: Path, line: str, later: str, said: str) -> None:
+    told(tmp_path, f"10-03 {line}", f"11-04 {later}")
+    (hit,) = (
+        hit for hit in ask(Workspace(tmp_path), line.split(": ")[-1].removesuffix(" ^aa")).hits if hit.ref == "aa"
+    )
+    assert hit.marks == [said]
+    assert f"[{said}]" in call(["recall", hit.content], tmp_path).out
+    assert hit.standing in call(["act"], tmp_path, stdin=f'[SEARCH_MEMORY query="{hit.content}"]').out
+
+
 def test_what_nobody_may_see_replaces_nothing_in_public(tmp_path: Path) -> None:
     workspace = told(tmp_path, "10-03 W @Anna: Has three dogs. ^aa", "11-04 W(private) @Anna: Has four dogs. ^bb")
     query = read_query("dogs", TODAY)

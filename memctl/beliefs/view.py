@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..errors import NothingFound, Usage
 from ..facts import Citation
 from ..hits import Hit
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import placed
 from ..index.queries.names import KnownNames
 from ..index.reread import reread
@@ -66,21 +66,17 @@ class Reasons:
     beliefs: tuple[BeliefView, ...]
 
 
+@on_fresh_index
 def beliefs(memory: OpenMemory, *, about: str | None = None, as_of: date | None = None) -> tuple[BeliefView, ...]:
     """Every belief on bank/opinions.md, the firmest first; those about one name only, with `about`."""
-
-    def job(memory: OpenMemory) -> tuple[BeliefView, ...]:
-        memory.sync_for_read()
-        found = _views(memory, as_of)
-        if about is not None:
-            known = KnownNames(memory.index)
-            wanted = entity_key(known.known_as(about.removeprefix("@")))
-            found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
-        return tuple(
-            sorted(found, key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
-        )
-
-    return memory.run(job)
+    found = _views(memory, as_of)
+    if about is not None:
+        known = KnownNames(memory.index)
+        wanted = entity_key(known.known_as(about.removeprefix("@")))
+        found = [view for view in found if wanted in {entity_key(known.known_as(name)) for name in view.entities}]
+    return tuple(
+        sorted(found, key=lambda v: (v.over is not None, v.questioned is not None, -v.standing.confidence, v.ref))
+    )
 
 
 def _views(memory: OpenMemory, as_of: date | None) -> list[BeliefView]:
@@ -138,29 +134,24 @@ def show_belief(memory: OpenMemory, reference: str, *, as_of: date | None = None
     return fitting[0]
 
 
+@on_fresh_index
 def why(memory: OpenMemory, reference: str, *, as_of: date | None = None) -> Reasons:
     """Why an id is held: a belief with its whole chain, or a fact with what it replaced, what replaced it, what it proves."""
     bare = reference.strip().removeprefix("^")
+    index, day = memory.index, as_of or memory.today
+    speaks = tuple(
+        view for view in _views(memory, as_of) if view.ref == bare or any(b.ref == bare for b in view.evidence)
+    )
+    entries = placed(index, [bare])
+    verdict = judge(index, entries, day, as_of)
+    hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)
 
-    def job(memory: OpenMemory) -> Reasons:
-        index, day = memory.index, as_of or memory.today
-        memory.sync_for_read()
-        speaks = tuple(
-            view for view in _views(memory, as_of) if view.ref == bare or any(b.ref == bare for b in view.evidence)
-        )
-        entries = placed(index, [bare])
-        verdict = judge(index, entries, day, as_of)
-        hits = hits_of(memory, verdict.entries.values(), verdict, as_of=as_of)
+    def shown(ids: set[int]) -> tuple[Hit, ...]:
+        return tuple(hits[i] for i in sorted(ids) if i in hits)
 
-        def shown(ids: set[int]) -> tuple[Hit, ...]:
-            return tuple(hits[i] for i in sorted(ids) if i in hits)
-
-        own = {e.id for e in entries if e.id in verdict.entries}
-        after = {s.replaced_by for i, s in verdict.validity.items() if i in own and s.replaced_by is not None}
-        before = {i for i, s in verdict.validity.items() if s.replaced_by in own}
-        return Reasons(shown(own), shown(after), shown(before - own), speaks)
-
-    reasons = memory.run(job)
-    if not reasons.hits and not reasons.beliefs:
+    own = {e.id for e in entries if e.id in verdict.entries}
+    after = {s.replaced_by for i, s in verdict.validity.items() if i in own and s.replaced_by is not None}
+    before = {i for i, s in verdict.validity.items() if s.replaced_by in own}
+    if not speaks and not shown(own):
         raise NothingFound(f"nothing has the id {reference!r}", "`memctl recall` prints ids")
-    return reasons
+    return Reasons(shown(own), shown(after), shown(before - own), speaks)

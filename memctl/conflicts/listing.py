@@ -11,7 +11,7 @@ from ..errors import NothingFound, Usage
 from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..hits import Hit
 from ..index.index import Index
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import facts_about, said_since, side_by_side, slots_filled
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
 from ..index.queries.names import keys_of
@@ -44,19 +44,15 @@ class Conflict:
         return f"{self.rule}{reason}: {' and '.join(str(hit.source) for hit in self.sides)}"
 
 
+@on_fresh_index
 def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
     """Every pair of facts that disagree today, the newest first; with `about`, those about the entity of that name.
 
     Left out: what is superseded, expired or retracted, copies in managed blocks, observations, pairs that a line relates or
     settles, what is certain, and pairs of which neither side is trusted.
     """
-
-    def job(memory: OpenMemory) -> tuple[Conflict, ...]:
-        memory.sync_for_read()
-        with memory.index.reading():
-            return conflicts_in(memory, about)
-
-    return memory.run(job)
+    with memory.index.reading():
+        return conflicts_in(memory, about)
 
 
 def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:

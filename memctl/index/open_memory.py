@@ -6,7 +6,8 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from datetime import date, datetime
-from typing import TYPE_CHECKING, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from ..errors import LockBusy
 from ..notes.workspace import Workspace
@@ -20,10 +21,25 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 def silent(*_: object) -> None:
     """Ignores notes and progress."""
+
+
+def on_fresh_index(read: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[M, P], T]:
+    """A function of a memory that finds its index open, and brought up to date (`sync_for_read`)."""
+
+    @wraps(read)
+    def called(memory: M, /, *args: P.args, **options: P.kwargs) -> T:
+        def job(opened: M) -> T:
+            opened.sync_for_read()
+            return read(opened, *args, **options)
+
+        return memory.run(job)
+
+    return called
 
 
 class OpenMemory:

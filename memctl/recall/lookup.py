@@ -13,7 +13,7 @@ from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
 from ..facts import Citation
 from ..hits import Hit
 from ..index.index import Index
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
 from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
@@ -175,23 +175,19 @@ class Document(NamedTuple):
     pages: int | None = None
 
 
+@on_fresh_index
 def documents(memory: OpenMemory, folder: str = "") -> tuple[Document, ...]:
     """What stands in a folder, the pages in it first; NothingFound where there is no page."""
     inside = memory.workspace.contain(folder or ".").strip(".")
     prefix = f"{inside}/" if inside else ""
-
-    def job(bound: OpenMemory) -> tuple[Document, ...]:
-        bound.sync_for_read()
-        titles = titles_below(bound.index, prefix)
-        if not titles:
-            raise NothingFound(f"no page stands in {folder or 'the workspace'}", "`memctl docs` lists the folders")
-        count = Counter(path[len(prefix) :].partition("/")[0] for path in titles if "/" in path[len(prefix) :])
-        own = [path for path in titles if "/" not in path[len(prefix) :]]
-        pages = [Document(path, titles[path], _description(bound, path)) for path in own]
-        folders = [_folder(bound, f"{prefix}{name}/", titles, pages) for name, pages in sorted(count.items())]
-        return (*pages, *folders)
-
-    return memory.run(job)
+    titles = titles_below(memory.index, prefix)
+    if not titles:
+        raise NothingFound(f"no page stands in {folder or 'the workspace'}", "`memctl docs` lists the folders")
+    count = Counter(path[len(prefix) :].partition("/")[0] for path in titles if "/" in path[len(prefix) :])
+    own = [path for path in titles if "/" not in path[len(prefix) :]]
+    pages = [Document(path, titles[path], _description(memory, path)) for path in own]
+    folders = [_folder(memory, f"{prefix}{name}/", titles, pages) for name, pages in sorted(count.items())]
+    return (*pages, *folders)
 
 
 def _folder(memory: OpenMemory, path: str, titles: Mapping[str, str], pages: int) -> Document:
@@ -242,6 +238,7 @@ def _of_type(lines: Sequence[EntityLine], type: str) -> tuple[EntityLine, ...]:
     return found
 
 
+@on_fresh_index
 def list_entities(
     memory: OpenMemory, spelled_out: int | None = None, type: str | None = None
 ) -> tuple[EntityLine, ...]:
@@ -249,15 +246,10 @@ def list_entities(
 
     With `spelled_out` only so many names without a page are read from their lines; the others are in small letters.
     """
-
-    def job(bound: OpenMemory) -> tuple[EntityLine, ...]:
-        bound.sync_for_read()
-        lines = sorted(_entity_lines(bound.index), key=lambda line: -line.mentions)
-        spelled = _spellings(bound, [line.name for line in lines if line.path is None][:spelled_out])
-        named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
-        return tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
-
-    found = memory.run(job)
+    lines = sorted(_entity_lines(memory.index), key=lambda line: -line.mentions)
+    spelled = _spellings(memory, [line.name for line in lines if line.path is None][:spelled_out])
+    named = [line if line.path else replace(line, name=spelled.get(line.name, line.name)) for line in lines]
+    found = tuple(sorted(named, key=lambda line: (-line.mentions, line.path is None, line.name)))
     return found if type is None else _of_type(found, type)
 
 
@@ -285,62 +277,50 @@ def _spellings(memory: OpenMemory, keys: Sequence[str]) -> dict[str, str]:
     return written
 
 
+@on_fresh_index
 def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     """One entity as of today; NothingFound for an unknown name, Usage for one that several have."""
-
-    def job(bound: OpenMemory) -> EntityView:
-        bound.sync_for_read()
-        found = resolve(bound.index, name)
-        if len(found) > 1:
-            raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")
-        wanted = found[0].name if found else name
-        hits = recall_in(bound, Query(about=(wanted,)), k=k).hits
-        if not found and not hits:
-            raise NothingFound(f"no entity is named {name!r}", "`memctl entity list` has all names")
-        lines = _entity_lines(bound.index) if found else ()
-        line = next((each for each in lines if each.path == found[0].path), None)
-        return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(bound, wanted), hits)
-
-    return memory.run(job)
+    found = resolve(memory.index, name)
+    if len(found) > 1:
+        raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")
+    wanted = found[0].name if found else name
+    hits = recall_in(memory, Query(about=(wanted,)), k=k).hits
+    if not found and not hits:
+        raise NothingFound(f"no entity is named {name!r}", "`memctl entity list` has all names")
+    lines = _entity_lines(memory.index) if found else ()
+    line = next((each for each in lines if each.path == found[0].path), None)
+    return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(memory, wanted), hits)
 
 
+@on_fresh_index
 def facts(memory: OpenMemory, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """Every slot that holds something on a day, the owner's first, then by name and key; `about` one name only."""
-
-    def job(bound: OpenMemory) -> tuple[Hit, ...]:
-        bound.sync_for_read()
-        rows = filling_slots(bound.index, _keys(bound.index, about))
-        return tuple(hit for _, hit in sorted(slots_holding(bound, rows, as_of), key=_by_owner))
-
-    return memory.run(job)
+    rows = filling_slots(memory.index, _keys(memory.index, about))
+    return tuple(hit for _, hit in sorted(slots_holding(memory, rows, as_of), key=_by_owner))
 
 
 def _by_owner(slot: tuple[Slot, Hit]) -> tuple[str, str]:
     return slot[0]
 
 
+@on_fresh_index
 def history(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """Every version of a slot from the first to the last, with the days on which it held; NothingFound if there is none.
 
     Without `about`, the versions of every entity's slot of that key, one entity after the other.
     """
-
-    def job(bound: OpenMemory) -> tuple[Hit, ...]:
-        rows = {row.id: row for row in _slot(bound, key, about, as_of)}
-        verdict = judge(bound.index, rows.values(), as_of or bound.today, as_of)
-        claims = [verdict.claims[i] for i in rows if i in verdict.claims]
-        ordered = [
-            c for slot in sorted({c.slots for c in claims}) for c in versions(c for c in claims if c.slots == slot)
-        ]
-        hits = hits_of(bound, rows.values(), verdict, as_of=as_of)
-        return tuple(hits[claim.id] for claim in ordered if claim.id in hits)
-
-    return memory.run(job)
+    rows = {row.id: row for row in _slot(memory, key, about, as_of)}
+    verdict = judge(memory.index, rows.values(), as_of or memory.today, as_of)
+    claims = [verdict.claims[i] for i in rows if i in verdict.claims]
+    ordered = [c for slot in sorted({c.slots for c in claims}) for c in versions(c for c in claims if c.slots == slot)]
+    hits = hits_of(memory, rows.values(), verdict, as_of=as_of)
+    return tuple(hits[claim.id] for claim in ordered if claim.id in hits)
 
 
+@on_fresh_index
 def get_fact(memory: OpenMemory, key: str, about: str | None = None, as_of: date | None = None) -> tuple[Hit, ...]:
     """The current value of a slot (of each entity, without `about`); NothingFound if nothing holds on that day."""
-    found = memory.run(lambda bound: slots_holding(bound, _slot(bound, key, about, as_of), as_of))
+    found = slots_holding(memory, _slot(memory, key, about, as_of), as_of)
     if not found:
         raise NothingFound(f"nothing holds for {key!r} now", f"`memctl fact history {key}` shows what did")
     return tuple(hit for _, hit in sorted(found, key=_by_owner))
@@ -360,7 +340,6 @@ def _keys(index: Index, about: str | None) -> tuple[str, ...] | None:
 
 def _slot(memory: OpenMemory, key: str, about: str | None, as_of: date | None) -> list[Row]:
     """Every fact that fills a slot and was told by a day; NothingFound if there is none."""
-    memory.sync_for_read()
     names = _keys(memory.index, about)
     rows = in_slots(memory.index, key, names)
     if not any(as_of is None or (row.day and row.day <= as_of.isoformat()) for row in rows):

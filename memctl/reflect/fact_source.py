@@ -14,7 +14,7 @@ from ..beliefs.replay import AnswerLine, TrustedFact
 from ..errors import Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import KnownNames, keys_of, page_of
@@ -202,17 +202,14 @@ class FactSource:
         ]  # fmt: skip
 
 
+@on_fresh_index
 def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...]:
     """What the outcomes of every task teach, or of those that share half of their words with `task`; Usage for one without words."""
     if task is not None and not task.strip():
         raise Usage("--task names no task", "write words of it, or leave it out for all tasks")
 
-    def job(bound: OpenMemory) -> tuple[Task, ...]:
-        bound.sync_for_read()
-        told = lessons(FactSource(bound).outcomes(beliefs.tasks_between(bound.index, None, bound.today)))
-        return told if task is None else tuple(each for each in told if each.is_called(task))
-
-    return memory.run(job)
+    told = lessons(FactSource(memory).outcomes(beliefs.tasks_between(memory.index, None, memory.today)))
+    return told if task is None else tuple(each for each in told if each.is_called(task))
 
 
 class _PageFacts:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import NothingFound
 from ..facts import Citation
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Filter, by_ids, own_terms
 from ..index.queries.names import entities_of_keys, lines_naming, names_from, naming_lines
 from ..index.reread import reread
@@ -58,14 +58,10 @@ def _mermaid(name: str) -> str:
     return re.sub(r"[^\w .,'’-]", lambda match: f"#{ord(match[0])};", one_line(name))
 
 
+@on_fresh_index
 def graph(memory: OpenMemory, name: str, most: int) -> EntityGraph:
     """The `most` nearest neighbours of an entity; NothingFound for a name that nothing is about."""
-
-    def job(bound: OpenMemory) -> EntityGraph:
-        bound.sync_for_read()
-        return graph_in(bound, whom(bound, name), most)
-
-    return memory.run(job)
+    return graph_in(memory, whom(memory, name), most)
 
 
 def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> EntityGraph:

@@ -23,7 +23,7 @@ from ..errors import MemctlError
 from ..facts import Citation, Period
 from ..hits import Hit
 from ..ids import hashed
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, days_of_pages, entry_count
 from ..index.reread import page_lines
 from ..language.names import entity_key
@@ -281,15 +281,11 @@ def view_page(memory: OpenMemory, path: str, query: str | None) -> str | None:
     return memory.run(job)
 
 
+@on_fresh_index
 def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
     """Write the whole site of a public view into a folder, in place of what another one left there."""
-
-    def job(bound: OpenMemory) -> ViewWritten:
-        bound.sync_for_read()
-        most = _FEW_ENTITIES if entry_count(bound.index) > _MANY else _MOST_ENTITIES
-        return _write(Site(bound, most, set()), folder)
-
-    return memory.run(job)
+    most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else _MOST_ENTITIES
+    return _write(Site(memory, most, set()), folder)
 
 
 def _write(site: Site, folder: Path) -> ViewWritten:

@@ -11,7 +11,7 @@ from ..beliefs.view import BeliefView, CurvePoint, beliefs
 from ..errors import NothingFound, Usage
 from ..facts import Kind, Period
 from ..hits import Hit, hit_json
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
 from ..index.queries.names import keys_of, resolve
 from ..recall.entry_hits import hits_of
@@ -76,17 +76,13 @@ class Timeline:
         return made | {"events": list(map(hit_json, self.events)), "beliefs": held, "left_out": list(self.left_out)}
 
 
+@on_fresh_index
 def timeline(memory: OpenMemory, about: str | None, days: Period, most: int) -> Timeline:
     """The timeline of an entity, or of what was told last, within some days; at most `most` events.
 
     NothingFound for a name that nothing is about, Usage for one that several have.
     """
-
-    def job(bound: OpenMemory) -> Timeline:
-        bound.sync_for_read()
-        return timeline_in(bound, about, days, most)
-
-    return memory.run(job)
+    return timeline_in(memory, about, days, most)
 
 
 def timeline_in(

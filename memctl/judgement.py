@@ -12,9 +12,8 @@ from enum import Enum
 from typing import NamedTuple
 
 CERTAIN_FROM = 0.95  # precision
-KEEP_FROM = (
-    0.80  # of ingest: its line quotes what somebody said, and replaces nothing; what is at stake is a line too many
-)
+KEEP_FROM = 0.80
+"""Precision, of ingest: its line quotes what somebody said, and replaces nothing; what is at stake is a line too many."""
 _FEWEST = 20  # cases below which a precision says nothing
 
 

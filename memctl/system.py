@@ -236,9 +236,8 @@ def inotify() -> tuple[int, Callable[[int, bytes, int], int]]:
 
 # -- commands and sockets ---------------------------------------------------------------------------------------------
 
-REUSES_PORTS = (
-    sys.platform != "win32"
-)  # where SO_REUSEADDR lets a port be had again, and no other program listen on it, too
+REUSES_PORTS = sys.platform != "win32"
+"""Where SO_REUSEADDR lets a port be had again, and no other program listen on it, too."""
 
 
 def words_of_command(command: str) -> list[str]:

@@ -99,9 +99,8 @@ def read_reply(text: str) -> Reply:
     """The commands of a reply, and the reply without them. Never raises."""
     if not any(bracket in text for bracket in "[【［"):
         return Reply(text, ())
-    if _compiled(_DISGUISED).search(
-        text, text[0] == "\ufeff"
-    ):  # what a reader sees as code or a quotation might not be one here
+    # What a reader sees as code or a quotation might not be one here.
+    if _compiled(_DISGUISED).search(text, text[0] == "\ufeff"):
         return Reply(text, (), sum(1 for _ in _compiled(_OPENER).finditer(text)))
     reader = _ReplyReader(text)
     commands = tuple(reader.commands())

@@ -148,9 +148,8 @@ class _Run:
         self.answers, self.settled = given.answers, given.settled
         self._by_id: dict[str, confidence.Belief] = {}
         self._by_topic: dict[tuple[str, str], list[confidence.Belief]] = defaultdict(list)
-        self._twins: dict[str, list[confidence.Belief]] = defaultdict(
-            list
-        )  # by the words alone: of whom nobody is named
+        # By the words alone: of whom nobody is named.
+        self._twins: dict[str, list[confidence.Belief]] = defaultdict(list)
         self._verdicts: dict[tuple[str, str], Judgement | None] = {}
         self._asked: list[AskedPair] = []
         self._settled: set[str] = set()
@@ -331,9 +330,8 @@ class _Run:
         for pair in self._asked:
             belief = self._by_id[pair.belief]
             known = {bullet.ref for bullet in belief.items if bullet.verdict != "questioned"} | belief.refused
-            first = (
-                belief.is_current or pair.judgement.kind == "reversal"
-            )  # whether it still holds, then what speaks for it
+            # Whether it still holds, then what speaks for it.
+            first = belief.is_current or pair.judgement.kind == "reversal"
             if belief.over is None and first and pair.fact not in known:
                 found.append(pair)
         return found

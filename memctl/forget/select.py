@@ -12,7 +12,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ..beliefs.page_read import read_entries
-from ..errors import MemctlError, NothingFound, Usage
+from ..errors import MemctlError, NothingFound
 from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
@@ -32,7 +32,7 @@ from ..index.queries.forget import (
     with_ids,
     with_successors,
 )
-from ..index.queries.names import KnownNames, resolve
+from ..index.queries.names import KnownNames, entity_named
 from ..index.queries.review import answer_lines
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
@@ -166,7 +166,7 @@ class _Search:
         self.expiry = expiry_on(memory.today, memory.workspace.settings.ttl)
         self.found = Selection()
         self.ids = self._known_ids()
-        self._whom = [_entity(memory.index, name) for name in selectors.about]
+        self._whom = [entity_named(memory.index, name) for name in selectors.about]
 
     # -- selectors ----------------------------------------------------------------------------------------------------
 
@@ -330,14 +330,6 @@ def citing_pages(workspace: Workspace, planned: Mapping[str, str]) -> Iterator[t
 def _by_hand(entry: Row) -> str:
     what = {"heading": "a heading", "code": "code"}.get(entry.role, "not a line of its own")
     return f"{entry.path}#L{entry.line} ^{entry.ref} is {what}: edit it by hand"
-
-
-def _entity(index: Index, written: str) -> Entity | str:
-    name = written.removeprefix("@").removeprefix("[[").removesuffix("]]")
-    found = resolve(index, name)
-    if len(found) > 1:
-        raise Usage(f"{name} may be {' or '.join(e.name for e in found)}", "give the full name")
-    return found[0] if found else name
 
 
 def _is_from(origin: str, source: str) -> bool:

@@ -180,9 +180,8 @@ class Index:
     def known(self) -> list[Known]:
         """Every page that the index knows, by path."""
         rows = self._db.execute("SELECT path, size, mtime_ns, inode, sha256, looked_ns, problem FROM page")
-        return sorted(
-            map(Known._make, rows)
-        )  # by path, which no two share; quicker than SQLite's way through its index
+        # By path, which no two share; quicker than SQLite's way through its index.
+        return sorted(map(Known._make, rows))
 
     def put(self, page: PageRows, status: os.stat_result, sha256: bytes, looked_ns: int, problem: str | None) -> None:
         """Make the index hold exactly this page; only rows that differ are written."""

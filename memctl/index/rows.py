@@ -26,9 +26,8 @@ from ..markdown.private import private_lines
 from .lexical import GAP, ORDINAL_BITS
 from .row import EntityPage, PageRows, Row
 
-EVIDENCE = (
-    "evidence"  # what the index calls the block of sub-bullets under a belief: copies, like all that reflect writes
-)
+EVIDENCE = "evidence"
+"""What the index calls the block of sub-bullets under a belief: copies, like all that reflect writes."""
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")

@@ -25,9 +25,8 @@ _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
 _TELLING = 5  # terms from which an inexact statement is worth a question
 ROOMY = 6  # terms from which a statement counts as exact in one more way
-_CLOSED = re.compile(
-    r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`"
-)  # nothing ends in there
+# Nothing ends in there.
+_CLOSED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 

@@ -45,9 +45,8 @@ def asked_times(words: str, today: date) -> AskedTimes:
         end = mention.end + (so.end() if so else 0)
     rest = _unspaced().sub(" ", rest + " " + words[end:])
     left = set(terms(rest)) - _anything() - stop_terms()
-    token = (
-        words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
-    )  # 2025-11-27 is a word of lines, too
+    # 2025-11-27 is a word of lines, too.
+    token = words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
     return AskedTimes(tuple(times), bool(times) and not left and not token)
 
 

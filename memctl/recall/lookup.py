@@ -16,7 +16,7 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
-from ..index.queries.names import all_entities, keys_of, mentioned, mentions_of, resolve
+from ..index.queries.names import all_entities, entity_named, keys_of, mentioned, mentions_of, resolve
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.dates import day_of
@@ -280,15 +280,14 @@ def _spellings(memory: OpenMemory, keys: Sequence[str]) -> dict[str, str]:
 @on_fresh_index
 def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     """One entity as of today; NothingFound for an unknown name, Usage for one that several have."""
-    found = resolve(memory.index, name)
-    if len(found) > 1:
-        raise Usage(f"{name!r} may be {' or '.join(e.name for e in found)}", "give the whole name")
-    wanted = found[0].name if found else name
+    found = entity_named(memory.index, name)
+    known = None if isinstance(found, str) else found
+    wanted = known.name if known else name
     hits = recall_in(memory, Query(about=(wanted,)), k=k).hits
-    if not found and not hits:
+    if not known and not hits:
         raise NothingFound(f"no entity is named {name!r}", "`memctl entity list` has all names")
-    lines = _entity_lines(memory.index) if found else ()
-    line = next((each for each in lines if each.path == found[0].path), None)
+    lines = _entity_lines(memory.index) if known else ()
+    line = next((each for each in lines if known and each.path == known.path), None)
     return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(memory, wanted), hits)
 
 

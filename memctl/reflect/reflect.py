@@ -51,9 +51,7 @@ WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lesson
 SHARED = (OPINIONS, WORLD, EXPERIENCE, LESSONS)
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
 _NOBODY = "Without a name"  # the section of facts about nobody
-_ROUNDS = (
-    3  # a page that is new, and lines that moved, change what other pages say; the second round finds nothing else
-)
+_ROUNDS = 3  # a new page and lines that moved change what other pages say; the second round finds nothing else
 
 
 class Moved(NamedTuple):

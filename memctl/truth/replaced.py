@@ -21,6 +21,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
 from ..index.queries.beliefs import side_by_side, weighed
 from ..index.queries.names import keys_of
+from ..index.queries.review import settled_ids
 from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier
@@ -362,7 +363,7 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(ASKED_AS, pair.older.ref, pair.newer.ref): pair for pair in pairs}
-    answered = queries.settled_questions(index, asked)
+    answered = settled_ids(index, asked)
     return [
         pair
         for number, pair in asked.items()

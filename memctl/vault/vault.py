@@ -137,9 +137,8 @@ class Vault:
             raise Usage(f"a sealed text has 1 to {_MOST:,} bytes, this one {size:,}", "pipe it in, or type it")
         on = day_of("--date", day, self._memory.today) or self._memory.today
         (fact,) = read_facts([SEALED], kind=kind, about=about, attributes=head | {"sealed": True})
-        with writing_alone(
-            self._workspace, "vault"
-        ):  # nobody is removed between this look at the recipients and the line
+        # Nobody is removed between this look at the recipients and the line.
+        with writing_alone(self._workspace, "vault"):
             fact = clean(replace(fact, text=self._cipher(text, self._there())))
             ref = fact_id(fact.kind, (*fact.entities, *fact.cues), fact.text, on)  # as a block id it outlives `rekey`
             return retain(self._memory, [replace(fact, block_id=ref)], on, dry_run=dry_run)

@@ -166,9 +166,8 @@ class _Pass:
 
     def _vectors(self) -> Vectors:
         embedder = self._embedder
-        means: Sequence[Sequence[float]] = (
-            () if embedder.dim else means_of(embedder)
-        )  # an endpoint is asked how long they are
+        # An endpoint is asked how long they are.
+        means: Sequence[Sequence[float]] = () if embedder.dim else means_of(embedder)
         kept = open_vectors(self._memory.workspace)
         if kept:
             with closing(kept):

@@ -8,12 +8,12 @@ from datetime import date
 from typing import Any
 
 from ..beliefs.view import BeliefView, CurvePoint, beliefs
-from ..errors import NothingFound, Usage
+from ..errors import NothingFound
 from ..facts import Kind, Period
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
-from ..index.queries.names import keys_of, resolve
+from ..index.queries.names import entity_named, keys_of
 from ..recall.entry_hits import hits_of
 from ..recall.recall import recall_in
 from ..truth.judge import judge
@@ -121,11 +121,8 @@ def timeline_in(
 
 def whom(memory: OpenMemory, name: str) -> str:
     """The name of an entity as its page writes it; Usage where several have it."""
-    bare = name.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
-    found = resolve(memory.index, bare)
-    if len(found) > 1:
-        raise Usage(f"{bare!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
-    return found[0].name if found else bare
+    found = entity_named(memory.index, name)
+    return found if isinstance(found, str) else found.name
 
 
 def _slot_rows(memory: OpenMemory, name: str | None, days: Period) -> tuple[list[SlotRow], bool]:

@@ -324,15 +324,6 @@ def lines_holding(index: Index, wanted: Iterable[str], since: str, until: str) -
     return [(i, names, bool(fact)) for i, names, fact in index.rows(sql, (match_expression(wanted), since, until))]
 
 
-def settled_questions(index: Index, questions: Iterable[str]) -> set[str]:
-    """Those of some questions that a trusted line answers."""
-    sql = (
-        "SELECT link.target FROM link JOIN trusted ON trusted.id = link.entry "
-        "WHERE link.relation = 'settles' AND link.target IN ({keys})"
-    )
-    return {target for (target,) in index.rows_in(sql, questions)}
-
-
 def is_bare_heading(index: Index, heading: Row) -> bool:
     """True for a heading without a line of its own: another heading or the end of the page follows."""
     sql = "SELECT role FROM entry WHERE page = ? AND id > ? ORDER BY id LIMIT 1"

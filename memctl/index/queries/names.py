@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ...errors import Usage
 from ...language.analyzer import terms
 from ...language.names import Listed, by_head, entity_key, find_names, heads, is_han, stem_head, stem_key
 from ...markdown.evidence_line import OPINIONS
@@ -99,6 +100,15 @@ def resolve(index: Index, name: str) -> list[Entity]:
         _with_names(index, row)
         for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))
     ]
+
+
+def entity_named(index: Index, written: str) -> Entity | str:
+    """The entity that a name means, however it is marked; without one the bare name. Usage where several have it."""
+    name = written.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
+    found = resolve(index, name)
+    if len(found) > 1:
+        raise Usage(f"{name!r} may be {' or '.join(entity.name for entity in found)}", "give the whole name")
+    return found[0] if found else name
 
 
 def keys_of(index: Index, name: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ Lines that time puts in order do not disagree: the newer one holds (truth/validi
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from ..facts import Fact
 from ..language.analyzer import query_terms
-from ..language.names import has_han
+from ..language.names import script_of
 from ..language.relations import relation
 from ..language.sentences import is_change
 from ..truth.validity import Claim, Validity, has_begun, has_ended, versions
@@ -74,7 +73,7 @@ def values_differ(one: Fact, other: Fact, rule: str) -> bool:
 
     And where the later line of one day says itself that things changed.
     """
-    if _script(one.text) != _script(other.text) or (rule == SAME_DAY and is_change(other.text)):
+    if script_of(one.text) != script_of(other.text) or (rule == SAME_DAY and is_change(other.text)):
         return False
     values = [relation(fact.text, fact.entities) for fact in (one, other)]
     if values[0] and values[1] and values[0].key == values[1].key:
@@ -82,9 +81,3 @@ def values_differ(one: Fact, other: Fact, rule: str) -> bool:
         return not (mine.startswith(its) or its.startswith(mine))  # "lisbon" and "lisbon old town"
     stems = [set(query_terms(fact.text)) for fact in (one, other)]
     return not (stems[0] <= stems[1] or stems[1] <= stems[0])
-
-
-def _script(text: str) -> str:
-    if has_han(text):
-        return "han"
-    return "cyrillic" if re.search("[А-Яа-яЁё]", text) else "latin"

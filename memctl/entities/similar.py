@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from ..language.names import entity_key, is_han, stem_word
+from ..language.names import entity_key, is_han, script_of, stem_word
 from ..language.phonetic import is_common_name, is_surname, pinyin_keys, transliterate
 from ..language.words import languages, words
 
@@ -174,18 +174,13 @@ def _joined(one: _NameForm, other: _NameForm) -> str:
     return "the same letters, written apart" if letters == others and len(letters) >= 4 else ""
 
 
-def _script(words: Sequence[str]) -> str:
-    first = next((char for word in words for char in word if char.isalpha()), "")
-    return "han" if is_han(first) else "cyrillic" if "\u0400" <= first < "\u0530" else "other"
-
-
 def _sounding(one: _NameForm, other: _NameForm) -> str:
     """The same in other letters; within one alphabet, only where enough letters agree."""
-    crossed = _script(one.words) != _script(other.words)
+    crossed = script_of(one.name) != script_of(other.name)
     if sorted(one.sounds) != sorted(other.sounds) and "".join(one.sounds) != "".join(other.sounds):
         spelled = crossed and set(pinyin_keys(one.name)) & set(pinyin_keys(other.name))
         return "the same name in other letters" if spelled else ""
-    if crossed or _script(one.words) == "han":
+    if crossed or script_of(one.name) == "han":
         return "the same name in other letters"
     long = len("".join(one.sounds)) >= SLIP_LETTERS and len(one.words) == len(other.words)
     common = all(map(is_common_name, (*one.words, *other.words)))
@@ -195,7 +190,8 @@ def _sounding(one: _NameForm, other: _NameForm) -> str:
 def _inflected(only: Sequence[str], there: Sequence[str]) -> str:
     """Russian words that differ in their endings, unless a man and a woman may differ so: «Александр», «Александра»."""
     pairs = list(zip(only, there, strict=False))
-    if len(only) != len(there) or _script(only) != "cyrillic" or any(len(word) < 4 for word in (*only, *there)):
+    brief = any(len(word) < 4 for word in (*only, *there))
+    if brief or len(only) != len(there) or script_of("".join(only)) != "cyrillic":
         return ""
     same = all(stem_word(a) == stem_word(b) and not _gendered(a, b) for a, b in pairs)
     return "another form of the word" if same else ""
@@ -243,7 +239,7 @@ def is_slip(one: str, other: str) -> bool:
     kind, at, letters = _edits(one, other)
     if kind == "far" or min(len(one), len(other)) < SLIP_LETTERS or not (one.isalpha() and other.isalpha()):
         return False
-    if _script([one]) != _script([other]) or _script([one]) == "han" or (is_common_name(one) and is_common_name(other)):
+    if script_of(one) != script_of(other) or script_of(one) == "han" or (is_common_name(one) and is_common_name(other)):
         return False
     if kind == "swap":
         return True

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from .analyzer import terms
@@ -32,6 +32,21 @@ def is_han(char: str) -> bool:
 def has_han(text: str) -> bool:
     """True for a text with a Chinese character in it; most texts have none, and their highest character tells so at once."""
     return max(text, default="") >= "\u3400" and any(map(is_han, text))
+
+
+@cache
+def letter_script(char: str) -> str:
+    """The script of a letter, as `language.txt` names it; empty for what is no letter."""
+    if not char.isalpha():
+        return ""
+    return "han" if is_han(char) else unicodedata.name(char, "").partition(" ")[0].casefold()
+
+
+def script_of(text: str) -> str:
+    """The script of a text: `han` where it has such a character, else that of its first letter that is not Latin, else `latin`."""
+    if text.isascii() or has_han(text):
+        return "latin" if text.isascii() else "han"
+    return next((found for found in map(letter_script, text) if found not in ("", "latin")), "latin")
 
 
 @lru_cache(maxsize=50_000)

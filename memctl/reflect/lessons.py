@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..facts import Citation
 from ..language.analyzer import query_terms, stop_terms, terms
-from ..language.names import entity_key, is_han
+from ..language.names import entity_key, is_han, script_of
 
 RELIABLE = 5  # successes from which a strategy is reliable
 RECURRING = 2  # failures from which a failure is recurring
@@ -208,7 +208,7 @@ def _clause(text: str) -> _ActionClause:
     action = next((word for word, is_identifier in found if not is_identifier), "")
     identifiers = frozenset(word for word, is_identifier in found if is_identifier)
     negated = bool(re.search(r"(?i)\b(?:not|never|не)\b|n['’]t\b|[没沒未不]", clause))
-    return _ActionClause(frozenset(word for word, _ in found), identifiers, action, _script(action), negated)
+    return _ActionClause(frozenset(word for word, _ in found), identifiers, action, script_of(action), negated)
 
 
 def _words(clause: str) -> Iterator[tuple[str, bool]]:
@@ -250,11 +250,6 @@ def _identifier() -> re.Pattern[str]:
 def _is_number(word: str) -> bool:
     """True for `41,280`, `02:50`, `9gb`, `v1.0.0-rc.1`, and for what has no letter or digit at all."""
     return bool(re.fullmatch(r"v?[0-9][\d\W_]*(?:[a-z]{1,3}[\d\W_]*){0,2}|[\d\W_]*", word))
-
-
-def _script(word: str) -> str:
-    first = word[:1]
-    return "han" if is_han(first) else "latin" if first.isascii() else "other"
 
 
 class _Likeness:

@@ -8,7 +8,6 @@ past says nothing, and neither do the names of those whom both lines are about.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import product
@@ -17,7 +16,7 @@ from typing import NamedTuple
 from ..facts import Fact, Kind
 from ..judgement import Judgement, judged
 from ..language.analyzer import fold, stop_terms, terms
-from ..language.names import entity_key, is_han
+from ..language.names import entity_key, is_han, letter_script
 from ..language.synonyms import groups
 from ..language.words import languages, lines, pattern, words
 
@@ -248,7 +247,7 @@ class _Grammar(NamedTuple):
 def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
     """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
-    grammar = _grammar(frozenset(map(_script, own)))
+    grammar = _grammar(frozenset(map(letter_script, own)))
     grammar = grammar._replace(marks={name: mark for name, mark in grammar.marks.items() if mark.search(own)})
     found: list[View] = []
     for sentence in _sentence_ends().split(own):
@@ -275,14 +274,6 @@ def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | Non
         if turned in its and turned not in mine and end not in its:
             return mine[end], its[turned]
     return None
-
-
-@cache
-def _script(char: str) -> str:
-    """The script of a letter, as `language.txt` names it; empty for what is no letter."""
-    if not char.isalpha():
-        return ""
-    return "han" if is_han(char) else unicodedata.name(char, "").partition(" ")[0].casefold()
 
 
 @cache

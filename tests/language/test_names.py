@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from strategies import examples, names
 
 from memctl.facts import Fact, Kind
-from memctl.language.names import entity_key, link_target, mentions, read_name, slug, spell
+from memctl.language.names import entity_key, link_target, mentions, read_name, script_of, slug, spell
 from memctl.markdown.grammar import parse, render
 
 
@@ -26,6 +26,13 @@ from memctl.markdown.grammar import parse, render
 )  # fmt: skip
 def test_names_written_in_running_text(text: str, named: tuple[str, ...]) -> None:
     assert mentions(text) == named
+
+
+@pytest.mark.parametrize(("text", "script"), [
+    ("Vive en Ávila", "latin"), ("на PostgreSQL", "cyrillic"), ("PostgreSQL 用于", "han"), ("Ελλάδα", "greek"), ("2025, …", "latin"),
+])  # fmt: skip
+def test_the_script_of_a_text(text: str, script: str) -> None:
+    assert script_of(text) == script
 
 
 @pytest.mark.parametrize(

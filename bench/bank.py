@@ -9,16 +9,20 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import hashlib
 import io
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
 
 import memctl
+
+LABELS = Path(__file__).parents[1] / "tests/data/bank/labels.tsv"
 
 
 def main() -> None:
@@ -33,9 +37,7 @@ def main() -> None:
     for folder in given.conversations:
         root = (given.out / folder.name) if given.out else Path(tempfile.mkdtemp(prefix="memctl-bank-"))
         shutil.rmtree(root, ignore_errors=True)
-        last, diffs = live(folder, root, given.days)
-        quiet = last + timedelta(days=7)
-        diffs.append(reflected(root, quiet))
+        diffs = lived(folder, root, given.days)
         logs, pages = size(root / "memory"), size(root / "bank")
         facts = sum(line.startswith("- ") for page in (root / "memory").glob("*.md") for line in page.open())
         lines = len(list(sentences(root)))
@@ -47,8 +49,8 @@ def main() -> None:
             shutil.rmtree(root)
 
 
-def live(folder: Path, root: Path, days: int) -> tuple[date, list[int]]:
-    """Ingest the sessions of the first so many days, with a reflect after each week; returns the last day."""
+def lived(folder: Path, root: Path, days: int) -> list[int]:
+    """Ingest the sessions of the first so many days, with a reflect after each week and after a quiet one; the diffs' lines."""
     (root / "memory").mkdir(parents=True)
     sessions = sorted((folder / "memory").glob("*.md"))
     first = date.fromisoformat(sessions[0].stem[:10])
@@ -61,8 +63,7 @@ def live(folder: Path, root: Path, days: int) -> tuple[date, list[int]]:
             diffs.append(reflected(root, due))
             due += timedelta(days=7)
         at(root, day).ingest(io.BytesIO(transcript(session)), apply=True, day=str(day), form="openai")
-    diffs.append(reflected(root, due))
-    return due, diffs
+    return [*diffs, reflected(root, due), reflected(root, due + timedelta(days=7))]
 
 
 def transcript(session: Path) -> bytes:
@@ -105,9 +106,20 @@ def size(folder: Path) -> int:
 
 
 def sentences(root: Path) -> Iterator[str]:
-    """What bank/ says, line by line: list items of its pages, without evidence below beliefs."""
+    """What bank/ says, line by line: list items of its pages, without the evidence below beliefs."""
     for path, lines in sorted(texts(root).items()):
-        yield from (f"{Path(path).name}: {line}" for line in lines if line.lstrip().startswith("- "))
+        yield from (f"{Path(path).name}: {line}" for line in lines if line.startswith("- "))
+
+
+def read_by_hand(roots: Iterable[Path]) -> Counter[str]:
+    """How many sentences have which label of tests/data/bank/labels.tsv; `unread` without one."""
+    labels = dict(line.split("\t") for line in LABELS.read_text("utf-8").splitlines() if not line.startswith("#"))
+    return Counter(labels.get(name_of(sentence), "unread") for root in roots for sentence in sentences(root))
+
+
+def name_of(sentence: str) -> str:
+    """A hash of a sentence, without what its links and ids are: so that labels hold no word of a conversation."""
+    return hashlib.blake2b(re.sub(r"\]\([^)]*\)|\^\S+", "", sentence).encode(), digest_size=8).hexdigest()
 
 
 if __name__ == "__main__":

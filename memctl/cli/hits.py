@@ -29,6 +29,7 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: 
     _print_hits(call, answer.hits, format, explain, pages)
     if related and format in ("text", "md"):
         heading = "related, by the names that lines share:"
+        _part(call)
         call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
     if answer.hits and answer.related == () and not answer.crowded:
         call.out.note("nothing else is related to these by a name")
@@ -57,8 +58,11 @@ def _notes(answer: Answer) -> list[str]:
 def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pages: bool = False) -> None:
     page = ""
     for number, hit in enumerate(hits, 1):
+        is_headed = False
         if pages and format in ("text", "md") and hit.source.path != page:
-            page = hit.source.path
+            page, is_headed = hit.source.path, True
+            if number > 1:
+                _part(call)
             call.out.emit(call.out.style(one_line(page), BOLD) if format == "text" else f"\n### {page}\n")
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
@@ -66,7 +70,13 @@ def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pag
             way = f" · {_way(hit)}" if hit.via else ""
             call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}{way}) ^{hit.ref}")
         elif format == "text":
-            print_hit(call, hit, number, explain)
+            print_hit(call, hit, number, explain, is_headed)
+
+
+def _part(call: Call) -> None:
+    """A blank line, where a person reads."""
+    if call.out.at_terminal:
+        call.out.emit("")
 
 
 def _way(hit: Hit) -> str:
@@ -80,12 +90,12 @@ def _markdown_link(hit: Hit) -> str:
     return f"[{hit.source}]({f'<{target}>' if set(target) & set(' ()[]<>') else target})"
 
 
-def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
-    """Print one hit as text: its citation, what is known of it, its lines."""
+def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_headed: bool = False) -> None:
+    """Print one hit as text, apart from what stands above it unless that is its heading: its citation, what is known of it, its lines."""
     out = call.out
     is_read = out.at_terminal
-    if is_read and number > 1:
-        out.emit("")
+    if number > 1 and not is_headed:
+        _part(call)
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
     under = "" if hit.fact else _under(hit)

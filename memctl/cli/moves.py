@@ -136,7 +136,8 @@ def pick_and_open(call: Call, words: str, search: "Callable[[Memory, str], Seque
 def _around(memory: "Memory", hit: Hit) -> str:
     (passage,) = memory.show(str(hit.source), _CONTEXT)
     lines = enumerate(passage.lines, passage.first)
-    return "\n".join(f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
+    marked = (f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
+    return "\n".join([str(passage.citation), *marked])
 
 
 def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[Hit], str]) -> Hit | None:
@@ -148,7 +149,7 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
         from prompt_toolkit.document import Document
         from prompt_toolkit.formatted_text import StyleAndTextTuples
         from prompt_toolkit.key_binding import KeyBindings
-        from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
+        from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, HSplit, Layout, VSplit, Window
     except ImportError as error:
         raise ExtraMissing("tui", "prompt_toolkit") from error
     hits: Sequence[Hit] = ()
@@ -168,6 +169,9 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
     def below() -> str:
         return around(hits[at]) if hits else told or "nothing found"
 
+    def marked() -> Point:  # on a low screen the hit is what is seen of its page
+        return Point(0, next((n for n, line in enumerate(below().split("\n")) if line[:1] == ">"), 0))
+
     keys = KeyBindings()
 
     def move(by: int, *names: str) -> None:
@@ -186,12 +190,18 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
     typed = Buffer(document=Document(words), multiline=False, on_text_changed=ask)
     ask(typed)
     lines = FormattedTextControl(rows, get_cursor_position=lambda: Point(0, at))
+    passage, rows_below = FormattedTextControl(below, get_cursor_position=marked), 2 * _CONTEXT + 4
     screen = HSplit(
         [
             VSplit([Window(FormattedTextControl("> "), width=2), Window(BufferControl(typed))], height=1),
-            Window(lines, always_hide_cursor=True),
+            Window(lines, height=Dimension(min=1), always_hide_cursor=True),
             Window(char="─", height=1),
-            Window(FormattedTextControl(below), height=2 * _CONTEXT + 3, wrap_lines=True),
+            Window(
+                passage,
+                height=Dimension(min=1, preferred=rows_below, max=rows_below),
+                wrap_lines=True,
+                always_hide_cursor=True,
+            ),
             Window(FormattedTextControl("Enter opens · ↑ ↓ choose · Esc leaves"), height=1, style="reverse"),
         ]
     )

@@ -172,27 +172,19 @@ def explained(hit: Hit) -> str:
     return f"score {hit.score:.4f} · {channels} · {told}"
 
 
-def print_versions(call: Call, hits: Sequence[Hit]) -> None:
-    """Print the versions of a slot, a line each."""
+def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
+    """Print what fills slots, a line each: as `versions` with the days on which each held, as `facts` with its slot."""
     out = call.out
     if out.json:
-        out.raw_json({"schema": 1, "versions": [hit_json(hit) for hit in hits]})
+        out.raw_json({"schema": 1, title: [hit_json(hit) for hit in hits]})
         return
     for hit in hits:
-        name = out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
-        text = f"{name}{out.style(one_line(hit.content))}{_marks(call, hit)}"
-        out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {place_of(call, hit)}", indent=3)
-
-
-def print_facts(call: Call, hits: Sequence[Hit]) -> None:
-    """Print slots with what holds for each, a line each."""
-    if call.out.json:
-        call.out.raw_json({"schema": 1, "facts": [hit_json(hit) for hit in hits]})
-        return
-    for hit in hits:
-        whose = f"{call.out.style(hit.entities[0])} " if hit.entities else ""
-        said = f"{call.out.style(f'{hit.key}:', BOLD)} {call.out.style(one_line(hit.content))}{_marks(call, hit)}"
-        call.out.emit(f"{whose}{said} {place_of(call, hit)}", indent=3)
+        whose, slot = hit.entities[0] if hit.entities else "", out.style(f"{hit.key}:", BOLD)
+        if title == "versions":
+            head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
+        else:
+            head = f"{out.style(whose)} {slot} " if whose else f"{slot} "
+        out.emit(f"{head}{out.style(one_line(hit.content))}{_marks(call, hit)} {place_of(call, hit)}", indent=3)
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:

@@ -325,11 +325,12 @@ _STAMP = r"(?:\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d
 _WHO = r"(?P<who>[^\W\d_][\w .'’-]{0,30}?)"
 _BEFORE = rf"(?P<bullet>[-*+]\s{{1,3}})?(?:[\[(]?(?P<before>{_STAMP})[\])]?\s{{1,3}})?"
 _AFTER = rf"(?:\s{{0,3}}(?:[\[(]|[-–—,]\s?|)(?P<after>{_STAMP})[\])]?)?"
-_STYLES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("bold", re.compile(rf"{_BEFORE}(?:\*\*|__){_WHO}{_AFTER}\s?(?:[:：]\s?(?:\*\*|__)|(?:\*\*|__){_AFTER.replace('after', 'later')}\s?[:：]|(?:\*\*|__)\s*$)\s*")),
-    ("heading", re.compile(rf"(?P<level>\#{{1,6}})\s{{1,3}}(?:\*\*)?{_BEFORE}{_WHO}{_AFTER}\s?[:：]?(?:\*\*)?\s*$")),
-    ("plain", re.compile(rf"{_BEFORE}[«\"“]?{_WHO}{_AFTER}[»\"”]?\s?[:：](?!//)\s*")),
-)  # fmt: skip
+_STYLES: dict[str, re.Pattern[str]] = {
+    "bold": re.compile(rf"{_BEFORE}(?:\*\*|__){_WHO}{_AFTER}\s?(?:[:：]\s?(?:\*\*|__)|(?:\*\*|__){_AFTER.replace('after', 'later')}\s?[:：]|(?:\*\*|__)\s*$)\s*"),
+    "heading": re.compile(rf"(?P<level>\#{{1,6}})\s{{1,3}}(?:\*\*)?{_BEFORE}{_WHO}{_AFTER}\s?[:：]?(?:\*\*)?\s*$"),
+    "plain": re.compile(rf"{_BEFORE}[«\"“]?{_WHO}{_AFTER}[»\"”]?\s?[:：](?!//)\s*"),
+}  # fmt: skip
+_OPENS = '-*+[(_«"“'  # what may stand before a name or a time
 _DAY = re.compile(r"\#{0,6}\s{0,3}\**(\d{4}-\d\d-\d\d)\**\s*$")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _OPEN_FENCE = 2000  # lines after which a fence that nothing closes was none
@@ -356,13 +357,14 @@ class Label(NamedTuple):
 
 def label_of(line: str) -> Label | None:
     """The name that a line begins with, if it is marked as a speaker's may be."""
-    if line[:1] in (" ", "\t") or not line.strip():
+    head, first = line[:200], line[:1]
+    if not first or not (first.isalnum() or first == "#" or first in _OPENS):
         return None
-    for style, pattern in _STYLES:
-        if match := pattern.match(line[:200]):
-            groups = match.groupdict("")
-            stamp = groups.get("before") or groups.get("after") or groups.get("later", "")
-            marks = (style, groups.get("level", ""), "bullet" if groups["bullet"] else "")
+    colon, bold = ":" in head or "：" in head, "**" in head or "__" in head
+    for style in ("heading",) if first == "#" else ("bold", "plain") if bold else ("plain",) if colon else ():
+        if match := _STYLES[style].match(head):
+            stamp = match["before"] or match["after"] or (match["later"] if style == "bold" else "") or ""
+            marks = (style, match["level"] if style == "heading" else "", "bullet" if match["bullet"] else "")
             return Label(" ".join(match["who"].split()), marks, stamp, line[match.end() :])
     return None
 
@@ -379,7 +381,7 @@ class _Cast(NamedTuple):
         """The role of a label that begins a turn here; `before` is the line above of an answer, which may lead to an example."""
         role = self.roles.get(label.name.casefold())
         marked = label.style == self.style and bool(label.stamp) >= self.stamped and after_blank >= self.spaced
-        leads_here = role == "user" and before.rstrip("*_ ").endswith((":", "："))
+        leads_here = role == "user" and before and before.rstrip("*_ ").endswith((":", "："))
         return role if marked and not leads_here else None
 
 
@@ -427,6 +429,8 @@ class _Fence:
 
     def holds(self, line: str) -> bool:
         """True on a line of a code block, its fences too."""
+        if not self._mark and "`" not in line and "~" not in line:
+            return False
         mark = _FENCE.match(line)
         if self._mark:
             self._lines += 1

@@ -27,6 +27,9 @@ def opens_fence(line: str) -> str:
     return match[1] if match else ""
 
 
+_SIGNS = frozenset("{};=).&x:X")  # one of these is in whatever the second pattern of `_machine` finds
+
+
 @cache
 def _machine() -> tuple[re.Pattern[str], re.Pattern[str]]:
     """What stands at the beginning of such a line, and what stands anywhere in it."""
@@ -48,7 +51,7 @@ def is_machine_line(line: str) -> bool:
     """True for a line that a machine wrote, not a person: code, a log, a shell, a frame of a stack, a row of a table."""
     begins, inside = _machine()
     line = line[:_READ]
-    return bool(begins.match(line) or inside.search(line))
+    return bool(begins.match(line) or (not _SIGNS.isdisjoint(line) and inside.search(line)))
 
 
 @cache

@@ -294,8 +294,7 @@ def status(
 @command("check", "memctl check", paged=True)
 def check(call: Call) -> int:
     """Lint the workspace: grammar, citations, links, ids, secrets, conflicts. Exit code 1 if anything is found."""
-    with call.progress("checking") as memory:
-        findings = memory.check()
+    findings = call.memory.check()
     if call.out.json:
         call.out.raw_json({"schema": 1, "findings": [finding.as_json() for finding in findings]})
     else:

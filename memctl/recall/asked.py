@@ -83,6 +83,12 @@ def gives_reason(text: str) -> bool:
     return bool(_said("because").search(text))
 
 
+def asked_name(words: str) -> str:
+    """The name in a question that only asks who or what that is; empty for any other."""
+    name = _said("who is").sub("", words)
+    return name.strip(" ?？!.。@[]") if name != words else ""
+
+
 def asks_beginning(words: str) -> bool:
     """True for a question about how a conversation began."""
     return bool(_said("beginning").search(words))

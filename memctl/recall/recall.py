@@ -41,7 +41,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, Query, by_ids, in_slots, newest, passing, read_lines, slot_keys, slot_names
 from ..index.queries.expiry import expiry_if_any
 from ..index.queries.filters import condition_of
-from ..index.queries.names import KnownNames, keys_of, resolve
+from ..index.queries.names import KnownNames, first_line_on, keys_of, resolve
 from ..index.row import Entity, Row
 from ..language.analyzer import query_terms, terms
 from ..language.dates import parse_when
@@ -54,6 +54,7 @@ from ..truth.validity import versions
 from .answer import answerable, explain_empty, fit_hits, fit_related
 from .asked import (
     asked_keys,
+    asked_name,
     asks_of_owner,
     asks_why,
     gives_reason,
@@ -205,7 +206,8 @@ def _search(request: _Request, width: int, vectors: VectorSearch | None) -> Mapp
         found = search_words(index, query, request.condition, width, vectors) if query.words else None
         if found is None:
             return _newest(request, width)
-        return found if asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
+        found = found if asks_why(request.query.words) else _with_slots(request, found)  # a value is no reason
+        return _with_definition(request, found)
     except TimeUp:
         request.warnings.append("the search took too long and was cut off; use rarer words or a filter")
         return {}
@@ -236,6 +238,17 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
         for i in holding
     }
     return {**found, **{i: how._replace(why={"slot": 1, **how.why}) for i, how in asked.items()}}
+
+
+def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[int, Found]:
+    """What was found, above it the first line on the page of an entity, where the question is who or what that is."""
+    index, name = request.memory.index, asked_name(request.query.words)
+    named = (resolve(index, name) or named_entities(index, name)) if name else []
+    if len(named) != 1 or not {*terms(name)} <= {term for known in named[0].names for term in terms(known)}:
+        return found
+    best = max((how.relevance for how in found.values()), default=0.5)
+    said = passing(index, first_line_on(index, named[0].path), request.condition)
+    return {**found, **{i: Found(_SLOT * best, {"lexical": 1, "entity": 1}, {}) for i in said}}
 
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:

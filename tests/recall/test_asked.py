@@ -56,6 +56,32 @@ def test_the_slot_or_the_reason_stands_first(memory: Path, question: str, first:
     assert contents(ask(Workspace(memory), question))[0] == first
 
 
+WHO = {
+    "bank/entities/Atlas.md": "---\naliases: [atlas-api]\n---\n\n# Atlas\n\nThe map service of the club.\n",
+    "bank/entities/Ирина.md": "# Ирина\n\nРуководит станцией.\n",
+    "bank/entities/小李.md": "# 小李\n\n管仓库的同事。\n",
+    "bank/entities/Bare.md": "# Bare\n\n<!-- memctl:begin summary sha=00000000 -->\n- Bare runs.\n<!-- memctl:end summary -->\n",
+    "memory/2025-11-20.md": "# Log\n\n## Retain\n\n- W(i=0.9) @Atlas: Atlas was released.\n- W(i=0.9) @Ирина: Ирина вернулась.\n"
+    "- W(i=0.9) @小李: 小李回来了。\n- W @Bare: Bare moved on.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is Atlas?", "The map service of the club."), ("who's atlas-api?", "The map service of the club."),
+        ("Кто такая Ирина?", "Руководит станцией."), ("Расскажи про Ирину", "Руководит станцией."),
+        ("小李是谁？", "管仓库的同事。"), ("What is Bare?", "Bare moved on."),
+        ("What is the release of Atlas?", "Atlas was released."), ("When was Atlas released?", "Atlas was released."),
+    ],
+)  # fmt: skip
+def test_who_or_what_somebody_is_their_page_says_first(tmp_path: Path, question: str, first: str) -> None:
+    """A bare title above what reflect wrote is no answer."""
+    hits = ask(write_pages(tmp_path, WHO), question).hits
+    assert hits[0].content == first
+    assert all(hit.content != "Bare" for hit in hits)
+
+
 def test_the_skeleton_of_a_page_is_no_answer_beside_one(memory: Path) -> None:
     """A word or two find it where nothing else has them; it answers no question."""
     from memctl.notes.workspace import Workspace

@@ -325,8 +325,8 @@ def lines_holding(index: Index, wanted: Iterable[str], since: str, until: str) -
 
 
 def is_bare_heading(index: Index, heading: Row) -> bool:
-    """True for a heading without a line of its own: another heading or the end of the page follows."""
-    sql = "SELECT role FROM entry WHERE page = ? AND id > ? ORDER BY id LIMIT 1"
+    """True for a heading without a line of its own: another heading, the end of the page or what memctl wrote follows."""
+    sql = "SELECT role FROM entry WHERE page = ? AND id > ? AND block IS NULL ORDER BY id LIMIT 1"
     return index.rows(sql, (heading.page, heading.id)) in ([], [("heading",)])
 
 

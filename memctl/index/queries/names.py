@@ -402,6 +402,15 @@ def page_of(line: int) -> int:
     return line >> ORDINAL_BITS
 
 
+def first_line_on(index: Index, path: str) -> set[int]:
+    """The first line that a page says, but for its front matter, headings and what memctl wrote; none where there is none."""
+    sql = (
+        "SELECT min(entry.id) FROM entry JOIN page ON page.id = entry.page "
+        "WHERE page.path = ? AND entry.block IS NULL AND entry.role IN ('text', 'item', 'fact')"
+    )
+    return {i for (i,) in index.rows(sql, (path,)) if i is not None}
+
+
 class KnownNames:
     """Looks each name up once: plain mentions in texts, and the entities of written names."""
 

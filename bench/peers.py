@@ -6,7 +6,7 @@ lines, 50 questions: they tell of speed, of quality little); a folder of data ho
 of `--questions` are put to its workspaces. `--every N` takes each Nth question.
 
 Printed is a Markdown table for each set. CPU is user and system time of a command and all it starts, `wall` says how long it
-took on this machine, whatever else it did. A question is one process (of tools with a library five, the others are put to that). Of its answer, up to 20 results: `lines@10` is the share
+took on this machine, whatever else it did. A question is one process (of tools with a library three, the others are put to that). Of its answer, up to 20 results: `lines@10` is the share
 of the gold lines that stand in the first ten, whatever the size of these; `lines in 2,000` that of those that stand in the first
 2,000 characters of text, which is what an agent pays for; `pages@5` the share of the gold pages among the first five pages.
 A line stands there if its first 80 letters do, or the whole of it. `notes changed` counts the notes that indexing wrote to.
@@ -59,17 +59,31 @@ def main() -> None:
     """Install, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, nargs="+", default=[])
-    parser.add_argument("--questions", type=Path, default=TIL, help="for a folder of data without questions of its own")
+    parser.add_argument(
+        "--questions",
+        type=Path,
+        default=TIL,
+        help="for a folder of data without questions of its own",
+    )
     parser.add_argument("--every", type=int, default=1, help="ask each Nth question only")
+    parser.add_argument("--workspaces", type=int, help="of each set the first N only")
+    parser.add_argument(
+        "--versions",
+        nargs="+",
+        default=[],
+        help="as pip writes them, where the newest cannot be had",
+    )
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--folder", type=Path, help="where to install; kept, and used again")
     given = parser.parse_args()
     base = _own_folder(given.folder)
     try:
         sets = list(_sets(given.data, given.questions, given.every, base / "made-up"))
+        sets = [Asked(name, dict(list(asked.items())[: given.workspaces])) for name, asked in sets]
         said = {}
         for name in given.peers:
             peer = PEERS[name](base)
+            peer.choose(given.versions)
             print(f"{name}: installing", file=sys.stderr, flush=True)
             said[name] = [_row(peer, asked, base / "run" / name) for asked in sets]
         words = " ".join(Path(word).name if "/" in word else word for word in sys.argv[1:] if word)
@@ -144,7 +158,13 @@ def _row(peer: Peer, asked: Asked, folder: Path) -> str:
         return " | ".join([peer.version, *_measured(peer, asked, folder)])
     except CannotRun as problem:
         print(f"{type(peer).__name__}: {problem}", file=sys.stderr, flush=True)
-        return " | ".join([peer.version or "–", f"could not be run: {problem}", *["–"] * (len(HEAD) - 3)])
+        return " | ".join(
+            [
+                peer.version or "–",
+                f"could not be run: {problem}",
+                *["–"] * (len(HEAD) - 3),
+            ]
+        )
 
 
 def _measured(peer: Peer, asked: Asked, folder: Path) -> Iterator[str]:
@@ -158,7 +178,11 @@ def _measured(peer: Peer, asked: Asked, folder: Path) -> Iterator[str]:
         before = {page: page.read_bytes() for page in notes.rglob("*.md")}
         peer.home, peer.costed = folder / "home", not number
         peer.home.mkdir()
-        print(f"{type(peer).__name__}: {asked.name} {number + 1}, {len(before)} notes", file=sys.stderr, flush=True)
+        print(
+            f"{type(peer).__name__}: {asked.name} {number + 1}, {len(before)} notes",
+            file=sys.stderr,
+            flush=True,
+        )
         with peer.running():
             indexing += peer.index(notes)
             size += peer.size(notes)

@@ -44,13 +44,15 @@ CREATE POLICY by_team ON memctl.workspaces USING (team IN (SELECT rolname FROM p
 CREATE POLICY by_team ON memctl.pages USING (team IN (SELECT rolname FROM pg_roles WHERE pg_has_role(oid, 'MEMBER')));
 
 -- Which workspaces hold which of these words. Under row-level security no index over arrays is used, since its operators
--- are not leakproof; so this looks as the owner, and answers for the teams of who asks: the role that was set, or the login.
+-- are not leakproof; so this looks as the owner (by the index: a scan unpacks every array), and answers for the teams of who asks: the role that was set, or the login.
 CREATE FUNCTION memctl.holding(words text[]) RETURNS TABLE (workspace text, word text)
-    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog SET enable_seqscan = off
     AS $$
-        SELECT DISTINCT page.workspace, asked.word
-        FROM unnest(words) AS asked (word) JOIN memctl.pages AS page ON page.terms @> ARRAY[asked.word]
-        WHERE page.team IN (
+        SELECT found.workspace, asked.word
+        FROM unnest(words) AS asked (word), LATERAL (
+            SELECT DISTINCT page.workspace, page.team FROM memctl.pages AS page WHERE page.terms @> ARRAY[asked.word]
+        ) AS found
+        WHERE found.team IN (
             SELECT rolname FROM pg_roles WHERE pg_has_role(
                 CASE current_setting('role') WHEN 'none' THEN session_user ELSE current_setting('role')::name END,
                 oid, 'MEMBER'))

@@ -186,11 +186,19 @@ class SharedSession:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def workspaces(self, names: Sequence[str] | None = None) -> dict[str, SharedWorkspace]:
-        """Those of these names that one may see, or all of them."""
-        sql = f"SELECT {_ROW} FROM memctl.workspaces"
-        found = self._rows(sql) if names is None else self._rows(f"{sql} WHERE workspace = ANY(%s)", list(names))
-        return {row[0]: SharedWorkspace(*row) for row in sorted(found)}
+    def workspaces(self, names: Sequence[str]) -> dict[str, SharedWorkspace]:
+        """Those of these names that one may see."""
+        found = self._rows(f"SELECT {_ROW} FROM memctl.workspaces WHERE workspace = ANY(%s)", list(names))
+        return {row[0]: SharedWorkspace(*row) for row in found}
+
+    def count(self) -> int:
+        """How many there are that one may see."""
+        return int(self._rows("SELECT count(*) FROM memctl.workspaces")[0][0])
+
+    def newest(self, most: int) -> list[str]:
+        """The names of those that were published last."""
+        sql = "SELECT workspace FROM memctl.workspaces ORDER BY memctl.workspaces.published DESC, workspace LIMIT %s"
+        return [name for (name,) in self._rows(sql, most)]
 
     def holding(self, words: Sequence[str]) -> Iterator[tuple[str, str]]:
         """(workspace, word) for each of these words that stands on one of its pages."""

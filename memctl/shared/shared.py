@@ -95,14 +95,14 @@ class Shared:
     def recall(self, names: Sequence[str], query: Query, *, k: int | None = None, **options: Any) -> Answer:
         """The best `k` hits of published workspaces, of one in the order in which it would answer itself; citations name the commit.
 
-        `names` may be `all`: then those that hold most of the question's rarest words, at most 20. `options` are those of recall.
+        `names` may be `all`: then those that hold most of the question's rarest words, `k` and 20 at most. `options` are those of recall.
         """
         start = time.perf_counter()
         names = [name if name == ALL else _checked(name) for name in dict.fromkeys(names)]
         k = k or self._memory.workspace.settings.k
         query = with_aliases(self._memory.workspace, query)
         with self._server.transaction() as at:
-            rows, notes = self._chosen(at, names, query)
+            rows, notes = self._chosen(at, names, query, min(k, _MOST))
         if budget := options.get("budget"):
             options["budget"] = max(1, budget // max(1, len(rows)))
         answers, heads = [], dict[str, dict[str, str]]()
@@ -146,29 +146,26 @@ class Shared:
         return OpenMemory(workspace, lambda: memory.now, tell=memory.tell, progress=memory.progress, resident=resident)
 
     def _chosen(
-        self, at: SharedSession, names: Sequence[str], query: Query
+        self, at: SharedSession, names: Sequence[str], query: Query, most: int
     ) -> tuple[list[SharedWorkspace], tuple[str, ...]]:
         """The workspaces to ask, best first, and what is to be said of the choice. Copies of what may not be seen any more go."""
         asked = [name for name in names if name != ALL]
         held = copies_of(self._memory.workspace, at.server)
-        is_all = ALL in names
-        there = at.workspaces(None if is_all else [*asked, *(copy.name for copy in held)])
+        found = _by_worth(at, query, most) if ALL in names else []
+        there = at.workspaces([*asked, *found[:most], *(copy.name for copy in held)])
         for copy in held:
             if copy.name not in there:
                 copy.drop()
         if missing := [name for name in asked if name not in there]:
             raise _unseen(at, missing)
-        if not is_all:
-            return [there[name] for name in asked], ()
-        found = _by_worth(at, there, query)
-        notes = (
-            (f"asked the {_MOST} best of {len(found)} workspaces that hold words of this; --in NAME asks another",)
-            if len(found) > _MOST
-            else ()
-        )
-        if not found:
-            notes = (f"nothing found: none of {len(there)} workspaces at {at.place} holds a word of this",)
-        return [there[name] for name in found[:_MOST]], notes
+        notes: tuple[str, ...] = ()
+        if len(found) > most:
+            notes = (
+                f"asked the {most} best of {len(found)} workspaces that hold words of this; --in NAME asks another",
+            )
+        elif ALL in names and not found:
+            notes = (f"nothing found: none of {at.count()} workspaces at {at.place} holds a word of this",)
+        return [there[name] for name in dict.fromkeys((*asked, *found[:most]))], notes
 
     def _ask(self, copy: Copy, query: Query, k: int, options: dict[str, Any]) -> tuple[Answer, dict[str, str]]:
         """The answer of a copy as of one revision, with the commits of its pages: asked again where another process changed it."""
@@ -186,29 +183,35 @@ def _unseen(at: SharedSession, names: Sequence[str]) -> NothingFound:
     return NothingFound(what, "ask for the role of its team; `recall --in all` asks what you may see")
 
 
+def _is_name(name: str) -> bool:
+    """True for a name that fits a folder on every system, a citation and a list with commas."""
+    return bool(_NAME.fullmatch(name)) and name == name.casefold() and name != ALL
+
+
 def _checked(name: str) -> str:
-    """A name that fits a folder on every system."""
-    if not _NAME.fullmatch(name) or name != name.casefold() or name == ALL:
-        raise Usage(
-            f"{name[:80]!r} cannot name a shared workspace",
-            "use small letters, digits, and - _ . between them; 63 at most",
-        )
+    if not _is_name(name):
+        cure = "use small letters, digits, and - _ . between them; 63 at most"
+        raise Usage(f"{name[:80]!r} cannot name a shared workspace", cure)
     return name
 
 
-def _by_worth(at: SharedSession, there: dict[str, SharedWorkspace], query: Query) -> list[str]:
-    """The workspaces that hold a word of the question, or another word for one; first those with most of the rarest."""
+def _by_worth(at: SharedSession, query: Query, most: int) -> list[str]:
+    """The workspaces that hold a word of the question, or another word for one; first those with most of the rarest.
+
+    Without words the `most` that were published last.
+    """
     wanted = list(query_terms(query.words))
     others = [token for tokens, _ in expansions(query.words, wanted, query.aliases) for token in tokens]
     named = [token for name in query.about for token in terms(name)]
     words = list(dict.fromkeys((*wanted, *others, *named)))[:_WORDS]
     if not words:
-        return sorted(there, key=lambda name: there[name].published, reverse=True)
+        return list(filter(_is_name, at.newest(most)))
     holders: dict[str, set[str]] = defaultdict(set)
     for name, word in at.holding(words):
         holders[word].add(name)
     worth = dict.fromkeys(at.analysed_otherwise(schema_version()), 0.0)
+    count = at.count()
     for names in holders.values():
         for name in names:
-            worth[name] = worth.get(name, 0.0) + math.log(1 + len(there) / len(names))
-    return sorted((name for name in worth if name in there), key=lambda name: (-worth[name], name))
+            worth[name] = worth.get(name, 0.0) + math.log(1 + count / len(names))
+    return sorted(filter(_is_name, worth), key=lambda name: (-worth[name], name))

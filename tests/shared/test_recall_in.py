@@ -240,6 +240,15 @@ def test_all_asks_those_that_hold_its_words(
     )
 
 
+def test_the_role_that_was_set_decides(server: Postgres, reader: Memory, tmp_path: Path) -> None:
+    """One login for many, as behind a pool of connections: `SET ROLE` is who asks, for rows and for what `all` finds."""
+    publish(server, write_pages(tmp_path / "w", PAGES).root)
+    publish(server, write_pages(tmp_path / "o", {LOG: "- W: tea of birch\n"}).root, "other", "carol", "birch")
+    for role, seen in (("bob", ["notes"]), ("carol", ["other"])):
+        shared = reader.shared(f"{server.url()}?options=-c%20role%3D{role}")
+        assert [hit.workspace for hit in shared.recall(["all"], reader.query("tea")).hits] == seen
+
+
 def test_several_by_name(server: Postgres, reader: Memory, tmp_path: Path) -> None:
     """The best of each by turns, each with its name."""
     for name in ("one", "two"):
@@ -291,6 +300,9 @@ def test_a_server_that_sends_what_nobody_published(server: Postgres, reader: Mem
         assert number >= 0
     assert len(asked(server, reader, "tea").hits) == 1
     assert sorted(files(reader)) == sorted(PAGES)
+    server.sql("INSERT INTO memctl.workspaces (workspace, team) VALUES ('../../x', 'atlas')")
+    server.sql("UPDATE memctl.pages SET workspace = '../../x'")
+    assert not asked(server, reader, "tea", "all").hits and not asked(server, reader, "", "all").warnings
     assert not list(tmp_path.rglob("evil.md")) and not Path("/tmp/evil.md").exists()
 
 

@@ -217,7 +217,8 @@ def exactness(part: Sentence) -> int:
     ways = (
         bool(find_times(plain, _ANY_DAY)) or any_language("value_day").search(plain),
         any(map(str.isdigit, plain)),
-        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner),
+        re.search(r"(?<![.!?:]\s)\b(?!I\b|I')[A-ZА-ЯЁ]\w+|[«“「《]|[\u4e00-\u9fff]\s?[A-Za-z]{2}", inner)
+        or part.has("name_follows"),
         part.has("relative"),
         part.has("lasting"),
         len(part.words) >= ROOMY,

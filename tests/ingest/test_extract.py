@@ -54,6 +54,16 @@ STATED = [each["said"][0] for each in TALKS if each["kind"] == "stated"]
 NOTHING = [each["said"][0] for each in TALKS if each["kind"] == "nothing"]
 
 
+@pytest.mark.parametrize(
+    "said",
+    ["My name is Peter.", "I live in Leeds.", "Меня зовут Пётр.", "Я живу в Самаре.", "我叫王伟。", "我住在苏州。"],
+)
+def test_a_name_and_a_home_are_certain_in_any_script(said: str) -> None:
+    """A Chinese name has no capital that would show it."""
+    assert [found.judgement.tier for found in talk(said)] == [Tier.CERTAIN]
+    assert talk("你知道我住哪里吗？") == []
+
+
 @pytest.mark.parametrize("case", TALKS, ids=[f"{each['kind']}: {each['said'][-1][:60]}" for each in TALKS])
 def test_what_is_found(case: dict[str, Any]) -> None:
     """Statements in three languages, what an earlier turn tells, what is taken back; nothing of questions, games and pastes."""

@@ -282,6 +282,22 @@ def test_pointers_lead_somewhere() -> None:
         assert not [name for name in re.findall(r"`(\w+)`", said) if name not in text], path
 
 
+def test_the_page_of_languages_has_every_topic() -> None:
+    """And says of each which languages have it."""
+    head, _, *rows = (
+        line for line in (ROOT / "docs/languages.md").read_text("utf-8").splitlines() if line.startswith("|")
+    )
+    folders = {folder.name: folder for folder in (SOURCE / "language/data").iterdir() if folder.is_dir()}
+    names = [cell.strip() for cell in head.split("|")[3:-1]]
+    told = {
+        (row.split("|")[1].strip(" `"), name)
+        for row in rows
+        for name, mark in zip(names, row.split("|")[3:-1], strict=True)
+        if mark.strip()
+    }
+    assert names and told == {(path.stem, name) for name, folder in folders.items() for path in folder.iterdir()}
+
+
 def test_no_module_gives_a_name_twice() -> None:
     """A second `_MOST` at the top level of a module silently replaces the first."""
     for path in sorted(SOURCE.rglob("*.py")):

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 import memctl
-from memctl.context.context import ContextOptions, for_prompt
+from memctl.context.context import ContextOptions, context
 
 AT = (2_000, 8_000)
 _SHOWN = 60  # characters by which a line is known again
@@ -44,7 +44,9 @@ def main() -> None:
                 ways: dict[str, Callable[[str], str]] = {
                     "memories": lambda text, memory=memory: memory.memories(text, k=40, budget=4_000).text,  # type: ignore[misc]
                     "mcp": lambda text, memory=memory: memory.told(memory.recall(text, k=40, budget=4_000)),  # type: ignore[misc]
-                    "context": lambda text, memory=memory: for_prompt(memory, text, ContextOptions(4_000)).text,  # type: ignore[misc]
+                    "context": lambda text, memory=memory: (
+                        context(memory, text, ContextOptions(4_000), stable=False).text
+                    ),  # type: ignore[misc]
                 }
                 for question in questions:
                     gold = [_text_of(folder, place) for place in question["gold"]]  # type: ignore[attr-defined]

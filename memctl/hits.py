@@ -198,29 +198,29 @@ HIT: dict[str, tuple[str, Callable[[Hit], Any]]] = {
 }
 """What every hit says in JSON: each key with its type (`?` may be null, `*` is a list) and its value."""
 
+SOMETIMES: dict[str, Callable[[Hit], Any]] = {
+    "expired": lambda hit: hit.expired or None,
+    "retracted": lambda hit: hit.retracted or None,
+    "private": lambda hit: hit.private or None,
+    "workspace": lambda hit: hit.workspace or None,
+    "key": lambda hit: hit.key,
+    "perhaps_superseded_by": lambda hit: hit.perhaps_superseded_by,
+    "also": lambda hit: list(map(str, hit.also)) or None,
+    "belief": lambda hit: str(hit.belief) if hit.belief else None,
+    "evidence": lambda hit: list(map(str, hit.evidence)) if hit.belief else None,
+    "heading_path": lambda hit: list(hit.heading_path) if hit.passage else None,
+    "passage": lambda hit: [line._asdict() for line in hit.passage] or None,
+    "more": lambda hit: (hit.more if hit.passage else 0) or None,
+    "via": lambda hit: list(hit.via) or None,
+    "history": lambda hit: list(map(_version, hit.history)) or None,
+}
+"""What only some say: each key with its value; left out where that is None."""
+
 
 def hit_json(hit: Hit, explain: bool = False) -> dict[str, Any]:
     """The JSON object of one hit."""
     made = {key: value(hit) for key, (_, value) in HIT.items()}
-    flags = {"expired": hit.expired, "retracted": hit.retracted, "private": hit.private}
-    made |= {name: True for name, value in flags.items() if value}
-    if hit.workspace:
-        made["workspace"] = hit.workspace
-    if hit.key is not None:
-        made["key"] = hit.key
-    if hit.perhaps_superseded_by:
-        made["perhaps_superseded_by"] = hit.perhaps_superseded_by
-    if hit.also:
-        made["also"] = [str(citation) for citation in hit.also]
-    if hit.belief:
-        made |= {"belief": str(hit.belief), "evidence": [str(citation) for citation in hit.evidence]}
-    if hit.passage:
-        made |= {"heading_path": list(hit.heading_path), "passage": [line._asdict() for line in hit.passage]}
-        made |= {"more": hit.more} if hit.more else {}
-    if hit.via:
-        made["via"] = list(hit.via)
-    if hit.history:
-        made["history"] = [_version(version) for version in hit.history]
+    made |= {key: told for key, value in SOMETIMES.items() if (told := value(hit)) is not None}
     return made | ({"explain": hit.parts} if explain else {})
 
 

@@ -421,9 +421,9 @@ class Memory(OpenMemory):
 
     def session_start(self, budget: int) -> Pack:
         """What every session is given, within `budget` tokens: core, lessons, recent lines."""
-        from .context.context import ContextOptions, session_start
+        from .context.context import ContextOptions, context
 
-        return session_start(self, ContextOptions(budget))
+        return context(self, "", ContextOptions(budget), recalled=False)
 
     def beside_prompt(self, prompt: str, budget: int, most: int) -> str:
         """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""

@@ -53,22 +53,14 @@ class ContextOptions:
         return budget, self.count or counter_of(workspace), filters
 
 
-def context(memory: OpenMemory, message: str, options: ContextOptions) -> Pack:
-    """The five layers for a message. OverBudget where the core alone is more than the budget: it is never cut."""
-    return _packed(memory, message, options, stable=True, recalled=True)
+def context(
+    memory: OpenMemory, message: str, options: ContextOptions, *, stable: bool = True, recalled: bool = True
+) -> Pack:
+    """The five layers for a message. OverBudget where the core alone is more than the budget: it is never cut.
 
-
-def session_start(memory: OpenMemory, options: ContextOptions) -> Pack:
-    """What a session begins with: core, known facts, lessons and recent lines, nothing that depends on a message."""
-    return _packed(memory, "", options, stable=True, recalled=False)
-
-
-def for_prompt(memory: OpenMemory, message: str, options: ContextOptions) -> Pack:
-    """What belongs to one message and does not stand in the core; empty where nothing does."""
-    return _packed(memory, message, options, stable=False, recalled=True)
-
-
-def _packed(memory: OpenMemory, message: str, options: ContextOptions, *, stable: bool, recalled: bool) -> Pack:
+    Without `recalled` only what a session begins with: core, known facts, lessons, recent lines; without `stable` only what
+    belongs to the message and does not stand in the core.
+    """
     memory = memory if options.private else memory.public()
     budget, count, filters = options.settled(memory)
 
@@ -173,7 +165,7 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     It speaks where memory probably holds an answer, and of what shares enough with the prompt. "Run the tests again" finds
     some line with a test in it; that is neither.
     """
-    pack = for_prompt(memory, prompt, ContextOptions(budget))
+    pack = context(memory, prompt, ContextOptions(budget), stable=False)
     if not pack.items:
         return ""
     query = query_of(prompt, Query(), memory.today)

@@ -11,11 +11,10 @@ What is left of a line, and where:
 
 Nothing of it, no text, name, id or hash:
 
-    forget/erase.py            in managed blocks (`without_copies`) and in evidence and beliefs (`without_evidence`)
-    index/queries/forget.py    in the index and that of the public view, deleted bytes too (`expunge`); in an index set aside,
-                               in what review showed last and in reflected.json (`drop_derived`)
-    vectors/embed.py           in the vectors (`erase_vectors`)
-    index/recalled.py          in the record of what was recalled (`drop_recalled`); session files go as a whole
+    forget/erase.py            managed blocks (`without_copies`), evidence and beliefs (`without_evidence`)
+    index/queries/forget.py    both indexes, deleted bytes too (`expunge`); what was made of them (`drop_derived`)
+    vectors/embed.py           vectors (`erase_vectors`)
+    index/recalled.py          the record of what was recalled (`drop_recalled`); session files go as a whole
 
 Not ours to change, and named in the report (`left`, `warnings`): git's history, the transcript that told it, lines of the same
 words, pages that a person wrote about it, managed blocks that somebody edited.

@@ -52,15 +52,7 @@ from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
 from .answer import answerable, explain_empty, fit_hits, fit_related
-from .asked import (
-    asked_keys,
-    asked_name,
-    asks_of_owner,
-    asks_why,
-    gives_reason,
-    names_said,
-    names_somebody,
-)
+from .asked import asked_keys, asked_name, asks_of_owner, asks_why, gives_reason, names_said, names_somebody
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
 from .query import with_aliases, with_phrases, with_tags

@@ -12,7 +12,7 @@ from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
 from ..facts import Period, is_trusted
 from ..hits import Hit
-from ..index.open_memory import OpenMemory
+from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.beliefs import facts_about, names_told, said_since
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, keys_of
@@ -54,13 +54,7 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 
     They are remembered as shown.
     """
-
-    def job(at: OpenMemory) -> tuple[Question, ...]:
-        at.sync_for_read()
-        with at.index.reading():
-            return open_questions(at, doubts(at))
-
-    found = memory.run(job)
+    found = _open_now(memory, doubts)
     remember(memory.workspace, found)
     _in_public(memory, questions)
     return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
@@ -68,15 +62,15 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 
 def refresh(memory: OpenMemory) -> None:
     """Look for the questions that cost little, so that a context knows how many wait, beside what was shown last."""
-
-    def job(at: OpenMemory) -> tuple[Question, ...]:
-        at.sync_for_read()
-        last = (one.doubt for one in shown(at.workspace).values())
-        with at.index.reading():
-            return open_questions(at, [*quick_doubts(at, _NEW), *last])
-
-    remember(memory.workspace, memory.run(job))
+    last = [one.doubt for one in shown(memory.workspace).values()]
+    remember(memory.workspace, _open_now(memory, lambda at: [*quick_doubts(at, _NEW), *last]))
     _in_public(memory, refresh)
+
+
+@on_fresh_index
+def _open_now(memory: OpenMemory, look: Callable[[OpenMemory], Iterable[Doubt]]) -> tuple[Question, ...]:
+    with memory.index.reading():
+        return open_questions(memory, look(memory))
 
 
 def _in_public(memory: OpenMemory, look: Callable[[OpenMemory], object]) -> None:

@@ -41,19 +41,13 @@ def words_of(question: Question) -> str:
 
 def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
-    _write(
-        workspace,
-        [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions],
-    )
+    _write(workspace, [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions])
 
 
 def forget_shown(workspace: Workspace, answered: str) -> None:
     """Take a question out that was answered."""
     left = ((ref, one) for ref, one in shown(workspace).items() if ref != answered)
-    _write(
-        workspace,
-        [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left],
-    )
+    _write(workspace, [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left])
 
 
 def _write(workspace: Workspace, rows: list[list[Any]]) -> None:

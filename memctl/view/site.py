@@ -273,12 +273,7 @@ def view_page(memory: OpenMemory, path: str, query: str | None) -> str | None:
     """A page or a stylesheet of a public view, as a server answers it; None where there is none."""
     if path.endswith(".css"):
         return stylesheets().get(path)
-
-    def job(bound: OpenMemory) -> str | None:
-        bound.sync_for_read()
-        return Site(bound).page(path or "index.html", query)
-
-    return memory.run(job)
+    return on_fresh_index(lambda opened: Site(opened).page(path or "index.html", query))(memory)
 
 
 @on_fresh_index

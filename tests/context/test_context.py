@@ -16,7 +16,7 @@ from strategies import examples, fact_texts
 from torture import poison
 
 from memctl.context.chat import prepare
-from memctl.context.context import ContextOptions, context, for_prompt, session_start
+from memctl.context.context import ContextOptions, context
 from memctl.context.fence import fence, fenced_blocks, tamed, without_fenced
 from memctl.context.pack import Item, Pack, fitting, newest_days
 from memctl.errors import OverBudget
@@ -29,7 +29,7 @@ def pack(workspace: Workspace, message: str = "", **more: Any) -> Pack:
 
 
 def prompted(workspace: Workspace, message: str) -> Pack:
-    return for_prompt(memory_on(workspace), message, ContextOptions(2000))
+    return context(memory_on(workspace), message, ContextOptions(2000), stable=False)
 
 
 @pytest.fixture(scope="module")
@@ -266,7 +266,7 @@ def test_a_sign_in_a_message_is_no_filter(tmp_path: Path) -> None:
 def test_the_stable_part_does_not_depend_on_the_message(station: Workspace) -> None:
     """Byte for byte."""
     made = {pack(station, message).stable for message in ("", "why PostgreSQL?", "饺子在哪里？", "restore a backup")}
-    assert len(made) == 1 and session_start(memory_on(station), ContextOptions()).text in made
+    assert len(made) == 1 and context(memory_on(station), "", ContextOptions(), recalled=False).text in made
 
 
 def test_a_new_line_is_added_at_the_end_of_the_stable_part(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from face_helpers import TODAY, fixture_copy, memory_on, reflected_copy
 
 from memctl.context.chat_messages import text_of
-from memctl.context.context import ContextOptions, for_prompt
+from memctl.context.context import ContextOptions, context
 from memctl.context.fence import fence, fenced_blocks
 from memctl.context.pack import Pack
 from memctl.index.resident import Resident
@@ -143,7 +143,7 @@ def _told(workspace: Workspace, questions: Sequence[str]) -> list[str]:
 def _packs(workspace: Workspace, question: str, held: Resident) -> Iterator[Pack]:
     memory = memory_on(workspace, resident=held)
     yield memory.context(question, budget=20_000)
-    yield for_prompt(memory, question, ContextOptions(8000))
+    yield context(memory, question, ContextOptions(8000), stable=False)
     yield memory.session_start(20_000)
 
 

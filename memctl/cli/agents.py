@@ -2,6 +2,7 @@
 
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +107,10 @@ def _print_pack(call: Call, pack: "Pack", format: str) -> int:
 
 def _chat(call: Call, file: str, as_json: bool, **options: Any) -> int:
     made = call.memory.chat(
-        _read(file), source="stdin" if file == "-" else file, name="chat" if file == "-" else Path(file).name, **options
+        _messages(file),
+        source="stdin" if file == "-" else file,
+        name="chat" if file == "-" else Path(file).name,
+        **options,
     )
     for warning in made.warnings:
         call.out.note(warning)
@@ -116,17 +120,23 @@ def _chat(call: Call, file: str, as_json: bool, **options: Any) -> int:
     return 0
 
 
-def _read(file: str) -> str:
-    """The text of a file, or of stdin; Usage for what cannot be read."""
+def _messages(file: str) -> str:
+    """The text of a file of messages, or of stdin; Usage for what cannot be read."""
     cure = "name a file of messages as JSON in UTF-8"
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    except OSError as error:
-        raise Usage(f"{file}: {error.strerror or error}", cure) from error
+    data = _read(file, cure)
     try:
         return data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise Usage(f"{file}: byte {error.start} is not UTF-8", cure) from error
+
+
+def _read(file: str, cure: str, most: int = -1) -> bytes:
+    """At most so many bytes of a file, or of stdin."""
+    try:
+        with nullcontext(sys.stdin.buffer) if file == "-" else open(file, "rb") as stream:
+            return stream.read(most)
+    except OSError as error:
+        raise Usage(f"{Path(file).name}: {error.strerror or error}", cure) from error
 
 
 # -- act --------------------------------------------------------------------------------------------------------------
@@ -146,7 +156,9 @@ def act(
     """
     from ..agents.act import Permissions, act as run
 
-    done = run(call.memory, _reply(file), Permissions(dry_run, read_only, private))
+    # Bytes that are not UTF-8 are shown as such.
+    reply = _read(file, "name a file that holds the reply", _MOST_BYTES).decode("utf-8-sig", "replace")
+    done = run(call.memory, reply.replace("\r\n", "\n"), Permissions(dry_run, read_only, private))
     if call.out.json:
         results = [result.as_json() for result in done.results]
         call.out.raw_json({"schema": 1, "reply": done.reply, "results": results, "ignored": done.ignored})
@@ -155,20 +167,6 @@ def act(
     if done.ignored:
         call.out.note(f"not done, because in code, a quote, a comment or thinking: {done.ignored}")
     return 1 if done.failed else 0
-
-
-def _reply(file: str) -> str:
-    """The reply as text; bytes that are not UTF-8 are shown as such."""
-    try:
-        if file == "-":
-            piped = getattr(sys.stdin, "buffer", None)
-            data = piped.read(_MOST_BYTES) if piped else sys.stdin.read().encode("utf-8", "replace")
-        else:
-            with open(file, "rb") as stream:
-                data = stream.read(_MOST_BYTES)
-    except OSError as error:
-        raise Usage(f"{Path(file).name}: {error.strerror or error}", "name a file that holds the reply") from error
-    return str(data.decode("utf-8-sig", "replace")).replace("\r\n", "\n")
 
 
 def _print_acted(call: Call, done: "Acted") -> None:

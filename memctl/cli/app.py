@@ -294,7 +294,8 @@ def status(
 @command("check", "memctl check", paged=True)
 def check(call: Call) -> int:
     """Lint the workspace: grammar, citations, links, ids, secrets, conflicts. Exit code 1 if anything is found."""
-    findings = call.memory.check()
+    with call.progress("checking") as memory:
+        findings = memory.check()
     if call.out.json:
         call.out.raw_json({"schema": 1, "findings": [finding.as_json() for finding in findings]})
     else:

@@ -226,8 +226,9 @@ def conflicts(call: Call, about: str | None = option("--about -a", "Only what is
         _print_conflict(call, number, conflict)
     if found:
         first, second = (hit.ref for hit in found[0].sides)
-        how = f"memctl resolve {first} --over {second}, or memctl resolve {first} {second} --both"
-        call.out.note(f"to settle one: {how}")
+        call.out.note("to settle one, say which line stands, or that both do:")
+        call.out.note(f"  memctl resolve {first} --over {second}")
+        call.out.note(f"  memctl resolve {first} {second} --both")
     else:
         call.out.note("nothing disagrees" + (f" about {about}" if about else ""))
     return 0 if found else 1

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .hits import print_hit
+from .hits import place_of, print_hit
 from .output import BOLD, FAINT
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def entity_show(
     out.emit(f"{out.style(line.name, BOLD)}{out.style(also, FAINT)} {page}")
     for key, hit in view.slots:
         text = f"{out.style(key, BOLD)}: {out.style(one_line(hit.content))}"
-        out.emit(f"   {text} {out.style(str(hit.source), FAINT)}")
+        out.emit(f"   {text} {place_of(call, hit)}")
     for number, hit in enumerate(view.newest, 1):
         print_hit(call, hit, number)
 

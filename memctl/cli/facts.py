@@ -9,7 +9,7 @@ from ..errors import Usage
 from ..hits import by_page, merged
 from ..markdown.attributes import ATTRIBUTES
 from .call import ABOUT, AS_OF, DRY_RUN, Call, argument, command, flag, one_of, option, parameter
-from .hits import print_answer, print_conversations, print_facts, print_passages, print_retained, print_versions
+from .hits import print_answer, print_conversations, print_passages, print_retained, print_slots
 
 _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
@@ -159,20 +159,20 @@ def fact_list(call: Call, about: str | None = _WHOSE, as_of: str | None = AS_OF)
     found = call.memory.facts(about, as_of=as_of)
     if not found:
         call.out.note("no slot holds anything; `memctl fact set` fills one")
-    print_facts(call, found)
+    print_slots(call, found, "facts")
     return 0 if found else 1
 
 
 @command("fact get", "memctl fact get city --about Peter")
 def fact_get(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
     """The current value of a slot."""
-    print_versions(call, call.memory.fact(key, about, as_of=as_of))
+    print_slots(call, call.memory.fact(key, about, as_of=as_of), "versions")
 
 
 @command("fact history", "memctl fact history city --about Peter", paged=True)
 def fact_history(call: Call, key: str = _SLOT, about: str | None = _WHOSE, as_of: str | None = AS_OF) -> None:
     """Every version of a slot, with the days on which it held."""
-    print_versions(call, call.memory.fact_history(key, about, as_of=as_of))
+    print_slots(call, call.memory.fact_history(key, about, as_of=as_of), "versions")
 
 
 @command("fact set", 'memctl fact set city "Lives in Lisbon" --about Peter')

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Usage
 from ..markdown.escape import one_line
 from .call import Call, command, flag, option
+from .hits import place_of
 from .output import FAINT, YELLOW
 
 if TYPE_CHECKING:
@@ -51,9 +52,10 @@ def _print_suggested(call: Call, done: "Forgetting") -> int:
         out.raw_json({"schema": 1, "suggestions": lines, "exempt": done.exempt, "left": done.left})
         return 0 if done.lines else 1
     for line in done.lines:
-        place = out.link(str(line.citation), call.memory.workspace.root / line.citation.path)
-        out.emit(f"{place} {out.style('^' + line.ref, FAINT)} {out.style(line.reason, YELLOW)}")
-        out.line(f"   {one_line(line.content or '')}")
+        out.emit(
+            f"{place_of(call, line.citation)} {out.style('^' + line.ref, FAINT)} {out.style(line.reason, YELLOW)}", 3
+        )
+        out.say(f"   {one_line(line.content or '')}")
     how = "`memctl forget --id ID` shows how each would go" if done.lines else "nothing to suggest"
     _print_rest(call, done, how)
     return 0 if done.lines else 1

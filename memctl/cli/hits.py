@@ -29,6 +29,7 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: 
     _print_hits(call, answer.hits, format, explain, pages)
     if related and format in ("text", "md"):
         heading = "related, by the names that lines share:"
+        _part(call)
         call.out.emit(call.out.style(heading, BOLD) if format == "text" else "\nRelated:\n")
     if answer.hits and answer.related == () and not answer.crowded:
         call.out.note("nothing else is related to these by a name")
@@ -57,8 +58,11 @@ def _notes(answer: Answer) -> list[str]:
 def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pages: bool = False) -> None:
     page = ""
     for number, hit in enumerate(hits, 1):
+        is_headed = False
         if pages and format in ("text", "md") and hit.source.path != page:
-            page = hit.source.path
+            page, is_headed = hit.source.path, True
+            if number > 1:
+                _part(call)
             call.out.emit(call.out.style(one_line(page), BOLD) if format == "text" else f"\n### {page}\n")
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
@@ -66,7 +70,13 @@ def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pag
             way = f" · {_way(hit)}" if hit.via else ""
             call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}{way}) ^{hit.ref}")
         elif format == "text":
-            print_hit(call, hit, number, explain)
+            print_hit(call, hit, number, explain, is_headed)
+
+
+def _part(call: Call) -> None:
+    """A blank line, where a person reads."""
+    if call.out.at_terminal:
+        call.out.emit("")
 
 
 def _way(hit: Hit) -> str:
@@ -80,12 +90,12 @@ def _markdown_link(hit: Hit) -> str:
     return f"[{hit.source}]({f'<{target}>' if set(target) & set(' ()[]<>') else target})"
 
 
-def print_hit(call: Call, hit: Hit, number: int, explain: bool = False) -> None:
-    """Print one hit as text: its citation, what is known of it, its lines."""
+def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_headed: bool = False) -> None:
+    """Print one hit as text, apart from what stands above it unless that is its heading: its citation, what is known of it, its lines."""
     out = call.out
     is_read = out.at_terminal
-    if is_read and number > 1:
-        out.emit("")
+    if number > 1 and not is_headed:
+        _part(call)
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
     under = "" if hit.fact else _under(hit)
@@ -162,27 +172,19 @@ def explained(hit: Hit) -> str:
     return f"score {hit.score:.4f} · {channels} · {told}"
 
 
-def print_versions(call: Call, hits: Sequence[Hit]) -> None:
-    """Print the versions of a slot, a line each."""
+def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
+    """Print what fills slots, a line each: as `versions` with the days on which each held, as `facts` with its slot."""
     out = call.out
     if out.json:
-        out.raw_json({"schema": 1, "versions": [hit_json(hit) for hit in hits]})
+        out.raw_json({"schema": 1, title: [hit_json(hit) for hit in hits]})
         return
     for hit in hits:
-        name = out.style(f"{hit.entities[0]}: ", BOLD) if hit.entities else ""
-        text = f"{name}{out.style(one_line(hit.content))}{_marks(call, hit)}"
-        out.emit(f"{out.style(_span(hit.valid), FAINT)}  {text} {place_of(call, hit)}", indent=3)
-
-
-def print_facts(call: Call, hits: Sequence[Hit]) -> None:
-    """Print slots with what holds for each, a line each."""
-    if call.out.json:
-        call.out.raw_json({"schema": 1, "facts": [hit_json(hit) for hit in hits]})
-        return
-    for hit in hits:
-        whose = f"{call.out.style(hit.entities[0])} " if hit.entities else ""
-        said = f"{call.out.style(f'{hit.key}:', BOLD)} {call.out.style(one_line(hit.content))}{_marks(call, hit)}"
-        call.out.emit(f"{whose}{said} {place_of(call, hit)}", indent=3)
+        whose, slot = hit.entities[0] if hit.entities else "", out.style(f"{hit.key}:", BOLD)
+        if title == "versions":
+            head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
+        else:
+            head = f"{out.style(whose)} {slot} " if whose else f"{slot} "
+        out.emit(f"{head}{out.style(one_line(hit.content))}{_marks(call, hit)} {place_of(call, hit)}", indent=3)
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:

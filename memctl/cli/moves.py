@@ -2,6 +2,8 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +16,8 @@ from .editor import editor_command, needs_terminal, run_editor
 from .hits import print_hit
 
 if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
     from ..memory import Memory
 
 
@@ -136,7 +140,45 @@ def pick_and_open(call: Call, words: str, search: "Callable[[Memory, str], Seque
 def _around(memory: "Memory", hit: Hit) -> str:
     (passage,) = memory.show(str(hit.source), _CONTEXT)
     lines = enumerate(passage.lines, passage.first)
-    return "\n".join(f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
+    marked = (f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
+    return "\n".join([str(passage.citation), *marked])
+
+
+@dataclass(slots=True)
+class _Picker:
+    """What the picker shows: the hits for what is typed, which of them is chosen, and `around` it the lines of its page."""
+
+    search: Callable[[str], Sequence[Hit]]
+    around: Callable[[Hit], str]
+    hits: Sequence[Hit] = ()
+    at: int = 0
+    told: str = ""
+
+    def ask(self, words: str) -> None:
+        """Search for other words."""
+        self.hits, self.at, self.told = (), 0, "nothing found"
+        try:
+            self.hits = self.search(words)
+        except MemctlError as error:  # such as a filter that is not typed to its end
+            self.told = error.what
+
+    def move(self, by: int, _: object) -> None:
+        """Choose another hit."""
+        self.at = max(0, min(self.at + by, len(self.hits) - 1))
+
+    def rows(self) -> "StyleAndTextTuples":
+        """The list, with the style of each line."""
+        lines = [f"{hit.day or '':10}  {one_line(hit.content)}  {hit.source}" for hit in self.hits]
+        styles = ("reverse" if n == self.at else "" for n in range(len(lines)))
+        return [(style, f"{printable(line)}\n") for style, line in zip(styles, lines, strict=True)] or [("", " ")]
+
+    def below(self) -> str:
+        """What stands below the list."""
+        return self.around(self.hits[self.at]) if self.hits else self.told
+
+    def marked(self) -> int:
+        """The row of the hit itself there: on a low screen that is what must be seen."""
+        return next((n for n, line in enumerate(self.below().split("\n")) if line[:1] == ">"), 0)
 
 
 def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[Hit], str]) -> Hit | None:
@@ -146,54 +188,29 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
         from prompt_toolkit.buffer import Buffer
         from prompt_toolkit.data_structures import Point
         from prompt_toolkit.document import Document
-        from prompt_toolkit.formatted_text import StyleAndTextTuples
         from prompt_toolkit.key_binding import KeyBindings
-        from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
+        from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, HSplit, Layout, Window
+        from prompt_toolkit.layout.processors import BeforeInput
     except ImportError as error:
         raise ExtraMissing("tui", "prompt_toolkit") from error
-    hits: Sequence[Hit] = ()
-    at, told = 0, ""
-
-    def ask(typed: Buffer) -> None:
-        nonlocal hits, at, told
-        try:
-            hits, at, told = search(typed.text), 0, ""
-        except MemctlError as error:  # such as a filter that is not typed to its end
-            hits, at, told = (), 0, error.what
-
-    def rows() -> StyleAndTextTuples:
-        lines = [f"{hit.day or '':10}  {one_line(hit.content)}  {hit.source}" for hit in hits]
-        return [("reverse" if n == at else "", f"{printable(line)}\n") for n, line in enumerate(lines)] or [("", " ")]
-
-    def below() -> str:
-        return around(hits[at]) if hits else told or "nothing found"
-
-    keys = KeyBindings()
-
-    def move(by: int, *names: str) -> None:
-        def pressed(_: object) -> None:
-            nonlocal at
-            at = max(0, min(at + by, len(hits) - 1))
-
-        for name in names:
-            keys.add(name)(pressed)
-
-    for by, names in ((1, ("down", "c-n")), (-1, ("up", "c-p")), (10, ("pagedown",)), (-10, ("pageup",))):
-        move(by, *names)
-    keys.add("enter")(lambda event: event.app.exit(hits[at]) if hits else None)
+    picker, keys = _Picker(search, around), KeyBindings()
+    picker.ask(words)
+    typed = Buffer(document=Document(words), multiline=False, on_text_changed=lambda typed: picker.ask(typed.text))
+    moves = {"down": 1, "c-n": 1, "up": -1, "c-p": -1, "pagedown": 10, "pageup": -10}
+    for name, by in moves.items():
+        keys.add(name)(partial(picker.move, by))
+    keys.add("enter")(lambda event: event.app.exit(picker.hits[picker.at]) if picker.hits else None)
     for name in ("escape", "c-c", "c-d"):
         keys.add(name, eager=True)(lambda event: event.app.exit(None))
-    typed = Buffer(document=Document(words), multiline=False, on_text_changed=ask)
-    ask(typed)
-    lines = FormattedTextControl(rows, get_cursor_position=lambda: Point(0, at))
-    screen = HSplit(
-        [
-            VSplit([Window(FormattedTextControl("> "), width=2), Window(BufferControl(typed))], height=1),
-            Window(lines, always_hide_cursor=True),
-            Window(char="─", height=1),
-            Window(FormattedTextControl(below), height=2 * _CONTEXT + 3, wrap_lines=True),
-            Window(FormattedTextControl("Enter opens · ↑ ↓ choose · Esc leaves"), height=1, style="reverse"),
-        ]
-    )
-    app: Application[Hit | None] = Application(Layout(screen), key_bindings=keys, full_screen=True)
+    lines = FormattedTextControl(picker.rows, get_cursor_position=lambda: Point(0, picker.at))
+    page = FormattedTextControl(picker.below, get_cursor_position=lambda: Point(0, picker.marked()))
+    whole = 2 * _CONTEXT + 4
+    parts = [
+        Window(BufferControl(typed, [BeforeInput("> ")]), height=1),
+        Window(lines, height=Dimension(min=1), always_hide_cursor=True),
+        Window(char="─", height=1),
+        Window(page, height=Dimension(1, whole, preferred=whole), wrap_lines=True, always_hide_cursor=True),
+        Window(FormattedTextControl("Enter opens · ↑ ↓ choose · Esc leaves"), height=1, style="reverse"),
+    ]
+    app: Application[Hit | None] = Application(Layout(HSplit(parts)), key_bindings=keys, full_screen=True)
     return app.run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -95,14 +96,25 @@ class Output:
         """A note of the library. That the answer is stale is said in JSON too, and however quiet the call is."""
         if text.startswith("stale"):
             self.stale = text.partition(": ")[2]
-            print(printable(text), file=self._beside)
+            self._tell(printable(text), self._beside)
         else:
             self.note(text)
 
     def note(self, text: str) -> None:
-        """Something beside the answer: to stderr, and not at all when quiet."""
+        """Something beside the answer: to stderr, and not at all when quiet. One that begins with a blank is not wrapped."""
         if not self.quiet:
-            print(printable(text), file=self._beside)
+            self._tell(printable(text), self._beside)
+
+    def _tell(self, text: str, stream: TextIO) -> None:
+        """Print a line, on a terminal wrapped, but never inside of a `command`: that may be copied."""
+        if text[:1] == " " or not stream.isatty():
+            print(text, file=stream)
+            return
+        from .terminal import wrapped
+
+        whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", "\xa0"), text)
+        for line in wrapped(whole, shutil.get_terminal_size().columns, 2):
+            print(line.replace("\xa0", " "), file=stream)
 
     @property
     def _beside(self) -> TextIO:
@@ -130,7 +142,7 @@ class Output:
             told = {"kind": type(error).__name__, "exit_code": error.exit_code, "what": error.what, "do": error.cure}
             print(json.dumps({"schema": 1, "error": told}), file=sys.stderr)
             return
-        print(f"memctl: {printable(one_line(error.what))}", file=sys.stderr)
+        self._tell(f"memctl: {printable(one_line(error.what))}", sys.stderr)
         print(f"  {printable(one_line(error.cure))}", file=sys.stderr)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

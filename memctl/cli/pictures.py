@@ -15,7 +15,7 @@ from .output import BOLD, FAINT, GREEN, fitted
 if TYPE_CHECKING:
     from ..memory import EntityGraph, Timeline
 
-LEVELS = " ▁▂▃▄▅▆▇█"
+_LEVELS = "▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
 _BAR, _OVER, _MARK, _MARKS, _BEFORE = "█", "░", "·", ":", "‹"
 _NARROWEST, _WIDEST_NAME = 40, 34
@@ -142,14 +142,9 @@ class Scale:
         return first + (middle if gap > 2 * len(middle) else "").center(gap) + last
 
 
-def level(number: float) -> str:
-    """A share from 0 to 1 as a block of that height."""
-    return LEVELS[max(1, min(len(LEVELS) - 1, round(number * (len(LEVELS) - 1))))]
-
-
 def sparkline(numbers: Sequence[float | None]) -> str:
-    """Shares as blocks, one a column; a blank for None."""
-    return "".join(" " if number is None else level(number) for number in numbers)
+    """Shares from 0 to 1 as blocks of that height, one a column; a blank for None."""
+    return "".join(" " if n is None else _LEVELS[max(0, min(7, round(n * 8) - 1))] for n in numbers)
 
 
 def _print_timeline(call: Call, found: "Timeline") -> None:

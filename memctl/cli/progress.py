@@ -8,6 +8,7 @@ from typing import Any
 
 _SHOWN_AFTER = 0.5  # seconds
 _MEASURED, _WINDOW = 1.0, 15.0  # seconds of work from which a rate is told, and over which it is measured
+_BESIDE = 50  # columns of what stands beside the bar, at their longest
 Draw = Callable[[str, int, int, str], None]
 """Draws what is done, how much, out of how much (0: nobody knows), and what is to be told beside it."""
 
@@ -76,8 +77,10 @@ class Bar:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn
 
-            columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
-            self._rich = Progress(*columns, console=Console(stderr=True), transient=True)
+            console = Console(stderr=True)
+            width = max(10, min(40, console.width - _BESIDE))  # the same all along, whatever is told beside it
+            columns = (TextColumn("{task.description}"), BarColumn(width), TextColumn("{task.fields[told]}"))
+            self._rich = Progress(*columns, console=console, transient=True)
             self._task = self._rich.add_task(what, total=None, told=told)
             self._rich.start()
         self._rich.update(self._task, description=what, completed=done, total=total or None, told=told)

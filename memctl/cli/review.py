@@ -86,15 +86,13 @@ def _answer_one(call: Call, given: tuple[str, str], text: str | None, dry_run: b
     done = call.memory.answer(*given, text=text, dry_run=dry_run)
     if call.out.json:
         call.out.raw_json(done.as_json() | {"diff": done.diff})
-    elif dry_run:
-        call.out.diff(done.diff)
     else:
-        _print_done(call, done)
+        _print_done(call, done, dry_run)
     return 0
 
 
-def _print_done(call: Call, done: "Answered") -> None:
-    if done.citation:
+def _print_done(call: Call, done: "Answered", dry_run: bool) -> None:
+    if done.citation and not dry_run:
         call.out.line(f"{done.citation}: {done.line.partition(': ')[2]}")
     else:
         call.out.diff(done.diff)
@@ -122,10 +120,7 @@ def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: b
         answers = [each.as_json() | {"diff": each.diff} for each in done]
         call.out.raw_json({"schema": 1, "answers": answers, "warnings": problems})
     for each in () if call.out.json else done:
-        if dry_run:
-            call.out.diff(each.diff)
-        else:
-            _print_done(call, each)
+        _print_done(call, each, dry_run)
     for problem in () if call.out.json else problems:
         call.out.note(problem)
     return 0 if done else 1
@@ -201,7 +196,7 @@ class _ReviewScreen:
         except MemctlError as error:
             self._call.out.error(error)
         else:
-            _print_done(self._call, done)
+            _print_done(self._call, done, self._dry_run)
             self._done.append((self._at, done))
         self._at += 1
 

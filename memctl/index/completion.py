@@ -44,41 +44,25 @@ ORDER BY entry.day DESC, entry.id DESC LIMIT :few
 """
 
 
-class Typeable:
-    """What the index below `root` knows; nothing where there is none, or it cannot be read now."""
+_QUERIES = {"names": _NAMES, "keys": _KEYS, "days": _DAYS, "pages": _PAGES, "ids": _IDS}
 
-    def __init__(self, root: str) -> None:
-        self._path = os.path.join(os.path.abspath(root), ".memory", "index.sqlite")
 
-    def names(self, key: str) -> list[tuple[Any, ...]]:
-        """Key, spelling, or else path and line where it is spelled, of names whose key begins so."""
-        return self._rows(_NAMES, key)
+def typeable(root: str, what: str, begun: str) -> list[tuple[Any, ...]]:
+    """What the index below `root` knows that begins so; nothing where there is none, or it cannot be read now.
 
-    def keys(self, begun: str) -> list[tuple[Any, ...]]:
-        """Keys of slots."""
-        return self._rows(_KEYS, begun)
-
-    def days(self, begun: str) -> list[tuple[Any, ...]]:
-        """Days of logs, newest first."""
-        return self._rows(_DAYS, begun)
-
-    def pages(self, begun: str) -> list[tuple[Any, ...]]:
-        """Path and title."""
-        return self._rows(_PAGES, begun)
-
-    def ids(self, begun: str) -> list[tuple[Any, ...]]:
-        """Ids of facts, newest first, with path and line, and how the page was when it was read."""
-        return self._rows(_IDS.format(index="entry_day" if len(begun) <= _NEWEST else "entry_ref"), begun)
-
-    def _rows(self, sql: str, begun: str) -> list[tuple[Any, ...]]:
-        # Nobody writes where there is no journal; to read past one takes a lock, and files beside the index.
-        mode = "mode=ro" if os.path.exists(f"{self._path}-wal") else "mode=ro&immutable=1"
-        spelled = self._path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    `names` (of which the key begins so): key, spelling, or else path and line where it is spelled. `keys` of slots. `days` of
+    logs, newest first. `pages`: path, title. `ids` of facts, newest first: id, path, line, how the page was when it was read.
+    """
+    path = os.path.join(os.path.abspath(root), ".memory", "index.sqlite")
+    # Nobody writes where there is no journal; to read past one takes a lock, and files beside the index.
+    mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
+    spelled = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    sql = _QUERIES[what].replace("{index}", "entry_day" if len(begun) <= _NEWEST else "entry_ref")
+    try:
+        db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
         try:
-            db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
-            try:
-                return db.execute(sql, {"low": begun, "high": begun + _END, "most": _MOST, "few": _FEW}).fetchall()
-            finally:
-                db.close()
-        except Error:
-            return []
+            return db.execute(sql, {"low": begun, "high": begun + _END, "most": _MOST, "few": _FEW}).fetchall()
+        finally:
+            db.close()
+    except Error:
+        return []

@@ -86,7 +86,14 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
 
 def _conflict(pair: Conflict) -> Finding:
     place = pair.sides[-1].source
-    return Finding(place.path, place.line, 1, "conflict", str(pair), "`memctl resolve` decides, or says that both hold")
+    return Finding(
+        place.path,
+        place.line,
+        1,
+        "conflict",
+        str(pair).removeprefix("conflict: "),
+        "`memctl resolve` decides, or says that both hold",
+    )
 
 
 def _aliases(workspace: Workspace) -> Iterator[Finding]:

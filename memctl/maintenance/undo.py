@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import MemctlError, NothingFound, PageChanged, Refused
 from ..index.open_memory import OpenMemory
+from ..index.sync import sync
 from ..notes import journal
 from ..notes.edits import Edit, decoded, read_for_edit
 from ..notes.replace import remove, replace as put, writing_alone
@@ -35,7 +37,9 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
         records = journal.read(workspace)
         commands = list(dict.fromkeys(each["command"] for each in reversed(records)))
         if len(commands) <= skip:
-            raise NothingFound("there is nothing to undo", "what was committed is in git: `git log -p`")
+            raise NothingFound(
+                "there is nothing to undo", "memctl remembers what its own commands wrote last, and no more"
+            )
         mine = [each for each in records if each["command"] == commands[skip]]
         if "never" in mine[-1]:
             cure = "nor is what was written before it; write a line again, if it was wrong"
@@ -49,6 +53,8 @@ def undo(memory: OpenMemory, *, dry_run: bool = False, skip: bool = False) -> Un
             for plan in plans:
                 _write(workspace, plan)
             journal.drop(workspace, commands[: skip + 1])
+            with suppress(MemctlError):  # it is taken back; the next question would bring the index up to date too
+                memory.run(lambda at: sync(at.workspace, at.index, wait=0.5, seconds=1.0))
     diff = "".join(plan.edit.diff() for plan in plans)
     return Undone(commands[skip].partition(" ")[0], tuple(pages), diff, problem)
 

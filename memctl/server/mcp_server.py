@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -50,6 +50,7 @@ def serve(session: Session) -> None:
     with suppress(Ended):
         for message in wire.messages():
             face.take(message)
+        face.answer_the_rest()
     face.finish()
 
 
@@ -188,6 +189,10 @@ class _Face:
         if not workspace.root.is_dir():
             raise NoWorkspace(workspace.root, named=True)
         self._warm.wait(workspace.settings.sync_seconds)
+
+    def answer_the_rest(self) -> None:
+        """Wait a little for what was asked before the client closed its end: it may still read, such as behind a pipe."""
+        wait(tuple(self._waiting.values()), _GRACE)
 
     def finish(self) -> None:
         """Wait a little for a write that is going on, let none begin, and let what was answered reach the client."""

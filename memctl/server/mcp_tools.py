@@ -180,6 +180,7 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
 
 # -- status -----------------------------------------------------------------------------------------------------------
 
+_LEFT_OUT = ("workspace", "problem", "optional")  # of what a person is told: where it lies, what could be installed
 _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fresh", "stale", "search")
 
 
@@ -187,7 +188,7 @@ def _status(session: Session) -> ToolAnswer:
     """Counts, days and freshness; nothing of what is remembered."""
     state = session.view.status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
-    lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in ("workspace", "problem")]
+    lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
     return ToolAnswer(
         {"schema": 1, **found, "allow_write": session.allow_write},

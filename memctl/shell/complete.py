@@ -15,8 +15,7 @@ from ..language.entity_key import entity_key
 TYPE_CHECKING = False  # as in typing, which is not loaded either
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from ..index.completion import Typeable
+    from typing import Any
 
     Candidate = tuple[str, str]
     """A word, and what it is."""
@@ -168,37 +167,36 @@ class _Values:
         maker = _MAKERS.get(kind)
         return [each for each in maker(self, begun) if not each[0].startswith("-")] if maker else []
 
-    @property
-    def _known(self) -> Typeable:
-        from ..index.completion import Typeable
+    def _known(self, what: str, begun: str) -> list[tuple[Any, ...]]:
+        from ..index.completion import typeable
 
-        return Typeable(self._root)
+        return typeable(self._root, what, begun)
 
     def _names(self, begun: str) -> Iterator[Candidate]:
         """Names; those that begin in several ways (Curlew, curlew-api) as it was typed, as each of them is meant."""
         at = "@" if begun.startswith("@") else ""
         typed = begun[len(at) :]
-        found = self._known.names(entity_key(typed) if typed else "")
+        found = self._known("names", entity_key(typed) if typed else "")
         names = [name or _spelled(self._line(path, line), key) for key, name, path, line in found]
         if len({name[: len(typed)] for name in names}) > 1:
             names = [typed + name[len(typed) :] for name in names]
         return ((at + (name.replace(" ", "-") if at else name), "") for name in names)
 
     def _keys(self, begun: str) -> Iterator[Candidate]:
-        return ((key, "") for (key,) in self._known.keys(begun))
+        return ((key, "") for (key,) in self._known("keys", begun))
 
     def _ids(self, begun: str) -> Iterator[Candidate]:
         caret = "^" if begun.startswith("^") else ""
-        for ref, path, line, *fingerprint in self._known.ids(begun[len(caret) :]):
+        for ref, path, line, *fingerprint in self._known("ids", begun[len(caret) :]):
             yield caret + ref, self._line(path, line, fingerprint).removeprefix("- ")
 
     def _references(self, begun: str) -> Iterator[Candidate]:
         if self._place.command == "open":
-            days = self._known.days(begun) if begun else ()
+            days = self._known("days", begun) if begun else ()
             yield from _begun(begun, [("today", ""), *((day, "") for (day,) in days)])
         yield from self._ids(begun)
         yield from self._names(begun)
-        yield from self._known.pages(begun)
+        yield from self._known("pages", begun)
 
     def _days(self, begun: str) -> Iterator[Candidate]:
         """Days that have a log, by months where those are several; before them words of the language of the shell."""
@@ -207,7 +205,7 @@ class _Values:
         own = f"@when {locale}" if f"@when {locale}" in table else "@when en"
         for language in [own] if not begun else [each for each in table if each.startswith("@when ")]:
             yield from _begun(begun, [(word, "") for word in table[language][0][1].split("|")])
-        days = [day for (day,) in self._known.days(begun)]
+        days = [day for (day,) in self._known("days", begun)]
         months = list(dict.fromkeys(day[:7] for day in days))
         yield from ((day, "") for day in (months if len(months) > 1 else days))
 

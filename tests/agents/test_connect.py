@@ -193,7 +193,7 @@ def test_every_host_reads_one_short_text(place: Place, host: str, scope: str) ->
     (text,) = [text for text in read if "memctl:begin" in text]
     assert all(f"**{verb}**" in text for verb in ("Recall", "Retain", "Review")) and "the tool answer" in text
     body = re.sub(r"<!-- .* -->", "", text.partition("## Memory")[2])
-    assert estimate(body.replace(str(place.workspace), HOME)) < 400
+    assert estimate(body.replace(str(place.workspace), HOME)) < 380
     if not text.startswith("<!--"):
         front = yaml.safe_load(text.split("---\n")[1])
         assert front["description"] and front.get("name", "memctl") == "memctl"

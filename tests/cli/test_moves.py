@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -142,6 +144,29 @@ def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: P
         pipe.send_text(keys)
         found = pick("", lambda words: memory.recall(words).hits, lambda hit: hit.content)
     assert (found.content if found else None) == opened
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (12, 30), (7, 20)])
+def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tmp_path: Path) -> None:
+    """On a low one too: hits above, and below them the line of the one that is chosen, with its citation where there is room."""
+    pytest.importorskip("prompt_toolkit")
+    from prompt_toolkit.application import create_app_session
+    from prompt_toolkit.data_structures import Size
+    from prompt_toolkit.input import create_pipe_input
+    from prompt_toolkit.output.vt100 import Vt100_Output
+
+    from memctl.cli.moves import _around, pick
+
+    lines = "".join(f"- W: 茶壶 {n}\n" for n in range(9))
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": f"{lines}- W: Kettle found\n- W: more\n"}))
+    screen = io.StringIO()
+    output = Vt100_Output(screen, lambda: Size(rows=rows, columns=columns), term="xterm")
+    with create_pipe_input() as pipe, create_app_session(input=pipe, output=output):
+        pipe.send_text("\x1b")
+        pick("kettle", lambda words: memory.recall(words).hits, lambda hit: _around(memory, hit))
+    shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", screen.getvalue())
+    assert "2025-11-28  Kettle" in shown and ">   12 - W:" in shown
+    assert ("memory/2025-11-28.md#L12" in shown.split("─")[-1]) == (rows > 7)
 
 
 def test_the_picker_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,25 @@ def test_the_time_is_that_of_the_newest_rate() -> None:
     for done in range(1, 20):
         told = screen.at(2, 100 + done, 1000)[1]
     assert told == "119 of 1,000 · about 29 min left"
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 160])
+def test_a_bar_keeps_its_width(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever is told beside it, on a narrow terminal too."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = Bar("indexing")
+    bar._draw_rich("indexing", 1, 400, "1 of 400")
+    bar._draw_rich("indexing", 200, 400, "200 of 400 · a few seconds left")
+    width = bar._rich.columns[1].bar_width
+    bar.close()
+    assert width == {40: 10, 60: 10, 80: 30, 160: 40}[columns]
+    drawn = [
+        line.count("━") + line.count("╺") + line.count("╸") for line in re.split("[\r\n]", capsys.readouterr().err)
+    ]
+    assert {count for count in drawn if count} == {width}
 
 
 def test_each_part_of_the_work_has_its_own_measure() -> None:

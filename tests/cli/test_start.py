@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from face_helpers import bare_copy, call, snapshot
+from face_helpers import bare_copy, call, snapshot, write_pages
 
 KNOWN = {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 OWN = ["bank/experience.md", "bank/lessons.md", "bank/opinions.md", "bank/world.md", "memctl.toml", "memory.md"]
@@ -58,6 +58,17 @@ def test_alone_in_a_workspace(tmp_path: Path) -> None:
     before = (root / ".memory" / "index.sqlite").read_bytes()
     assert "64 pages" in (told := call([], root).out) and "1 page changed since" in told
     assert (root / ".memory" / "index.sqlite").read_bytes() == before
+
+
+def test_alone_after_undo(tmp_path: Path) -> None:
+    """What was taken back is not counted any more; there is nothing left to undo, and git is not named where there is none."""
+    root = write_pages(tmp_path / "ws", {"memory.md": "# Core\n"}).root
+    call(["retain", "Чай 茶 tea"], root)
+    assert "1 fact" in call([], root).out
+    assert call(["undo"], root).code == 0
+    assert "0 facts" in (told := call([], root).out) and "fresh" in told
+    again = call(["undo"], root)
+    assert again.code == 1 and "nothing to undo" in again.err and "git" not in again.err
 
 
 def test_alone_with_settings_that_cannot_be_followed(tmp_path: Path) -> None:

@@ -123,6 +123,29 @@ def test_links_open_at_the_line(tmp_path: Path) -> None:
             read_settings(tmp_path / "memctl.toml")
 
 
+@pytest.mark.parametrize("width", [40, 60])
+def test_notes_and_errors_are_wrapped_and_commands_stay_whole(width: int, tmp_path: Path) -> None:
+    """What may be copied is not broken: neither `a command` in a sentence nor one that has a line of its own."""
+    root = fixture_copy(tmp_path)
+    shown = on_terminal(["conflicts"], root, COLUMNS=str(width)).replace("\r", "\n")
+    assert "\n  memctl resolve nets-11 --over nets-12\n  memctl resolve nets-11 nets-12 --both\n" in SEQUENCE.sub(
+        "", shown
+    )
+    shown = on_terminal(["lessons", "--task", "нет 没有"], root, COLUMNS=str(width))
+    command = "`memctl retain --kind experience --task T --outcome ok|fail`"
+    assert f"  {command}" in shown and all(cell_len(line) <= width for line in shown.split("\n") if command not in line)
+    lines = on_terminal(["import", str(tmp_path)], root, COLUMNS=str(width)).splitlines()
+    assert len(lines) > 2 and all(line.startswith(" ") for line in lines[1:])
+
+
+def test_hits_of_a_page_stand_below_its_name(tmp_path: Path) -> None:
+    """A blank line parts pages and what is related, and none parts a page from its first hit."""
+    shown = SEQUENCE.sub("", on_terminal(["recall", "rings", "--by", "page", "-k", "3"], fixture_copy(tmp_path)))
+    assert len(re.findall(r"\n\n\S+\.md\n[23]\. ", shown)) == 2 and shown.startswith("memory/")
+    shown = on_terminal(["recall", "why did Curlew move?", "--hops", "2", "-k", "2"], fixture_copy(tmp_path / "b"))
+    assert "\n\nrelated, by the names" in SEQUENCE.sub("", shown)
+
+
 @pytest.mark.parametrize("pager", ["", "/no/such/pager", "sh -c 'head -1; exit 3'", "sh -c 'kill -9 $$'", "'unclosed"])
 def test_a_pager_that_dies_loses_nothing(pager: str, tmp_path: Path) -> None:
     """Missing, killed, ending with an error, misspelt: the answer stands on the terminal, whole, without a traceback."""

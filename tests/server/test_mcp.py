@@ -12,10 +12,11 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from face_helpers import NOW, call, fixture_copy, snapshot, write_pages
+from face_helpers import NOW, call, fixture_copy, memory_on, snapshot, write_pages
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.shared.exceptions import MCPError
 from mcp_helpers import Asker, Wire, connected, environment, text_of
@@ -23,6 +24,8 @@ from mcp_types import TextContent
 from torture import mcp_requests
 
 from memctl.language.tokens import estimate as tokens
+from memctl.maintenance import status
+from memctl.server import mcp_server, mcp_tools
 from memctl.server.mcp_tools import INSTRUCTIONS, TOOLS, offered
 
 READING = ["recall", "show", "context", "status", "review"]
@@ -207,6 +210,32 @@ def test_status_counts_and_tells_nothing(reader: Asker, writer: tuple[Path, Aske
     told = writer[1].call("status").structured_content
     assert told["allow_write"] is True and told["fresh"] is True and told["pages"] > 50
     assert reader.call("status").structured_content["allow_write"] is False
+
+
+def test_status_names_no_package_and_no_flag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could be installed is a matter of its owner."""
+    monkeypatch.setattr(status, "_OPTIONAL", {"no_such_package": ("export", "`memctl export --format sqlite`")})
+    memory = memory_on(write_pages(tmp_path, {"memory.md": "# Core\n"}))
+    assert "--format" in str(memory.status().lines())
+    told = mcp_tools.TOOLS[3].run(mcp_tools.Session(memory))
+    assert told.text.startswith("entries: ") and "--" not in told.text and "install" not in told.text
+
+
+def test_what_was_asked_before_stdin_closed_is_answered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as behind a pipe; nothing is waited for that was answered."""
+    sent: dict[object, Any] = {}
+    wire = SimpleNamespace(send=lambda id, answer: sent.update({id: answer}))
+    monkeypatch.setattr(mcp_server, "_GRACE", 60)
+    face = mcp_server._Face(
+        mcp_tools.Session(memory_on(write_pages(tmp_path, {"memory.md": "чай 茶 tea\n"})), True), wire
+    )  # type: ignore[arg-type]
+    face.warm_up()
+    face._greeted = True
+    for id, (tool, arguments) in enumerate((("recall", {"query": "чай"}), ("retain", {"text": "W: 茶"}))):
+        face.take({"method": "tools/call", "id": id, "params": {"name": tool, "arguments": arguments}})
+    face.answer_the_rest()
+    assert "memory.md" in str(sent[0]) and f"memory/{NOW}.md" in str(sent[1])
+    assert "茶" in (tmp_path / f"memory/{NOW}.md").read_text("utf-8")
 
 
 def test_a_client_that_wants_text_only_gets_no_json(tmp_path: Path) -> None:

@@ -92,8 +92,7 @@ def _end(call: Call, session: str | None) -> int:
 
 
 def _print_pack(call: Call, pack: "Pack", format: str) -> int:
-    for warning in pack.warnings:
-        call.out.note(warning)
+    call.out.note(*pack.warnings)
     if format == "json":
         call.out.raw_json(pack.as_json())
         return 0
@@ -112,8 +111,7 @@ def _chat(call: Call, file: str, as_json: bool, **options: Any) -> int:
         name="chat" if file == "-" else Path(file).name,
         **options,
     )
-    for warning in made.warnings:
-        call.out.note(warning)
+    call.out.note(*made.warnings)
     call.out.raw_json(made.as_json() if as_json else made.messages)
     left = f"{made.dropped} messages are not sent, {len(made.items)} lines recalled"
     call.out.note(f"{made.used} of {made.budget} tokens; {left}")
@@ -264,8 +262,7 @@ def _print_connected(call: Call, wish: "Wish", made: "Connected", is_wanted: boo
     else:
         for file in made.files:
             _print_file(call, file, is_wanted and not made.problems, undo)
-        for note in made.notes:
-            out.note(note)
+        out.note(*made.notes)
     if made.problems:
         file = made.problems[0]
         left = "nothing was written" if is_wanted else "it would be left alone"

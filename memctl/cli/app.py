@@ -127,16 +127,14 @@ def init(
         key = open_memory(made.root, now=call.now, resident=False).vault(ask).make(passphrase)
         made.notes.extend(key.notes)
         made.paths.extend(["memctl.vault"] if key.diff else [])
-    for note in made.notes:
-        call.out.note(note)
+    call.out.note(*made.notes)
     if call.out.json:
         call.out.raw_json({"workspace": str(made.root), "made": made.paths})
         return
     for path in made.paths:
         call.out.line(path)
     call.out.note(f"{made.root} is a workspace" + ("; next:" if made.paths else " already; nothing changed"))
-    for line in _first_steps(made, folder) if made.paths else ():
-        call.out.note(f"  {line}")
+    call.out.note(*(f"  {line}" for line in (_first_steps(made, folder) if made.paths else ())))
 
 
 def _first_steps(made: "Made", folder: Path) -> list[str]:
@@ -195,7 +193,7 @@ def _verify(call: Call, report: "SyncReport") -> int:
     verified, vectors = call.memory.verify(), call.memory.verify_vectors()
     if call.out.json:
         found = _report_json(report) | {"rows": verified.rows, "differences": list(verified.differences)}
-        call.out.raw_json(found | _vectors_json(vectors))
+        call.out.raw_json(found | {"verified_vectors": vectors._asdict() if vectors else None})
     elif not verified.differences:
         call.out.line(f"{verified.rows} rows, all as a rebuild makes them")
     else:
@@ -213,13 +211,19 @@ def _embed(call: Call, report: "SyncReport", is_rebuilt: bool, vectors: bool) ->
     out = call.out
     if not out.json:
         out.line(f"{report.read} read, {report.dropped} dropped, {report.unchanged} unchanged")
-        for path, told in sorted(report.problems.items()):
-            out.note(f"{path}: {told}")
+        out.note(*(f"{path}: {told}" for path, told in sorted(report.problems.items())))
         if report.stale:
             out.note(f"stale: {report.stale}")
         out.flush()  # embedding may take hours
-    done, problem = _embedded(call) if vectors else (None, None)
-    problem = problem or (done.problem if done else None)
+    done: EmbedReport | None = None
+    problem: MemctlError | None = None
+    try:
+        if vectors:
+            with call.progress("embedding (words are ready)") as memory:
+                done = memory.embed()
+                problem = done.problem if done else None
+    except MemctlError as error:
+        problem = error
     if out.json:
         out.raw_json(_report_json(report) | {"vectors": _embed_json(done, problem)})
     elif done:
@@ -227,14 +231,6 @@ def _embed(call: Call, report: "SyncReport", is_rebuilt: bool, vectors: bool) ->
     if problem:
         raise problem
     return 0
-
-
-def _embedded(call: Call) -> "tuple[EmbedReport | None, MemctlError | None]":
-    try:
-        with call.progress("embedding (words are ready)") as memory:
-            return memory.embed(), None
-    except MemctlError as error:
-        return None, error
 
 
 def _print_embedded(call: Call, done: "EmbedReport", is_rebuilt: bool) -> None:
@@ -252,10 +248,6 @@ def _embed_json(done: "EmbedReport | None", problem: MemctlError | None) -> dict
         return {"problem": problem.what} if problem else None
     counts = {"model": done.model, "embedded": done.made, "entries": done.entries, "missing": done.missing}
     return counts | {"seconds": round(done.seconds, 3), "stopped": done.stopped}
-
-
-def _vectors_json(vectors: "VectorsChecked | None") -> dict[str, Any]:
-    return {"verified_vectors": vectors._asdict() if vectors else None}
 
 
 def _print_vectors(call: Call, vectors: "VectorsChecked | None") -> int:
@@ -285,7 +277,8 @@ def status(
     found = call.memory.status()
     vectors = call.memory.verify_vectors() if verify else None
     if call.out.json:
-        call.out.raw_json({"schema": 1} | found.as_json() | (_vectors_json(vectors) if vectors else {}))
+        checked = {"verified_vectors": vectors._asdict()} if vectors else {}
+        call.out.raw_json({"schema": 1} | found.as_json() | checked)
     else:
         call.out.table(("what", "value"), found.lines())
     return _print_vectors(call, vectors)

@@ -65,8 +65,7 @@ def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
     if out.json:
         out.raw_json(done.as_json(applied=not dry_run) | ({"diff": done.diff} if dry_run else {}))
         return
-    for note in done.notes:
-        out.note(note)
+    out.note(*done.notes)
     if dry_run:
         out.lines(done.diff)
         return

@@ -267,8 +267,7 @@ def _is_left_out(word: str) -> bool:
 
 def _foreign(out: Output, error: Exception, arguments: list[str]) -> int:
     if type(error).__name__ == "NoArgsIsHelpError":
-        for line in str(error).split("\n"):
-            out.note(line)
+        out.note(*str(error).split("\n"))
         return 2
     if hasattr(error, "format_message"):  # the command line parser's own errors
         context = getattr(error, "ctx", None)  # an option without its value has none

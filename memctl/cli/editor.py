@@ -47,16 +47,13 @@ def editor_command(path: Path, line: int | None = None) -> list[str]:
     if not words:
         raise Usage("no editor is set", _NAME_ONE)
     if not any("{path}" in word for word in words):
-        words += (_way_to_line(_program(words)) if line else "{path}").split()
+        known = (way for names, way in _AT_LINE.items() if line and _program(words) in names.split())
+        words += next(known, "{path}").split()
     return [word.replace("{line}", str(line or 1)).replace("{path}", str(path)) for word in words]
 
 
 def _program(words: list[str]) -> str:
     return Path(words[0]).name.lower().removesuffix(".exe").removesuffix(".cmd")
-
-
-def _way_to_line(program: str) -> str:
-    return next((way for names, way in _AT_LINE.items() if program in names.split()), "{path}")
 
 
 def needs_terminal(command: list[str]) -> bool:

@@ -104,7 +104,5 @@ def _print_named(call: Call, done: "Named", dry_run: bool) -> None:
         for sign, names in (("+", done.added), ("-", done.removed)):
             for name in names:
                 out.line(f"{done.entity} {sign} {name}")
-        for path in done.pages:
-            out.note(path)
-    for note in done.notes:
-        out.note(note)
+        out.note(*done.pages)
+    out.note(*done.notes)

@@ -148,8 +148,7 @@ def _print_head(call: Call, path: Path, made: "Evaluation") -> None:
     for key, text in _COUNTED.items():
         if made.counts.get(key):
             call.out.note(f"{text.format(how)}: {made.counts[key]:,}")
-    for note in made.notes:
-        call.out.note(note)
+    call.out.note(*made.notes)
 
 
 def _print_level(call: Call, made: "Evaluation", level: str) -> None:

@@ -75,8 +75,7 @@ def _print_forgotten(call: Call, done: "Forgetting", is_applied: bool) -> int:
             out.line(f"forgotten: belief ^{ref}")
         for path in done.scrubbed:
             out.line(f"rewritten: {path}")
-    for place in done.already:
-        out.note(f"forgotten before: {place}")
+    out.note(*(f"forgotten before: {place}" for place in done.already))
     count, summary = len(done.lines), ""
     if count and not is_applied:
         summary = f"{count} {'line' if count == 1 else 'lines'} would be forgotten; --apply does it"
@@ -95,14 +94,12 @@ def _line_json(line: Any) -> dict[str, Any]:
 
 
 def _print_rest(call: Call, done: "Forgetting", summary: str) -> None:
-    for text in done.left[:_MOST_LEFT]:
-        call.out.note(f"stays: {text}")
+    call.out.note(*(f"stays: {text}" for text in done.left[:_MOST_LEFT]))
     if len(done.left) > _MOST_LEFT:
         call.out.note(f"stays: and {len(done.left) - _MOST_LEFT} more; --json lists them")
     if done.exempt:
         counts = ", ".join(f"{count} {why}" for why, count in sorted(done.exempt.items()))
         call.out.note(f"exempt: {counts}; --id forgets one by name")
-    for text in done.warnings:
-        call.out.note(f"warning: {text}")
+    call.out.note(*(f"warning: {text}" for text in done.warnings))
     if summary:
         call.out.note(summary)

@@ -23,8 +23,7 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: 
     if format == "json":
         call.out.raw_json(answer_json(answer, explain))
         return 0 if answer.hits else 1
-    for note in _notes(answer):
-        call.out.note(note)
+    call.out.note(*_notes(answer))
     related = answer.related or ()
     _print_hits(call, answer.hits, format, explain, pages)
     if related and format in ("text", "md"):
@@ -200,8 +199,7 @@ def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
             call.out.line(f"{kept.citation} ^{kept.ref}")
         if kept.already:
             call.out.note(f"already there: {kept.citation}")
-    for warning in done.warnings:
-        call.out.note(f"warning: {warning}")
+    call.out.note(*(f"warning: {warning}" for warning in done.warnings))
 
 
 def print_passages(call: Call, passages: "Sequence[Passage]") -> None:

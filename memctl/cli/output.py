@@ -100,9 +100,9 @@ class Output:
         else:
             self.note(text)
 
-    def note(self, text: str) -> None:
-        """Something beside the answer: to stderr, and not at all when quiet. One that begins with a blank is not wrapped."""
-        if not self.quiet:
+    def note(self, *texts: str) -> None:
+        """Something beside the answer, a line each: to stderr, and not at all when quiet. One that begins with a blank is not wrapped."""
+        for text in () if self.quiet else texts:
             self._tell(printable(text), self._beside)
 
     def _tell(self, text: str, stream: TextIO) -> None:

@@ -58,8 +58,7 @@ def graph(
     elif svg:
         _put_svg(call, found, svg)
     else:
-        for line in found.as_mermaid().split("\n"):
-            call.out.line(line)
+        call.out.lines(found.as_mermaid())
     if found.more > 0:
         call.out.note(f"{many(found.more, 'more neighbour')}; -k {k + found.more} draws them")
 
@@ -87,8 +86,7 @@ def view(
         call.out.raw_json({"pages": done.pages, "bytes": done.size, "left_out": list(done.left_out)})
     else:
         call.out.line(str(out / "index.html"))
-    for what in done.left_out:
-        call.out.note(f"left out: {what}")
+    call.out.note(*(f"left out: {what}" for what in done.left_out))
 
 
 def _put_svg(call: Call, drawn: "Timeline | EntityGraph", where: str) -> None:
@@ -182,5 +180,4 @@ def _print_lines(call: Call, found: "Timeline") -> None:
         proof = f" {place_of(call, last.source)}" if last.source else ""
         text = f"{out.style(one_line(view.text))} {numbers}{proof} {out.style('^' + view.ref, FAINT)}"
         out.emit(f"{out.style(str(last.day), FAINT)}  {text}", _HANGING)
-    for what in found.left_out:
-        out.note(f"{what}: not drawn")
+    out.note(*(f"{what}: not drawn" for what in found.left_out))

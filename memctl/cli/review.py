@@ -96,8 +96,7 @@ def _print_done(call: Call, done: "Answered", dry_run: bool) -> None:
         call.out.line(f"{done.citation}: {done.line.partition(': ')[2]}")
     else:
         call.out.diff(done.diff)
-    for warning in done.warnings:
-        call.out.note(f"warning: {warning}")
+    call.out.note(*(f"warning: {warning}" for warning in done.warnings))
 
 
 # -- many at once -----------------------------------------------------------------------------------------------------
@@ -121,8 +120,7 @@ def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: b
         call.out.raw_json({"schema": 1, "answers": answers, "warnings": problems})
     for each in () if call.out.json else done:
         _print_done(call, each, dry_run)
-    for problem in () if call.out.json else problems:
-        call.out.note(problem)
+    call.out.note(*(() if call.out.json else problems))
     return 0 if done else 1
 
 

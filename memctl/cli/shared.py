@@ -28,8 +28,7 @@ def publish(
         return
     with call.progress("publishing", "stopped: nothing is published") as memory:
         done = memory.shared(to).publish(name, team=team, force=force, dry_run=dry_run)
-    for note in done.notes:
-        call.out.note(note)
+    call.out.note(*done.notes)
     if call.out.json:
         call.out.raw_json({"schema": 1, "dry_run": dry_run} | done._asdict())
         return

@@ -85,8 +85,7 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
     else:
         for each in (*done.candidates, *done.asked):
             _print_candidate(call, each)
-    for warning in done.warnings:
-        call.out.note(f"warning: {warning}")
+    call.out.note(*(f"warning: {warning}" for warning in done.warnings))
     call.out.note(_summary(done, writing))
     if writing and done.asked:
         call.out.note(f"{many(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
@@ -224,12 +223,10 @@ def _print_imported(call: Call, done: "Imported", dry_run: bool, everything: boo
     verb = "would come" if dry_run else "came"
     out.note(f"{done.kind}: {many(len(done.pages), 'page')} and {many(done.kept, 'fact')} {verb} in{there}")
     shown = done.left if everything else done.left[:_SHOWN]
-    for place, reason in shown:
-        out.note(f"left: {place}: {reason}")
+    out.note(*(f"left: {place}: {reason}" for place, reason in shown))
     if len(done.left) > len(shown):
         out.note(f"left: {len(done.left) - len(shown):,} more; --all names them")
-    for warning in done.warnings:
-        out.note(warning)
+    out.note(*done.warnings)
 
 
 # -- export -----------------------------------------------------------------------------------------------------------

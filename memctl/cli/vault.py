@@ -38,8 +38,7 @@ def vault(
             call.out.table(("recipient", "here"), list(found.items()))
         return 0
     done = held.change(action, recipient, dry_run=dry_run)
-    for note in done.notes:
-        call.out.note(note)
+    call.out.note(*done.notes)
     if call.out.json:
         call.out.raw_json({"schema": 1, "dry_run": dry_run} | done._asdict())
     elif dry_run:

@@ -7,12 +7,12 @@ own or anything from elsewhere; private and sealed lines are in none, because al
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -40,6 +40,7 @@ from .timeline import timeline_in
 POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'"
 """The Content-Security-Policy of every page: its stylesheets, which are files, and nothing else."""
 
+T = TypeVar("T")
 _FOLDER = Path(__file__).with_name("templates")
 _NAMES, _BELIEFS, _PAIRS, _WEEKS, _NEWEST = 200, 40, 100, 8, 30  # of each on one page
 _SPELLED = 100  # names without a page that are spelled as their lines do
@@ -124,8 +125,8 @@ class Site:
     def paths(self) -> Iterator[str]:
         """The pages of a whole site but those of lines, in the order in which a reader meets them."""
         yield from ("index.html", "days.html", "review.html", "digest.html")
-        for what, count, each in (("entities", len(self.entities), _NAMES), ("beliefs", len(self.beliefs), _BELIEFS)):
-            yield from (_numbered(what, number) for number in range(1, max(1, -(-count // each)) + 1))
+        for list_ in (_part("entities", 1, self.entities, _NAMES), _part("beliefs", 1, self.beliefs, _BELIEFS)):
+            yield from (list_[0].path(number) for number in range(1, list_[0].last + 1)) if list_ else ()
         yield from (f"entity/{name}.html" for name in self.names)
 
     def _show(self, template: str, title: str, up: str = "", **values: Any) -> str:
@@ -144,14 +145,12 @@ class Site:
         return self._show("search.html", "Search", query=query or "", hits=hits)
 
     def _page_entities(self, number: int, query: str | None) -> str | None:
-        pages = _ListPart("entities", number, len(self.entities), _NAMES)
-        return self._show("entities.html", "Names", pages=pages, listed=self.entities[pages.part]) if pages else None
+        found, total = _part("entities", number, self.entities, _NAMES), len(self.entities)
+        return self._show("entities.html", "Names", pages=found[0], listed=found[1], total=total) if found else None
 
     def _page_beliefs(self, number: int, query: str | None) -> str | None:
-        pages = _ListPart("beliefs", number, len(self.beliefs), _BELIEFS)
-        if not pages:
-            return None
-        return self._show("beliefs.html", "Beliefs", pages=pages, held=self._drawn(self.beliefs[pages.part], ""))
+        found = _part("beliefs", number, self.beliefs, _BELIEFS)
+        return self._show("beliefs.html", "Beliefs", pages=found[0], held=self._drawn(found[1], "")) if found else None
 
     def _drawn(self, views: Iterable[BeliefView], up: str) -> list[tuple[BeliefView, Markup]]:
         return [(view, self._curve(view, up) if len(view.curve) > 1 else Markup()) for view in views]
@@ -212,39 +211,27 @@ class Site:
 
 
 class _ListPart(NamedTuple):
-    """Which part of a list stands on a page, and how many pages there are; false where there is no such page."""
+    """Which part of a list stands on a page, and how many pages there are."""
 
     what: str
     number: int
-    total: int
-    each: int
-
-    @property
-    def last(self) -> int:
-        """The number of the last page."""
-        return max(1, -(-self.total // self.each))
-
-    @property
-    def part(self) -> slice:
-        """The places of the list that stand on this page."""
-        return slice((self.number - 1) * self.each, self.number * self.each)
-
-    def __bool__(self) -> bool:
-        return self.number <= self.last
+    last: int
 
     def path(self, number: int) -> str:
         """The page with a number."""
-        return _numbered(self.what, number)
+        return f"{self.what}.html" if number == 1 else f"{self.what}-{number}.html"
+
+
+def _part(what: str, number: int, whole: Sequence[T], each: int) -> tuple[_ListPart, Sequence[T]] | None:
+    """The page of a list with a number, and what stands on it; None where there is no such page."""
+    found = _ListPart(what, number, max(1, -(-len(whole) // each)))
+    return (found, whole[(number - 1) * each : number * each]) if number <= found.last else None
 
 
 def _listed(key: str, lines: Iterable[str]) -> Markup:
     """Lines as items of a list with their numbers as anchors: a template would take three times as long."""
     items = (f'<li id="{key}-L{at}" value="{at}">{escape(line)}\n' for at, line in enumerate(lines, 1) if line.strip())
     return Markup("".join(items))
-
-
-def _numbered(what: str, number: int) -> str:
-    return f"{what}.html" if number == 1 else f"{what}-{number}.html"
 
 
 def _hash(text: str) -> str:

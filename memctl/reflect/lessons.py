@@ -101,13 +101,14 @@ def lessons(outcomes: Iterable[TaskOutcome]) -> tuple[Task, ...]:
     return tuple(sorted(told, key=lambda t: (not t.name, not t.entity, entity_key(t.name or t.entity), t.name)))
 
 
-def labels(outcomes: Sequence[bool]) -> tuple[str, ...]:
+def labels(outcomes: Sequence[bool], lately_failed: bool = False) -> tuple[str, ...]:
     """What the outcomes of a strategy, the oldest first, say of it: reliable, a recurring failure, both, or tentative.
 
-    Reliable from 5 successes on, a recurring failure from 2 failures on, if the newest five bear it out.
+    Reliable from 5 successes on, a recurring failure from 2 failures on, if the newest five bear it out; nothing is reliable
+    where the newest five of its task failed, whatever was tried.
     """
     recent = outcomes[-_RECENT:]
-    is_reliable = sum(outcomes) >= RELIABLE and recent.count(False) <= _LAPSES
+    is_reliable = not lately_failed and sum(outcomes) >= RELIABLE and recent.count(False) <= _LAPSES
     recurs = outcomes.count(False) >= RECURRING and not all(recent)
     found = [word for word, met in (("reliable", is_reliable), ("recurring failure", recurs)) if met]
     return tuple(found) or ("tentative",)
@@ -170,7 +171,8 @@ def _task(rank: int, group: Sequence[TaskOutcome]) -> Task:
     likeness = _Likeness([_clause(o.text) for o in group], {term for each in names for term in terms(each)})
     ways = ([group[at] for at in members] for members in likeness.components())
     taught = rank == 0 and len(group) > 1  # two outcomes of one task tell which way is the better one
-    found = [_strategy(way, likeness) for way in ways if taught or len(way) > 1 or way[0].is_explicit]
+    lately_failed = rank == 0 and len(group) >= _RECENT and not any(one.ok for one in group[-_RECENT:])
+    found = [_strategy(way, likeness, lately_failed) for way in ways if taught or len(way) > 1 or way[0].is_explicit]
     return Task(name, entity, tuple(sorted(found, key=_rank)))
 
 
@@ -179,11 +181,12 @@ def _commonest(spellings: Iterable[str]) -> str:
     return min(counted, key=lambda spelling: (-counted[spelling], spelling))
 
 
-def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness) -> Strategy:
+def _strategy(outcomes: Sequence[TaskOutcome], likeness: _Likeness, lately_failed: bool) -> Strategy:
     ok = sum(outcome.ok for outcome in outcomes)
     failed = len(outcomes) - ok
     typical = outcomes[likeness.most_typical([_clause(outcome.text) for outcome in outcomes])]
-    return Strategy(first_clause(typical.text), ok, failed, labels([one.ok for one in outcomes]), tuple(outcomes))
+    told = labels([one.ok for one in outcomes], lately_failed)
+    return Strategy(first_clause(typical.text), ok, failed, told, tuple(outcomes))
 
 
 def _rank(strategy: Strategy) -> tuple[int, str, tuple[str, Citation, str, str]]:

@@ -169,6 +169,24 @@ def test_without_a_task_strategies_stand_under_their_entity() -> None:
 
 
 @pytest.mark.parametrize(
+    ("worked", "failed"),
+    [
+        ("Deployed the site.", "Lock timeout at the first step."), ("Выложил сайт.", "Отказ на первом шаге."), ("部署了网站。", "第一步就锁超时。"),
+    ],
+)  # fmt: skip
+def test_a_way_is_not_reliable_where_its_task_only_failed_lately(worked: str, failed: str) -> None:
+    """The failures are told in other words than the successes: "5 ok, then 10 failed" is not reliable."""
+    before = [outcome(worked, at=n) for n in range(1, 6)]
+    after = [outcome(failed, ok=False, at=n) for n in range(6, 11)]
+
+    def told(*outcomes: TaskOutcome) -> set[str]:
+        return {label for task in lessons(outcomes) for strategy in task.strategies for label in strategy.labels}
+
+    assert told(*before, *after) == {"tentative", "recurring failure"}
+    assert told(*before, *after[:4]) == {"reliable", "recurring failure"}
+
+
+@pytest.mark.parametrize(
     ("outcomes", "told"),
     [
         ("++++", ("tentative",)), ("+++++", ("reliable",)), ("-+++++", ("reliable",)), ("+++++-", ("reliable",)),
@@ -266,7 +284,8 @@ def test_lessons_are_a_function_of_the_set_and_count_nothing_twice(
 def check(strategy: Strategy) -> None:
     assert strategy.ok == sum(one.ok for one in strategy.outcomes)
     assert strategy.ok + strategy.failed == len(strategy.outcomes)
-    assert strategy.labels == labels([one.ok for one in strategy.outcomes])
+    outcomes = [one.ok for one in strategy.outcomes]
+    assert strategy.labels in (labels(outcomes), labels(outcomes, lately_failed=True))
     assert strategy.name in {first_clause(one.text) for one in strategy.outcomes}
     days = [one.day or "" for one in strategy.outcomes]
     assert days == sorted(days)

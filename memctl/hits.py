@@ -72,6 +72,11 @@ class Hit:
     workspace: str = ""
 
     @property
+    def under(self) -> str:
+        """The headings above it, the widest first."""
+        return " › ".join(self.heading_path) or self.heading
+
+    @property
     def standing(self) -> str:
         """What keeps it from holding, in words: that it was never true, is over or may be, since when and by whom; else empty."""
         if self.retracted:

@@ -205,12 +205,7 @@ class _Run:
             number = entry.fact.confidence
             belief.items.append(
                 Bullet(
-                    belief.day,
-                    "stated",
-                    1.0,
-                    UNSAID if number is None else number,
-                    number is None,
-                    reason="by hand",
+                    belief.day, "stated", 1.0, UNSAID if number is None else number, number is None, reason="by hand"
                 )
             )
         for _, bullet in entry.bullets:

@@ -97,7 +97,7 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
         _part(call)
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
-    under = "" if hit.fact else _under(hit)
+    under = "" if hit.fact else hit.under
     day = day_of(call, hit)
     facts = [day, kind_of(hit, is_read), ", ".join(hit.entities), slot, "" if is_read else under, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
@@ -116,11 +116,6 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
     below += [explained(hit)] if explain else []
     for line in below:
         out.emit(out.style(f"   {line}", FAINT))
-
-
-def _under(hit: Hit) -> str:
-    """The headings above a hit, the widest first."""
-    return " › ".join(hit.heading_path) or hit.heading
 
 
 def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:

@@ -116,11 +116,7 @@ def item_of(hit: Hit, layer: str, section: str = "", replaced_by: str | None = N
         said += f"\n    {version.valid.first or '…'} – {version.valid.last or '…'}: {_plain(version.content)} · {version.source}"
     said += f"\n    by {_plain(' – '.join(hit.via))}" if hit.via else ""
     source = _plain(str(hit.source))
-    under = (
-        ""
-        if hit.fact or layer != "recalled" or (hit.day or " ") in source
-        else _plain(" › ".join(hit.heading_path) or hit.heading)
-    )
+    under = "" if hit.fact or layer != "recalled" or (hit.day or " ") in source else _plain(hit.under)
     head = " ".join(filter(None, (f"[{source}]", dated(hit.day, source), under)))
     line, brief = f"- {head}{' ' if what else ': '}{said}", f"- [#{source.rpartition('#')[2]}] {said}"
     plain = hit.content, str(hit.source), hit.ref, hit.day, hit.kind.value, hit.confidence

@@ -40,13 +40,13 @@ def main() -> None:
     """Print a line for memctl, one for each kind of question, and one for each way to use ripgrep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    parser.add_argument("--questions", type=Path, default=QUESTIONS)
+    parser.add_argument("--questions", type=Path, nargs="+", default=[QUESTIONS], help="one file or several, together")
     parser.add_argument("--vectors", action="store_true", help="with the model that is installed, too")
     parser.add_argument(
         "--misses", action="store_true", help="print what is not in the first three (never of a held set)"
     )
     given = parser.parse_args()
-    asked = [json.loads(line) for line in given.questions.read_text("utf-8").splitlines()]
+    asked = [json.loads(line) for path in given.questions for line in path.read_text("utf-8").splitlines()]
     with tempfile.TemporaryDirectory() as base:
         for name in sorted({question["workspace"] for question in asked}):
             root = Path(base, name)

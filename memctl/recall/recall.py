@@ -34,7 +34,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import NamedTuple
 
-from ..facts import Kind, Period
+from ..facts import Citation, Kind, Period
 from ..hits import Answer, Hit, Version
 from ..index.index import Index, TimeUp
 from ..index.open_memory import OpenMemory
@@ -421,6 +421,7 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
     hits: list[Hit] = []
     framing: list[Hit] = []
     held: Counter[str] = Counter()
+    parts: dict[Citation, Row] = {}  # of documents
     enough = max(request.k, _LOOKED_FOR_REASONS) if asks_why(query.words) else request.k
     for start in range(0, len(groups), enough):
         piece = groups[start : start + enough]
@@ -436,13 +437,14 @@ def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> 
                 held[entry.path] += 1
                 if held[entry.path] > query.per_page:
                     continue
-                hit = as_passage(memory, entry, hit, judged.found)
+                parts[hit.source] = entry
             hits.append(hit)
         if len(hits) >= enough:
             break
     is_question = len(query.words.split()) > _A_WORD_OR_TWO or query.words.endswith(("?", "？"))
-    hits = hits or ([] if is_question else framing)
-    return with_beliefs(memory, _reasons_first(query.words, hits)[: request.k], query.as_of)
+    hits = _reasons_first(query.words, hits or ([] if is_question else framing))[: request.k]
+    hits = [as_passage(memory, parts[h.source], h, judged.found) if h.source in parts else h for h in hits]
+    return with_beliefs(memory, hits, query.as_of)
 
 
 def _counted(

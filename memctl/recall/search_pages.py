@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..facts import Kind
 from ..index.index import Index
 from ..index.lexical import ORDINAL_BITS, Other, score_page
-from ..index.queries.entries import by_ids, own_terms, rows_holding, titles_and_lengths
+from ..index.queries.entries import Query, own_terms, passing, rows_holding, titles_and_lengths
+from ..index.queries.filters import condition_of
 from ..language.analyzer import terms
-from .passages import is_of_document
 
 BESIDE_WORDS = 2.0
 """What the page weighs beside what words say of the line, and"""
@@ -40,8 +41,8 @@ def whole_pages(
     `found` says how well each row answers: of pages without a row among the best nothing is looked up.
     """
     pages = titles_and_lengths(index, {row >> ORDINAL_BITS for row in found})
-    entries = by_ids(index, [row for row in found if row >> ORDINAL_BITS in pages])
-    parts = [row for row, entry in entries.items() if is_of_document(entry)]
+    notes = condition_of(Query(kinds=(Kind.NOTE,)), ())
+    parts = passing(index, [row for row in found if row >> ORDINAL_BITS in pages], notes)
     wanted = [*weights, *forms, *(tokens[0] for tokens, _ in others)]
     best = best_of_pages(sorted(parts, key=lambda row: (-found[row], row)))[:_MOST]
     held = {row >> ORDINAL_BITS: rows_holding(index, wanted, row >> ORDINAL_BITS) for row in best}

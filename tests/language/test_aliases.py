@@ -115,6 +115,43 @@ def test_the_asked_word_comes_before_another_word_for_it(tmp_path: Path, word: s
     assert set(found) & {*others, *(f"{line} {n}" for n in range(30) for line in others)}
 
 
+NEAR = {
+    "en": (
+        "how do I shrink a picture from the terminal",
+        "# Compressing images\n\nRun the tool on the command line; it is lossless.\n",
+        "# A terminal of the ferry\n\nThe terminal stands on the quay.\n",
+    ),
+    "ru": (
+        "как ужать фото из консоли",
+        "# Сжатие изображений\n\nЗапускается в командной строке, без потерь.\n",
+        "# Консоль в зале\n\nКонсоль стоит у окна.\n",
+    ),
+    "zh": ("终端 照片", "# 图片瘦身\n\n命令行工具，无损。\n", "# 窗边\n\n终端放在窗边。\n"),
+}
+
+
+@pytest.mark.parametrize("language", NEAR)
+def test_a_note_is_found_by_words_that_come_near_its_own(tmp_path: Path, language: str) -> None:
+    """Whoever remembers the matter and not the word: images are pictures, the terminal is a command line."""
+    question, asked, other = NEAR[language]
+    filler = {f"notes/n{n}.md": f"# Note {n}\n\nThe {n}. walk along the quay.\n" for n in range(20)}
+    workspace = write_pages(tmp_path, {"notes/a.md": other, "notes/b.md": asked, **filler})
+    assert [hit.source.path for hit in ask(workspace, question).hits][:1] == ["notes/b.md"]
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [("which folder", "каталог"), ("в какой папке", "directori"), ("文件夹", "directori"), ("удалить строки", "eras"),
+     ("a headless browser", "playwright"), ("下载", "скача")],
+)  # fmt: skip
+def test_words_that_come_near_are_understood_in_each_language(question: str, found: str) -> None:
+    assert found in stand_for(question)
+
+
+def test_a_tool_does_not_ask_for_its_kind() -> None:
+    assert "headless browser" not in stand_for("playwright")
+
+
 def test_half_of_a_phrase_does_not_stand_for_it(tmp_path: Path) -> None:
     """PR is a pull request, not any request."""
     text = "- W: A request for chairs was made.\n- W: The pull request waits.\n- W: Pull the rope, then request help.\n"

@@ -42,11 +42,11 @@ def expansions(text: str, wanted: Sequence[str], more: Sequence[Sequence[str]] =
 
 
 @cache
-def groups() -> tuple[str, ...]:
-    """The shipped groups, a line each: spellings of all languages with commas between."""
+def groups(section: str = "") -> tuple[str, ...]:
+    """The shipped groups, a line each: spellings of all languages with commas between; `near` are words that mean nearly the same."""
     held: dict[str, list[str]] = {}
     for language in languages():
-        for line in lines(language, "synonyms").get("", ()):
+        for line in lines(language, "synonyms").get(section, ()):
             name, colon, spellings = line.partition(": ")
             key = name if colon else line.partition(",")[0].lstrip("~+")
             held.setdefault(key, []).append(spellings if colon else line)
@@ -57,7 +57,7 @@ def groups() -> tuple[str, ...]:
 def _table(more: tuple[str, ...]) -> str:
     """All groups as one text in which every word follows a space, to be searched without reading its lines."""
     own = [fold(line.replace("\n", " ")).casefold() for line in more]
-    return "\n ".join(["", *groups(), *own, ""]).replace("~", " ~ ").replace(" +", " + ")
+    return "\n ".join(["", *groups(), *groups("near"), *own, ""]).replace("~", " ~ ").replace(" +", " + ")
 
 
 def _likely(folded: str, known: set[str], table: str) -> list[str]:

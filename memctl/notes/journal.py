@@ -129,6 +129,7 @@ def _let_go(written: Sequence[dict[str, Any]], data: bytes | None) -> None:
     """The same of one page, in place; what is taken back already (`before` is how it stands) keeps no more than its name."""
     now, lines = page_hash(data), set(map(line_hash, (data or b"").splitlines()))
     undone = next((n for n, each in enumerate(written) if each["before"] == now), len(written))
+    undone = len(written) if written[-1]["after"] == now else undone  # a command may have written what stood before
     is_as_written = undone and written[undone - 1]["after"] == now
     for n in reversed(range(len(written))):
         each = written[n]

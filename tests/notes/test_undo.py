@@ -142,7 +142,7 @@ def test_without_a_journal_there_is_nothing_to_undo(damage: bytes, tmp_path: Pat
     (root / ".memory").mkdir()
     (root / ".memory/undo.jsonl").write_bytes(damage)
     done = call(["undo"], root)
-    assert (done.code, "git log" in done.err) == (1, True)
+    assert (done.code, "remembers" in done.err) == (1, True)
     retained(root, "one")
     assert call(["undo"], root).code == 0
 

@@ -25,7 +25,7 @@ from .chat_window import ChatLimits, Cut, cut, originals, questions_of
 from .context import ContextOptions, core_of, room_beside, staleness
 from .layers import Layers
 from .pack import Item, fitting, recalled_block, repeats, share_of, stable_part, words_of
-from .session import SessionNotes, session_items, stated
+from .session import SessionNotes, session_items
 
 _SAME = 0.7  # share of its words from which an older message says what a line of the workspace says
 _BEHIND = ("recalled", "session")  # layers that stand behind the newest message
@@ -127,8 +127,7 @@ class _Chat:
 
     def session(self, notes: SessionNotes, name: str, layers: Layers) -> list[Item]:
         """What was stated in this session and stands in no message that is sent, within its share."""
-        told = stated(self._all)
-        items = session_items(notes.add(told), told, self.cut.gone, name, self._name)
+        items = session_items(notes.add(self._all), self.cut.gone, name, self._name)
         return fitting(items, int(self._budget * layers.share("session")), self._count)
 
     def recall(self, layers: Layers, before: Sequence[Item], session: list[Item]) -> list[Item]:

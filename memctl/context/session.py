@@ -7,21 +7,20 @@ said, but for secrets; `forget` deletes it, since those words may be what is to 
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_hex
 
-from ..errors import Usage
-from ..ingest.extract import candidates
+from ..errors import MemctlError, Usage
+from ..ingest.conversation import whole_value
+from ..ingest.extract import CandidateFact, candidates
 from ..ingest.sentences import Sentence, sentences
 from ..ingest.turns import Turn
 from ..language.secrets import find_secrets
-from ..notes.files import SESSION, prepare_memory
+from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace
-from ..system import OPEN_SAFELY
+from ..system import locked
 from .chat_messages import Message, is_turn, text_of
 from .fence import tamed
 from .pack import Item
@@ -29,25 +28,48 @@ from .pack import Item
 _LAST = ("wish_length", "wish_language")  # of these the last one holds
 _WISHES = (*_LAST, "wish", "at_work")
 _MOST = 100  # statements of one session
+_SECONDS = 2.0  # the longest wait for another process of the same session
+_TAGGED = re.compile(r"<(\w+[_-][\w-]+)\b[^<>]*>.*?</\1>", re.DOTALL)  # what programs put into a message
 
 
-def stated(messages: Sequence[Message | None]) -> dict[str, int]:
-    """What the user stated in a chat, in their own words, each with the place of its message; the last of each stands."""
-    turns = [Turn("user", text_of(m), 1, 1, number=at) for at, m in enumerate(messages) if m is not None and is_turn(m)]
-    kept = [(each.turn, each.quote, each.corrects) for each in candidates(turns)]
-    kept += [(turn.number, each.said, None) for turn in turns for each in sentences(turn.text) if _is_wish(each)]
-    found: dict[str, int] = {}
-    for at, quote, corrects in sorted(kept, key=lambda each: each[0]):
-        if not find_secrets(quote):
-            found.pop(corrects or "", None)
-            found[" ".join(quote.split())] = at
+def stated(messages: Sequence[Message | None], before: Sequence[str] = ()) -> dict[str, int]:
+    """What the user stated in a chat, in their own words, each with the place of its message; the last of each stands.
+
+    What was stated `before` has places below 0; a correction takes the place of that too.
+    """
+    texts = [text_of(each) if each is not None and is_turn(each) else "" for each in messages]
+    here = " ".join(" ".join(texts).split())
+    said = enumerate(
+        [*(each for each in before if each not in here), *texts], -sum(each not in here for each in before)
+    )
+    own = {at: _TAGGED.sub(" ", text) for at, text in said if text}
+    turns = [Turn("user", text, 1, 1, number=at) for at, text in own.items()]
+    wishes = [(turn.number, each.said, None) for turn in turns for each in sentences(turn.text) if _is_wish(each)]
+    facts = [(each.turn, each.quote, each) for each in candidates(turns)]
+    found, told = dict[str, int](), dict[str, str]()
+    for at, quote, fact in sorted([*facts, *wishes], key=lambda each: (each[0], own[each[0]].find(each[1]))):
+        if find_secrets(quote):
+            continue
+        quote = " ".join(quote.split())
+        if fact:
+            found.pop(_corrected(fact, list(found), told), None)
+            told[fact.fact.text] = quote
+        found.pop(quote, None)
+        found[quote] = at
     return {said: found[said] for said in _holding(list(found))}
+
+
+def _corrected(fact: CandidateFact, said: Sequence[str], told: Mapping[str, str]) -> str:
+    """The statement that one corrects: it names it, or the value in it; an empty text where there is none."""
+    old = fact.instead[0] if fact.instead else ""
+    named = told.get(fact.corrects or "", "")
+    return named or next((each for each in reversed(said) if old and whole_value(old, each)), "")
 
 
 def _is_wish(sentence: Sentence) -> bool:
     """True for what says how the user wants to be answered, or what is being done."""
     asked = sentence.is_question and not (_last_of(sentence) and sentence.opens("wish_asked"))
-    return not asked and any(map(sentence.has, _WISHES))
+    return not asked and not sentence.has("reported") and any(map(sentence.has, _WISHES))
 
 
 def _last_of(sentence: Sentence) -> set[str]:
@@ -85,34 +107,34 @@ class SessionNotes:
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
-    def add(self, told: Mapping[str, int]) -> list[str]:
-        """Every statement of the session, oldest first, with these; they are kept if they are new."""
+    def add(self, messages: Sequence[Message | None]) -> dict[str, int]:
+        """Every statement of the session, oldest first, with those of a chat and their places there; kept if they are new."""
         before = self._read()
-        every = _holding([*(each for each in before if each not in told), *told])[-_MOST:]
-        if every != before:
-            made = prepare_memory(self._workspace) / f"{SESSION}{token_hex(8)}"
-            with suppress(OSError):  # scratch: a full disk ends no chat
-                fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
-                with open(fd, "w", encoding="ascii") as stream:
-                    json.dump({"stated": every}, stream)
-                os.replace(made, self._file)
-            made.unlink(missing_ok=True)
-        return every
+        told = self._with(messages, before)
+        if list(told) != before:
+            with suppress(OSError, MemctlError):  # scratch: a full disk ends no chat
+                made = prepare_memory(self._workspace)
+                with locked(made / "session.lock", _SECONDS):  # another process may have added to it
+                    told = self._with(messages, self._read())
+                    write_derived(self._file, json.dumps({"stated": list(told)}).encode())
+        return told
+
+    @staticmethod
+    def _with(messages: Sequence[Message | None], before: Sequence[str]) -> dict[str, int]:
+        return dict(list(stated(messages, before).items())[-_MOST:])
 
     def end(self) -> None:
         """Forget what was stated in it."""
         self._file.unlink(missing_ok=True)
 
 
-def session_items(
-    every: Sequence[str], told: Mapping[str, int], gone: Sequence[int], name: str, chat: str
-) -> list[Item]:
+def session_items(told: Mapping[str, int], gone: Sequence[int], name: str, chat: str) -> list[Item]:
     """What of the session no message that is sent says, the newest first: cited by its message, or by the session's name."""
     left = set(gone)
     by_source: dict[str, list[str]] = {}
-    for said in every:
-        if said not in told or told[said] in left:
-            source = f"{chat}#M{told[said] + 1}" if said in told else f"session {name}"
+    for said, at in told.items():
+        if at < 0 or at in left:
+            source = f"{chat}#M{at + 1}" if at >= 0 else f"session {name}"
             by_source.setdefault(source, []).append(said)
     items = []
     for source, parts in reversed(by_source.items()):

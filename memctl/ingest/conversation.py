@@ -74,9 +74,11 @@ class Before:
             turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
         )
 
-    def reports_a_problem(self, turn: Turn) -> bool:
-        """True if what was said to the assistant just before its turn says or asks what is wrong."""
-        return any(each.turn == turn.number - 1 and each.sentence.has("problem") for each in self.heard)
+    def reported(self, turn: Turn) -> Heard | None:
+        """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does."""
+        said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
+        wrong = (each for each in said if each.sentence.has("problem") and not each.sentence.has("problem_not"))
+        return next(wrong, None)
 
     @property
     def between_people(self) -> bool:
@@ -323,18 +325,22 @@ def outcome(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | 
     return FoundStatement("outcome, thin", Kind.EXPERIENCE, part.said, reason, 0.5, outcome=came, task=task, told=told)
 
 
-def found_out(sentence: Sentence, is_reported: bool = False) -> FoundStatement | None:
+def found_out(heard: Heard, report: Heard | None = None, after: Sentence | None = None) -> FoundStatement | None:
     """What the assistant did in the world or found out; not what it wrote, advises or explains.
 
-    Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis.
+    Where somebody just reported that something is wrong, what it looked up or gives as the cause is a diagnosis, also in the
+    sentence `after` which it says "Found it.". It is told with the report where it shares no word with it.
     """
-    part = own_part(sentence)
+    part = own_part(heard.sentence)
     looked = part.opens("looked")
     part = part.cut(looked.end()) if looked else part
-    cause = (looked or part.has("diagnosis")) if is_reported else None
-    if cause and not (part.is_question or part.has("diagnosis_not") or part.has("dangling_start")) and _is_exact(part):
+    found_it = after.opens("found_it") if after and report else None
+    cause = (looked or part.has("diagnosis") or found_it) if report else None
+    if report and cause and not (part.is_question or part.has("diagnosis_not")) and _is_exact(part):
+        alone = bool(set(part.words) & set(report.sentence.words)) and not part.has("dangling_start")
         reason = f"the assistant's diagnosis: {cause[0].strip()[:60]!r}"
-        return FoundStatement("diagnosis", Kind.WORLD, part.said, reason, 0.55)
+        told = None if alone else _told((report, heard._replace(sentence=part)))
+        return FoundStatement("diagnosis", Kind.WORLD, part.said, reason, 0.55, told=told)
     if part.is_question or part.has("found_not") or part.has("dangling_start"):
         return None
     did, found = None if looked else part.has("report"), looked or part.has("found")

@@ -140,10 +140,10 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, 
     if before.fiction:
         return
     said = list(sentences(turn.text))
-    is_reported = before.reports_a_problem(turn)
+    report, after = before.reported(turn), None
     for sentence in said:
-        before.heard.append(before.as_heard(turn, sentence))
-        found = found_out(sentence, is_reported)
+        before.heard.append(heard := before.as_heard(turn, sentence))
+        found, after = found_out(heard, report, after), sentence
         if found:
             yield found, sentence
 

@@ -32,7 +32,7 @@ FIELDS = (
 )  # fmt: skip
 """Filters that may stand in a question, as `field:value`."""
 _FILTER = re.compile(
-    rf"(?<!\S)(?:-(?P<without>\"[^\"]+\"|[^\W\d_][\w-]*)(?=[\s,.;:!)]|$)|(?P<literal>\"[^\"]+\")|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
+    rf"(?<!\S)(?:-(?P<without>\"[^\"]+\"|[^\W\d_][\w-]*)(?=[\s,.;:!)]|$)|(?P<literal>\"[^\"]+\"|«[^»]+»|“[^”]+”|「[^」]+」)|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
     rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
@@ -173,7 +173,7 @@ class _Filters:
     def take(self, match: re.Match[str]) -> str:
         """Set one filter found in the words; what stays in the words is returned."""
         if match["literal"] or match["without"]:
-            said = (match["literal"] or match["without"]).strip('"')
+            said = (match["literal"] or match["without"]).strip('"«»“”「」')
             if self._is_sentence:
                 return said if match["literal"] else match[0]
             kept = self._phrases if match["literal"] else self._without

@@ -217,6 +217,7 @@ def _stats(served: Served, asked: Body) -> dict[str, Any]:
         "num_memories": sum(count for kind, count in found["kinds"].items() if kind != "note"),
         "num_vectors": found["vectors"]["embedded"],
         "embedding_model": found["vectors"]["made_by"],
+        "vectors_way": found["vectors"]["way"],
         "uptime_seconds": round(time.monotonic() - served.since, 3),
         "latency_ms": {path: _spread(sorted(taken)) for path, taken in sorted(served.timed.items())},
     }
@@ -240,7 +241,7 @@ _STATS_SCHEMA = answer_schema(
     schema=ONE, kinds="object", pages="integer", entities="integer", beliefs="integer", fresh="boolean", stale="string?",
     first_day="string?", last_day="string?", search="string", markdown_bytes="integer", index_bytes="integer",
     versions="object", problems="integer", read_only="boolean", num_memories="integer", num_vectors="integer",
-    embedding_model="string?", uptime_seconds="number", latency_ms="object",
+    embedding_model="string?", vectors_way="string", uptime_seconds="number", latency_ms="object",
 )  # fmt: skip
 _CITED = answer_schema(citation="string", id="string", already="boolean")
 _SAID = {"user_msg": "Remember: the demo is on Friday.", "assistant_msg": "Noted."}

@@ -191,7 +191,7 @@ def _status(session: Session) -> ToolAnswer:
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
     return ToolAnswer(
-        {"schema": 1, **found, "allow_write": session.allow_write},
+        {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write},
         "\n".join(
             map(printable, [*lines, *problems, f"writing: {'allowed' if session.allow_write else 'not allowed'}"])
         ),

@@ -280,7 +280,7 @@ class _Folder(_Model):
         )
         prompts = getattr(model, "prompts", None) or {}
         names = [next((name for name in kinds if prompts.get(name)), None) for kinds in (_PASSAGE, _QUERY)]
-        own = ("", "") if any(names) else _e5_prompts(self.name)
+        own = ("", "") if any(names) else _e5_prompts("/".join(self._folder.parts[-4:]))  # a cache names it above
 
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
             more = {"prompt_name": names[asked]} if names[asked] else {}

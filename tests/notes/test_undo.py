@@ -137,7 +137,7 @@ def test_forget_is_never_undone_and_leaves_no_hash(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [b"", b"{", b'[1]\n{"command": "torn', b"\xff\x00"])
 def test_without_a_journal_there_is_nothing_to_undo(damage: bytes, tmp_path: Path) -> None:
-    """One that was lost or damaged is no error; git is named."""
+    """One that was lost or damaged is no error."""
     root = bare_copy(tmp_path)
     (root / ".memory").mkdir()
     (root / ".memory/undo.jsonl").write_bytes(damage)

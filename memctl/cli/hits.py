@@ -20,6 +20,7 @@ _BY_WORDS = ("answered by words only", "vectors.sqlite:")  # how warnings begin 
 
 def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: bool = False) -> int:
     """Print a recall in one of its five formats, `pages` with a heading; the exit code is 1 when nothing was found."""
+    call.out.recalls = True
     if format == "json":
         call.out.raw_json(answer_json(answer, explain))
         return 0 if answer.hits else 1
@@ -169,6 +170,7 @@ def explained(hit: Hit) -> str:
 def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
     """Print what fills slots, a line each: as `versions` with the days on which each held, as `facts` with its slot."""
     out = call.out
+    out.recalls = True
     if out.json:
         out.raw_json({"schema": 1, title: [hit_json(hit) for hit in hits]})
         return

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import MemctlError
-from ..markdown.escape import one_line, printable
+from ..markdown.escape import defused, one_line, printable
 
 if TYPE_CHECKING:
     from .progress import Bar
@@ -42,6 +42,10 @@ class Output:
 
     matches: Callable[[str], list[tuple[int, int]]] | None = None
     """Where the words that were asked for stand in a text."""
+
+    recalls: bool = False
+    """The answer is of recalled lines: whoever repeats it, a model too, gives no bracket command (docs/act.md)."""
+
     _pages: bool = False
 
     @property
@@ -69,7 +73,7 @@ class Output:
 
     def line(self, text: str = "") -> None:
         """One line of the answer."""
-        print(printable(text))
+        print(printable(defused(text) if self.recalls else text))
 
     def lines(self, text: str) -> None:
         """Lines of the answer; nothing for an empty text, and blank ones are left out."""
@@ -90,7 +94,7 @@ class Output:
         """A JSON document on one line; ASCII, so that nothing in it can steer a terminal."""
         if self.stale and isinstance(value, dict):
             value = value | {"stale": self.stale}
-        print(json.dumps(value, ensure_ascii=True))
+        print(json.dumps(defused(value) if self.recalls else value, ensure_ascii=True))
 
     def beside(self, text: str) -> None:
         """A note of the library. That the answer is stale is said in JSON too, and however quiet the call is."""
@@ -203,6 +207,7 @@ class Output:
 
     def emit(self, styled: str, indent: int | None = None) -> None:
         """A line put together from `style` and `link`, which guard their parts; wrapped on a terminal."""
+        styled = defused(styled) if self.recalls else styled
         if not self.at_terminal:
             print(styled)
             return

@@ -71,7 +71,7 @@ def quoted(text: str, struck: bool = False) -> str:
 def _specials() -> re.Pattern[str]:
     """What may need a backslash, from left to right: escapes, code spans and links in angle brackets need none."""
     return re.compile(
-        r"(?P<kept>\\[!-/:-@\[-`{-~]|(?P<ticks>`++)[^`]*+(?:(?!(?P=ticks)(?!`))`++[^`]*+)*+(?P=ticks)(?!`)"
+        r"(?P<kept>\\[!-/:-@\[-`{-~]|(?P<ticks>`++)[^`]*+(?:(?!(?P=ticks)(?!`))`++[^`]*+)*(?P=ticks)(?!`)"
         r"|<(?:https?|ftp)://[^\s<>]*+>)"
         r"|(?P<url>(?:(?<![A-Za-z])(?:https?|ftp)://|(?<![^\s*_~(])www\.)\S++)"
         r"|(?P<opener>(?<!\S)~(?!~)|(?<=[/(])~(?=[^\W_]))"

@@ -184,7 +184,8 @@ def _last_colon(line: str) -> int:
 def _attributes(inside: str) -> str | None:
     """What stands before the parenthesis that closes the attributes; None if none does. A quote that nothing closes quotes nothing."""
     plain = r"[^)\uff09\"]"
-    match = re.match(rf'((?:{plain}|{_QUOTED})*+(?:"[^)\uff09]*+)?)[)\uff09]', inside)
+    # A lookahead gives nothing back, as a possessive group would: Python 3.11.2 loses its way in those.
+    match = re.match(rf'((?=(?P<run>(?:{plain}|{_QUOTED})*))(?P=run)(?:"[^)\uff09]*+)?)[)\uff09]', inside)
     return match[1] if match else None
 
 

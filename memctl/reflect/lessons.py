@@ -147,7 +147,7 @@ def first_clause(text: str) -> str:
 @cache
 def _clause_ends() -> re.Pattern[str]:
     return re.compile(
-        r"(?P<code>(`++)[^`]*+(?:(?!\2(?!`))`++[^`]*+)*+\2(?!`))"
+        r"(?P<code>(`++)[^`]*+(?:(?!\2(?!`))`++[^`]*+)*\2(?!`))"
         r"|[;；。！？，]|[.!?…](?=\s+(?![a-zа-яё]))|\s[—–](?=\s)"
     )
 

@@ -189,6 +189,7 @@ def _status(session: Session) -> ToolAnswer:
     state = session.view.status()
     found = {name: value for name, value in state.as_json().items() if name in _STATUS}
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
+    lines = [line for line in lines if " install" not in line]  # a matter of the owner
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
     return ToolAnswer(
         {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write},

@@ -18,6 +18,7 @@ import pytest
 from face_helpers import all_commands, call, reflected_copy
 
 import memctl
+from memctl.maintenance import status
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -68,6 +69,8 @@ def test_every_extra_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = set(re.findall(r"\*\*([\w-]+)\*\*", README.partition("as an extra")[2].partition("\n\n")[0]))
     assert named == set(project["optional-dependencies"]) - {"dev", "docs"}
+    told = {extra for extra, _ in status._OPTIONAL.values()} | {"nli"}  # which brings what sentence-transformers does
+    assert told == named, "`memctl status` says of each what it would add"
     assert len(README.splitlines()) <= 160
 
 

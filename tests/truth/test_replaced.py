@@ -172,6 +172,7 @@ PAIRS = [
     ("10-03 W @Глеб: Ездит на автобусе. ^aa", "11-04 W @Глеб: Ходит пешком вдоль реки. ^bb", "Глеб автобус"),
     ("10-03 W @小范: 坐公交来店里 ^aa", "11-04 W @小范: 骑自行车上下班 ^bb", "小范公交"),
     ("10-03 W(key=db): PostgreSQL ^aa", "11-04 Решили переходить на MongoDB. ^bb", "which postgresql"),
+    ("10-03 W(key=db): PostgreSQL ^aa", "11-04 We decided to move the database to MongoDB. ^bb", "which postgresql"),
 ]
 
 

@@ -95,8 +95,8 @@ def recall(
     """Find facts, each with its citation. Without a query: the newest within the filters. -w may be given again: the best of each."""
     one_of("--by", by, ("page",), "page")
     memory, per_page = call.memory, (0 if by else 1) if per_page is None else per_page
-    if (call.also or among) and (interactive or unseal):
-        raise Usage("several workspaces take no --interactive and no --unseal", "name one")
+    if (call.also or among) and (interactive or unseal or any(each.startswith("/") for each in path or ())):
+        raise Usage("several workspaces take no --interactive, no --unseal and no absolute --path", "name one")
     if call.also and among:
         raise Usage("--in and several -w are two questions", "ask one after the other")
     filters: dict[str, Any] = {"about": about or (), "kinds": kind or (), "since": since, "until": until, "on": on}

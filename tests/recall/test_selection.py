@@ -57,6 +57,7 @@ def test_a_path_that_a_shell_completed(root: Path) -> None:
     page = (root / "memory/2025-11-20.md").resolve()
     answers = [call(["recall", "--path", str(path)], root).out for path in (page, f"memory/{page.name}")]
     assert answers[0] == answers[1] and page.name in answers[0]
+    assert call(["recall", "-w", str(root), "-w", str(root), "--path", str(page)], root).code == 2
 
 
 def test_a_glob_that_meets_nothing_says_so(root: Path) -> None:

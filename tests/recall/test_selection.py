@@ -52,12 +52,13 @@ def test_a_path_is_a_page_a_folder_or_a_glob(root: Path, glob: str, wanted: str)
     assert wanted in _found(root, f"path:{glob} start старт")
 
 
-def test_a_path_that_a_shell_completed(root: Path) -> None:
+def test_a_path_that_a_shell_completed(root: Path, tmp_path: Path) -> None:
     """Absolute, inside the workspace: the same as from its root."""
     page = (root / "memory/2025-11-20.md").resolve()
     answers = [call(["recall", "--path", str(path)], root).out for path in (page, f"memory/{page.name}")]
     assert answers[0] == answers[1] and page.name in answers[0]
-    assert call(["recall", "-w", str(root), "-w", str(root), "--path", str(page)], root).code == 2
+    other = write_pages(tmp_path / "other", PAGES).root
+    assert call(["recall", "-w", str(root), "-w", str(other), "--path", str(page)], root).code == 2
 
 
 def test_a_glob_that_meets_nothing_says_so(root: Path) -> None:

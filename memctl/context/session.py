@@ -15,8 +15,9 @@ from pathlib import Path
 from ..errors import MemctlError, Usage
 from ..ingest.conversation import whole_value
 from ..ingest.extract import CandidateFact, candidates
-from ..ingest.sentences import Sentence, sentences
+from ..ingest.sentences import Sentence, language_of, sentences, starts
 from ..ingest.turns import Turn
+from ..language.analyzer import query_terms
 from ..language.secrets import find_secrets
 from ..notes.files import SESSION, prepare_memory, write_derived
 from ..notes.workspace import Workspace
@@ -63,7 +64,19 @@ def _corrected(fact: CandidateFact, said: Sequence[str], told: Mapping[str, str]
     """The statement that one corrects: it names it, or the value in it; an empty text where there is none."""
     old = fact.instead[0] if fact.instead else ""
     named = told.get(fact.corrects or "", "")
-    return named or next((each for each in reversed(said) if old and whole_value(old, each)), "")
+    valued = next((each for each in reversed(said) if old and whole_value(old, each)), "")
+    return (
+        named
+        or valued
+        or (_alike(fact.quote, said) if starts(language_of(fact.quote), "correct_start").match(fact.quote) else "")
+    )
+
+
+def _alike(quote: str, said: Sequence[str]) -> str:
+    """The newest statement that has half of the words of one that begins as a correction."""
+    own = set(query_terms(quote))
+    shared = ((each, set(query_terms(each))) for each in reversed(said))
+    return next((each for each, words in shared if 2 * len(own & words) >= min(len(own), len(words)) > 0), "")
 
 
 def _is_wish(sentence: Sentence) -> bool:

@@ -74,11 +74,16 @@ class Before:
             turn.number, name or lines(sentence.language, "speaker")[turn.role == "assistant"].split(", ")[0], sentence
         )
 
-    def reported(self, turn: Turn) -> Heard | None:
-        """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does."""
+    def reported(self, turn: Turn, is_found: bool = False) -> Heard | None:
+        """The sentence, said to the assistant just before its turn, that says or asks what is wrong; None where none does.
+
+        Where the assistant says that it found the cause (`is_found`), whatever was stated is a report.
+        """
         said = [each for each in self.heard if each.turn == turn.number - 1 and len(each.sentence.said) <= _REPLY]
-        wrong = (each for each in said if each.sentence.has("problem") and not each.sentence.has("problem_not"))
-        return next(wrong, None)
+        said = [each for each in said if not each.sentence.has("problem_not")]
+        wrong = [each for each in said if each.sentence.has("problem")]
+        stated = [each for each in said if is_found and not each.sentence.is_question]
+        return next(iter([*wrong, *stated]), None)
 
     @property
     def between_people(self) -> bool:
@@ -98,12 +103,11 @@ class Before:
             self.person = None
 
     def is_new(self, text: str) -> bool:
-        """False for a text that was a candidate before: said twice is kept once."""
+        """False for a text that was a candidate before: said twice is kept once. With a word in the place of another it is new."""
         said = frozenset(terms(text)) or frozenset((text,))
-        exact = {term for term in said if any(map(str.isdigit, term))}
         for told in self._told:
             both = len(said & told)
-            if both == len(said) or (both >= _ALIKE * len(said | told) and exact <= told):
+            if both == len(said) or (both >= _ALIKE * len(said | told) and not _swaps(said - told, told - said)):
                 return False
         self._told.append(said)
         return True
@@ -163,6 +167,11 @@ def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     return FoundStatement(
         "agreed", Kind.EXPERIENCE, said, f"agreed to what turn {turn.number - 1} proposed", 0.7, told=said
     )
+
+
+def _swaps(added: frozenset[str], gone: frozenset[str]) -> bool:
+    """True where words, or a number, stand in the place of others."""
+    return any(any(map(str.isdigit, term)) for term in added) or bool(added and gone)
 
 
 def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:

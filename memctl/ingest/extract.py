@@ -140,7 +140,7 @@ def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, 
     if before.fiction:
         return
     said = list(sentences(turn.text))
-    report, after = before.reported(turn), None
+    report, after = before.reported(turn, any(each.has("diagnosis_found") for each in said)), None
     for sentence in said:
         before.heard.append(heard := before.as_heard(turn, sentence))
         found, after = found_out(heard, report, after), sentence

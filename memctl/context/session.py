@@ -40,9 +40,8 @@ def stated(messages: Sequence[Message | None], before: Sequence[str] = ()) -> di
     """
     texts = [text_of(each) if each is not None and is_turn(each) else "" for each in messages]
     here = " ".join(" ".join(texts).split())
-    said = enumerate(
-        [*(each for each in before if each not in here), *texts], -sum(each not in here for each in before)
-    )
+    earlier = [each for each in before if each not in here]
+    said = enumerate([*earlier, *texts], -len(earlier))
     own = {at: _TAGGED.sub(" ", text) for at, text in said if text}
     turns = [Turn("user", text, 1, 1, number=at) for at, text in own.items()]
     wishes = [(turn.number, each.said, None) for turn in turns for each in sentences(turn.text) if _is_wish(each)]
@@ -62,14 +61,13 @@ def stated(messages: Sequence[Message | None], before: Sequence[str] = ()) -> di
 
 def _corrected(fact: CandidateFact, said: Sequence[str], told: Mapping[str, str]) -> str:
     """The statement that one corrects: it names it, or the value in it; an empty text where there is none."""
+    if fact.corrects and fact.corrects in told:
+        return told[fact.corrects]
     old = fact.instead[0] if fact.instead else ""
-    named = told.get(fact.corrects or "", "")
     valued = next((each for each in reversed(said) if old and whole_value(old, each)), "")
-    return (
-        named
-        or valued
-        or (_alike(fact.quote, said) if starts(language_of(fact.quote), "correct_start").match(fact.quote) else "")
-    )
+    if valued or not starts(language_of(fact.quote), "correct_start").match(fact.quote):
+        return valued
+    return _alike(fact.quote, said)
 
 
 def _alike(quote: str, said: Sequence[str]) -> str:

@@ -136,7 +136,10 @@ def _stated(sentence: Sentence) -> FoundStatement | None:
                 name = rule if sure else f"{rule}, thin"
                 importance = kept.importance if sure else round(kept.importance - 0.15, 2)
                 reason = f"{kept.reason}: {sign[0].strip()[:60]!r}"
-                return FoundStatement(name, kept.kind, part.said.strip(), reason, importance, kept.confidence)
+                # What somebody never did is how things stand, and nothing that happened on that day.
+                never = rule == "did" and rx(part.language, "never").search(sign[0])
+                kind = Kind.WORLD if never else kept.kind
+                return FoundStatement(name, kind, part.said.strip(), reason, importance, kept.confidence)
     exact_one = next((part for part in parts if exactness(part) >= 2 and not part.has("praise")), None)
     if exact_one is None:
         return None

@@ -26,6 +26,7 @@ _OBJECT = r"(?P<value>.+)"
 _UNSPACED_OBJECT = "(?P<value>[^，。；、（(！!]{1,40})"
 _QUOTED = frozenset("\"'“”«»「」„:：;(")
 _SENTENCE = r"[.!]\s+(?:\S+\s+){2}\S|[。！].{4}"
+_NAME_WORD = r"(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff][\w&.+-]*(?:\]\])?"
 _EXACT = frozenset(("version", "email", "phone", "title", "state", "job", "job_ru"))
 _ANY_CASE = frozenset(("date", "version", "title", "job", "job_ru", "state"))
 
@@ -302,6 +303,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
         said += held
     article = pattern(chosen, "relations", "name article")
     named = rf"(?:{article})?[\"'«“`]?(?:@|\[\[)?[A-ZÀ-ÞА-Я\u3400-\u9fff]"
+    ending = "|".join(sorted(_listed("after the value", chosen)))
     plain = {
         "place": named,
         "name": named,
@@ -310,6 +312,7 @@ def _shape(kind: str, chosen: tuple[str, ...]) -> str:
         "email": r"[`<]?[\w.+-]+@[\w-]+\.[\w.-]+",
         "phone": r"\+?[\d()][\d\s()-]{4,}\d",
         "number": r".*\d",
+        "whole": rf"(?:{article})?(?:[«\"“][^»\"”]+[»\"”]|{_NAME_WORD}(?: {_NAME_WORD})*)(?=\s*(?:$|[,;:!(—–，。]|(?:{ending})\s))",
         "firm": "|".join((*said, r"[«\"“][^»\"”]+[»\"”]|[A-ZÀ-ÞА-Я][\w&.-]+(?: [A-ZÀ-ÞА-Я][\w&.-]+)*")),
     }
     return plain.get(kind) or "|".join(said)

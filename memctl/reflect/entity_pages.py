@@ -5,6 +5,7 @@ The text of a fact is data: it may look like Markdown, but it never opens a bloc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import PurePosixPath
@@ -12,6 +13,7 @@ from typing import NamedTuple
 
 from ..facts import Citation, Kind, Period
 from ..language.names import entity_key, heads, is_han, stem_word
+from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
@@ -123,7 +125,14 @@ def entity_body(about: About, page: str, wiki: str = "") -> str:
 
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
-    return _listed(_state(line, place) for line in lines)
+    return _listed(
+        _event(line, place) if line.slot is None and is_of_its_day(line.text) else _state(line, place) for line in lines
+    )
+
+
+def is_of_its_day(text: str) -> bool:
+    """True where a word means the day of telling ("currently", «на этой неделе», 最近): on a later day it says something else."""
+    return bool(re.search(f"(?i){pattern(languages(), 'pages', 'passing')}", text))
 
 
 def experience_body(lines: Sequence[PageLine], place: LinkContext) -> str:

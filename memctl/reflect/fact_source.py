@@ -27,7 +27,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import folded, replacements_of
-from .entity_pages import About, PageLine
+from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons
 
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
@@ -269,12 +269,17 @@ class _JudgedLines:
     def __init__(self, source: FactSource, verdict: Validities, choice: _PageFacts, today: date) -> None:
         self._source, self._verdict, self._choice, self._today = source, verdict, choice, today
         self._said: set[frozenset[str]] = set()
+        self._of_their_day: list[PageLine] = []
 
     def now(self, most: int) -> tuple[PageLine, ...]:
-        """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first."""
+        """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
+
+        A state in words that mean the day of telling ("this week") is told with that day, as what happened.
+        """
         slots = self._lines([f for f in self._choice.slots if self._holds(f)])
         states = self._lines([f for f in self._choice.states if self._holds(f)][: 2 * _STATES])
-        return (*slots, *states[: min(most, _STATES)])
+        self._of_their_day = [line for line in states if is_of_its_day(line.text)]
+        return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
 
     def plans(self) -> tuple[PageLine, ...]:
         """What is to come and was not called off, the next first."""
@@ -283,9 +288,9 @@ class _JudgedLines:
 
     def events(self, most: int) -> tuple[PageLine, ...]:
         """What happened, the important before the newest."""
-        return self._lines([f for f in self._choice.events if not self._is_over(f)][: 2 * _EVENTS])[
-            : min(most, _EVENTS)
-        ]
+        told = self._lines([f for f in self._choice.events if not self._is_over(f)][: 2 * _EVENTS])
+        newest = sorted((*told, *self._of_their_day), key=_told_when, reverse=True)
+        return tuple(sorted(newest, key=lambda line: (line.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
 
     def durable(self, kind: str) -> tuple[PageLine, ...]:
         """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through."""
@@ -350,6 +355,10 @@ class _JudgedLines:
         newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
         line = self._line(newest.id, False) if newest else None
         return (line._replace(replaced_by=None),) if line else ()
+
+
+def _told_when(line: PageLine) -> tuple[str, str, str]:
+    return str(line.valid.first or line.day or ""), line.day or "", line.ref
 
 
 def _begun(line: PageLine) -> tuple[str, str]:

@@ -84,6 +84,8 @@ def test_what_a_candidate_carries() -> None:
     assert (doubt.kind, doubt.confidence) == (Kind.OPINION, 0.5)
     failed = talk("I tried magnesium for a month, didn't notice any difference")[0].fact
     assert (failed.kind, failed.outcome) == (Kind.EXPERIENCE, "fail")
+    never = ("I've never finished a novel by Tolstoy.", "Я никогда не ездил в Японию на поезде", "我从来没去过日本京都")
+    assert [talk(said)[0].fact.kind for said in never] == [Kind.WORLD] * 3  # nothing happened
     corrected = talk("The surgery on my knee was in 2019.", "A: Noted.", "No, wait, it was in 2018, not 2019.")[1]
     assert "turn 0" in corrected.reason and corrected.corrects == "The surgery on the user's knee was in 2019."
 

@@ -131,6 +131,8 @@ CASES = [
     # `t=2009..` names no day; the log of a new year's day does.
     (world_body, line("Ringing goes on.", valid=since("2009-01-01")), '- Ringing goes on. · since 2009 · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
     (experience_body, line("Frost.", "2026-01-01"), '- [2026-01-01](../memory/2026-01-01.md#L12 "f-1") · Frost.'),
+    # "This week" means another one when it is read later.
+    (world_body, line("Живёт на этой неделе у сестры."), '- [2025-11-27](../memory/2025-11-27.md#L12 "f-1") · Живёт на этой неделе у сестры.'),
     # Others are named unless the text does so, in any form.
     (world_body, line("Alex Chen trusts Irina.", entities=("Irina Volkova", "Alex Chen", "Dumpling")), '- Alex Chen trusts Irina. · with Dumpling · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
     (world_body, line("看到饺子了。", entities=("Irina Volkova", "饺子", "爱丽丝")), '- 看到饺子了。 · with 爱丽丝 · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),

@@ -2,8 +2,8 @@
 
 Words alone and words with vectors (where a model is installed) side by side, over every set that a folder makes
 (bench/sets.py). Metrics are means over questions, with a bootstrap interval: fractional recall@k is |gold in the top k| /
-|gold|, any@k and all@k ask for one or every gold item, and a session ranks where its best line ranks. What is embedded stays
-in the cache, so that a second run takes minutes.
+|gold|, any@k and all@k ask for one or every gold item, a session ranks where its best line ranks, and gold@N is the share of the
+gold lines that `recall --budget N` gives. What is embedded stays in the cache, so that a second run takes minutes.
 """
 
 from __future__ import annotations
@@ -24,31 +24,37 @@ from typing import Any, NamedTuple
 from sets import Task, tasks
 
 from memctl.evaluation.metrics import Difference, Interval, compare, intervals, measure, rank_in
+from memctl.hits import Answer
 from memctl.index.heal import with_index
 from memctl.index.index import Index
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import census
 from memctl.index.sync import sync
 from memctl.notes.workspace import Workspace, find_workspace
+from memctl.recall.answer import fit_hits, most_hits
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import embed
 from memctl.vectors.models import Embedder
 
-DEPTH = 50  # hits of the second recall, by which five sessions are told apart
+BUDGETS = (500, 2000)  # tokens
+# Hits of the second recall: five sessions are told apart by them, and budgets are filled.
+DEPTH = most_hits(None, max(BUDGETS), 50)
 SHOWN = {
     "hit@1": "recall_any@1", "hit@5": "recall_any@5", "recall@10": "recall@10", "ndcg@10": "ndcg@10", "mrr": "mrr@10",
     "session any@5": "session recall_any@5", "session all@5": "session recall_all@5",
+    **{f"gold@{budget}": f"gold@{budget}" for budget in BUDGETS},
 }  # fmt: skip
 
 
 class Result(NamedTuple):
-    """A question, the lines cited best first, and their sessions best first."""
+    """A question, the lines cited best first, their sessions best first, and the lines that fit into each budget."""
 
     question: dict[str, Any]
     lines: list[str]
     sessions: list[str]
+    within: dict[int, list[str]]
 
 
 def main() -> None:
@@ -138,11 +144,15 @@ def _ask(workspace: Workspace, group: Sequence[dict[str, Any]], sessions: dict[s
         first = recall_in(memory, query, k=10)
         if embedder and (first.vectors is None or first.vectors.missing):
             raise SystemExit(f"{workspace.root}: no vectors took part: {first.warnings}")
-        deep = recall_in(memory, query, k=DEPTH).hits if question.get("gold_sessions") else ()
-        found = [str(hit.source) for hit in deep]
-        kept = list(dict.fromkeys(sessions[place] for place in found if place in sessions))
-        results.append(Result(question, [str(hit.source) for hit in first.hits], kept))
+        deep = recall_in(memory, query, k=DEPTH)
+        kept = list(dict.fromkeys(sessions[place] for place in _places(deep) if place in sessions))
+        within = {budget: _places(fit_hits(deep, budget)) for budget in BUDGETS}
+        results.append(Result(question, _places(first), kept, within))
     return results
+
+
+def _places(answer: Answer) -> list[str]:
+    return [str(hit.source) for hit in answer.hits]
 
 
 class _Remembering:
@@ -190,6 +200,8 @@ def _rows(results: Sequence[Result]) -> list[dict[str, float]]:
 
 def _figures(result: Result, with_sessions: bool) -> dict[str, float]:
     found = measure(rank_in(dict.fromkeys(result.question["gold"]), result.lines), (1, 5, 10))
+    gold = set(result.question["gold"])
+    found |= {f"gold@{budget}": len(gold & set(lines)) / len(gold) for budget, lines in result.within.items()}
     if with_sessions:
         by_session = measure(rank_in(dict.fromkeys(result.question["gold_sessions"]), result.sessions), (5,))
         found |= {f"session {name}": value for name, value in by_session.items()}
@@ -236,14 +248,14 @@ def markdown(rows: Sequence[tuple[str, int, dict[str, dict[str, Interval]]]]) ->
 
 def _print_misses(results: Sequence[Result], count: int) -> None:
     missed = [r for r in results if not set(r.question["gold"]) & set(r.lines)]
-    for question, found, _ in missed[:count]:
+    for question, found, *_ in missed[:count]:
         print(f"  - {question['workspace']}: {question['question']} gold {question['gold']} found {found[:3]}")
 
 
 def _write(path: Path, task: str, results: dict[str, list[Result]]) -> None:
     with path.open("a", encoding="utf-8") as out:
         for system, found in results.items():
-            for question, lines, _ in found:
+            for question, lines, *_ in found:
                 ranks = [lines.index(place) + 1 if place in lines else None for place in question["gold"]]
                 row = {"set": task, "system": system, "id": question.get("id"), "ranks": ranks}
                 out.write(json.dumps(row) + "\n")

@@ -139,13 +139,14 @@ class Memory(OpenMemory):
     ) -> Answer:  # fmt: skip
         """The best `k` facts for a question, each with its citation; without a question the newest.
 
-        `filters` are those of `query`. `budget` is in tokens. With `hops` 2 or 3 the answer also has `related` lines.
+        `filters` are those of `query`. `budget` is in tokens; without `k` it is filled. With `hops` 2 or 3 the answer also has `related` lines.
         Without `vectors` by words alone.
         """
+        from .recall.answer import most_hits
         from .recall.recall import recall
 
         asked = self.query(query, **filters) if isinstance(query, str) else query
-        k = k or self.workspace.settings.k
+        k = most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
         answer = recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
         self._record(hit.ref for hit in answer.hits)
         return answer

@@ -14,6 +14,7 @@ from .hits import print_answer, print_conversations, print_passages, print_retai
 _SLOT = argument(None, "The slot.")
 _DAY = option("--date", "The log's day [default: today].", "DAY")
 UNSEAL = flag("--unseal", "Open sealed lines, on this terminal alone.")
+_ALL = 1000  # hits, where a budget counts instead
 _PICKED = 50  # hits in the picker, unless it is said how many
 _FLAGS = [
     parameter(each.long, bool, flag(each.flag, each.help))
@@ -64,7 +65,9 @@ def retain(
 def recall(
     call: Call,
     query: list[str] | None = argument("[QUERY]…", "Words; also @Name, #tag, kind:opinion, since:30d.", default=None),
-    k: int | None = option("--k -k", "How many hits at most [default: 10].", min=1, max=1000),
+    k: int | None = option(
+        "--k -k", "How many hits at most [default: 10, or as many as fit into --budget].", min=1, max=1000
+    ),
     since: str | None = option("--since", 'From then on: 30d, 2025-11, "last week".', "WHEN"),
     until: str | None = option("--until", "Up to then.", "WHEN"),
     on: str | None = option("--on", "Within that day, month or phrase.", "WHEN"),
@@ -116,7 +119,7 @@ def recall(
         answer = memory.shared().recall(among.split(","), query_read, **asked)
     else:
         answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
-        answer = merged(answers, k or memory.workspace.settings.k) if call.also else answers[0][1]
+        answer = merged(answers, k or (_ALL if budget else memory.workspace.settings.k)) if call.also else answers[0][1]
     answer = by_page(answer) if by else answer
     format = format or ("json" if call.out.json else "text")
     call.out.matches = partial(memory.matches, query_read.words)

@@ -18,6 +18,7 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
 from ..notes.workspace import Workspace
+from ..recall.answer import most_hits
 from ..recall.asked import asks_why, names_said
 from ..recall.entry_hits import hits_of
 from ..recall.lookup import current_slots
@@ -37,7 +38,7 @@ def core_page(workspace: Workspace) -> str:
 
 
 _RECENT = 80  # newest lines that are looked at
-_RECALLED = 30
+_RECALLED = 30  # lines that are looked at for a message, or more where there is room for them
 _MOST = 2000  # lines looked at where most are untrusted
 _BELIEFS, _NAMED, _SLOTS = 5, 3, 6
 _LEAST_KNOWN = 250  # tokens for what is known, however small the budget: some ten facts
@@ -139,11 +140,8 @@ class Layers:
         query = query_of(message, self._filters, self._today)
         if not query_terms(query.words) and not query.pasted:  # nothing is asked, not even what happened then
             return []
-        hits = [
-            h
-            for h in with_neighbours(self._memory, self._relevant(self._open(query, _RECALLED), query.words))
-            if self._may_enter(h)
-        ]
+        found = self._relevant(self._open(query, most_hits(None, room, _RECALLED)), query.words)
+        hits = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
         places = {hit.ref: str(hit.source) for hit in hits}
         lines = [
             item_of(hit, "recalled", "beliefs" if hit.kind is Kind.OPINION else "", places.get(_newer(hit)))

@@ -17,7 +17,16 @@ from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
 from ..markdown.escape import many
 
+_SHORT_HIT = 32  # tokens; few hits take less
+_MOST_PLACES = 100  # hits of one answer that nobody counted
 _BETWEEN_LISTS = 8  # tokens of the line between hits and related lines
+
+
+def most_hits(k: int | None, budget: int | None, usual: int) -> int:
+    """How many hits are looked for: `k`, else as many as a budget in tokens may have room for, else as many as usual."""
+    if k or budget is None:
+        return k or usual
+    return max(usual, min(_MOST_PLACES, budget // _SHORT_HIT))
 
 
 def fit_hits(answer: Answer, budget: int) -> Answer:

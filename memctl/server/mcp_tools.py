@@ -85,7 +85,7 @@ def _bounded(texts: Sequence[str], most: int = 200) -> list[str]:
 # -- recall -----------------------------------------------------------------------------------------------------------
 
 
-def _recall(session: Session, *, query: str = "", k: int = 10, budget: int = 1500, **asked: Any) -> ToolAnswer:
+def _recall(session: Session, *, query: str = "", k: int | None = None, budget: int = 1500, **asked: Any) -> ToolAnswer:
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.view

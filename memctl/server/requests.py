@@ -75,14 +75,16 @@ class RecallTool(_Recall):
     """The parameters of the tool recall."""
 
     k: Whole = _optional(ge=1, le=50)
-    budget: Whole = _optional("Most tokens [1500]", ge=100, le=20_000)
+    budget: Whole = _optional("Most tokens, filled without k [1500]", ge=100, le=20_000)
 
 
 class RecallRequest(_Recall):
     """The body of /v1/recall."""
 
     query: Message = _optional("Words; also @Name, #tag, kind:opinion, since:30d, key:db. Without: the newest.")
-    k: Whole = _optional("How many hits at most [default: as in memctl.toml].", ge=1, le=1000)
+    k: Whole = _optional(
+        "How many hits at most [default: as many as fit into `budget`, without one as in memctl.toml].", ge=1, le=1000
+    )
     budget: Whole = _optional("Never more than that many tokens.", ge=1, le=10_000_000)
     path: Text = _optional("Only that page, folder or glob.")
     heading: Text = _optional("Only below headings with these words.")

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from face_helpers import call
 from hypothesis import given, settings, strategies as st
+from mcp_helpers import connected
 from strategies import examples, fact_texts, names
 
+import memctl
 from memctl.facts import Citation, Kind, Period
 from memctl.hits import Hit
 from memctl.language.tokens import estimate as tokens
@@ -60,3 +68,35 @@ def test_what_has_no_words_repeats_nothing() -> None:
 
 def test_the_cost_of_a_hit_counts_its_citation_and_its_names() -> None:
     assert cost(hit("a", "Peter" * 9)) > cost(hit("a")) > tokens("a")
+
+
+@pytest.mark.parametrize(
+    ("said", "question"),
+    [("The nets were mended", "nets"), ("Сети чинили снова", "сети"), ("又修好了渔网", "渔网")],
+)
+def test_a_budget_is_filled_where_nobody_counts(tmp_path: Path, said: str, question: str) -> None:
+    """30 lines that answer: ten of them, `-k` of them, or as many as a budget has room for; by the library, MCP and several folders."""
+    root = tmp_path / "notes"
+    log = root / "memory" / "2025-11-27.md"
+    log.parent.mkdir(parents=True)
+    lines = (
+        f"- W @Hall{number}: {said} {number * 7919} {'abcdefghij'[number % 10] * 4}{number}" for number in range(30)
+    )
+    log.write_text("## Retain\n" + "\n".join(lines) + "\n", "utf-8")
+
+    other = shutil.copytree(root, tmp_path / "other")
+
+    def found(*asked: str) -> int:
+        return len(json.loads(call(["recall", question, "--json", *asked], root).out)["hits"])
+
+    assert found() == 10
+    assert found("--budget", "20000") == 30
+    assert found("--budget", "20000", "-k", "4") == 4
+    assert 1 < found("--budget", "400") < 10
+    assert found("--budget", "20000", "-w", str(root), "-w", str(other)) == 60
+    with memctl.open(root) as memory:
+        assert len(memory.recall(question, budget=20_000).hits) == 30
+        pack = memory.context(question, budget=20_000)
+        assert sum(said in item.text for item in pack.items) == 30
+    with connected(root) as asker:
+        assert len(asker.call("recall", query=question, budget=8_000).structured_content["hits"]) == 30

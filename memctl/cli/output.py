@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .progress import Bar
 
 BOLD, FAINT, RED, GREEN, YELLOW, CYAN = 1, 2, 31, 32, 33, 36
+UNBROKEN = "\xa0"  # a blank at which no line is broken; a terminal is given a plain one
 
 
 def fitted(text: str, width: int) -> str:
@@ -116,9 +117,9 @@ class Output:
             return
         from .terminal import wrapped
 
-        whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", "\xa0"), text)
+        whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), text)
         for line in wrapped(whole, shutil.get_terminal_size().columns, 2):
-            print(line.replace("\xa0", " "), file=stream)
+            print(line.replace(UNBROKEN, " "), file=stream)
 
     @property
     def _beside(self) -> TextIO:
@@ -214,4 +215,4 @@ class Output:
         from .terminal import wrapped
 
         for line in wrapped(styled, shutil.get_terminal_size().columns, indent):
-            print(line)
+            print(line.replace(UNBROKEN, " "))

@@ -11,7 +11,7 @@ from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, one_of, option
 from .editor import edit_text
 from .hits import place_of
-from .output import BOLD, FAINT
+from .output import BOLD, FAINT, UNBROKEN
 
 if TYPE_CHECKING:
     from ..memory import Answered, Question
@@ -159,7 +159,7 @@ class _ReviewScreen:
         out.line()
         _print_sides(self._call, question)
         out.line()
-        out.say("   " + "   ".join(f"[{one.key}] {one.text}" for one in question.options))
+        out.say("   " + "   ".join(f"[{one.key}] {one.text}".replace(" ", UNBROKEN) for one in question.options))
         edit = "[e] edit   " if _can_be_reworded(question) else ""
         undo = "[u] undo   " if self._done else ""
         out.emit(out.style(f"   {edit}[l] later   {undo}[q] quit", FAINT))

@@ -129,9 +129,14 @@ class _Pair(NamedTuple):
         """True for a state and something that happened later."""
         return self.newer.kind is Kind.EXPERIENCE is not self.older.kind
 
+    @property
+    def identified(self) -> set[str]:
+        """The terms of names with a digit in the newer one: they say whom it is about, as any name does."""
+        return {*terms(" ".join(_identifiers(self.other.text)))}
+
     def telling(self) -> float:
-        """The weight of what two facts share, but for words like "likes", which they may share about two things."""
-        return self.weigh(self.shared - opposites().keys()) if self.of_facts else 0.0
+        """The weight of what two facts share, but for words like "likes", which they may share about two things, and for whom."""
+        return self.weigh(self.shared - opposites().keys() - self.identified) if self.of_facts else 0.0
 
     def weigh(self, words: frozenset[str]) -> float:
         """The weight of some words together."""
@@ -323,7 +328,9 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     marks = pair.other.marks & {"now", "change", "new"}
     if not marks or like.shared < _FEWEST:
         return None
-    at_marker = pair.weigh(pair.shared & pair.other.changed) >= _AT_MARKER
+    at = pair.shared & pair.other.changed
+    at -= pair.identified if marks == {"new"} else set()  # "a new battery in NJ-02": what is new is not the box
+    at_marker = pair.weigh(at) >= _AT_MARKER
     if pair.of_facts and not pair.of_notes:
         found = at_marker or (marks != {"new"} and (pair.telling() >= _TELLING or like.near >= _HALF))
     else:

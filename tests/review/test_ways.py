@@ -172,6 +172,7 @@ def test_one_key_a_question(tmp_path: Path) -> None:
     shown = on_terminal(memory.workspace.root, "?nuln")
     assert "2 questions · 1 of 2" in shown and "2 questions · 2 of 2" in shown and first.text in shown
     assert "[u] undo" in shown and "1 answer; 1 question waits" in shown and "Traceback" not in shown
+    assert all(f"[{option.key}] {option.text}" in shown for option in first.options), "no label is broken in two"
     assert [question.id for question in memory.review()] == [first.id] != [second.id]
 
 

@@ -131,6 +131,24 @@ def test_what_became_of_the_old_tells_of_a_change(one: str, other: str) -> None:
     assert judged(one, other, Kind.WORLD, "Anna") in ("replaced: change", "replaced: topic", "replaced: value")
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "replacing"),
+    [
+        (
+            "NJ-01 hangs at the winch, NJ-02 on the beacon.",
+            "A new battery in NJ-02: four cells.",
+            "A new beacon for NJ-02.",
+        ),
+        ("Ящик NJ-02 висит на маячке.", "Новый блок питания NJ-02 из четырёх элементов.", "Новый маячок для NJ-02."),
+        ("NJ-02 挂在灯塔上。", "NJ-02 用了新电池。", "NJ-02 换了新灯塔。"),
+    ],
+)
+def test_what_is_new_in_a_thing_is_not_the_thing(one: str, other: str, replacing: str) -> None:
+    """A shared name with a digit says whom both are about, as any name does; what is new must be what the older one tells of."""
+    assert judged(one, other, Kind.WORLD, "Nightjar") == ""
+    assert judged(one, replacing, Kind.WORLD, "Nightjar") == "replaced: change"
+
+
 def test_hearsay_asks_and_never_decides() -> None:
     rule = judged("Works at the mill.", "Somebody said Anna no longer works at the mill.", Kind.WORLD, "Anna")
     assert rule == "replaced: hearsay"

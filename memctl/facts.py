@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from enum import Enum
 from typing import NamedTuple
+
+from .errors import Usage
 
 UNTRUSTED = ("tool", "web", "import")
 
@@ -44,6 +46,14 @@ UNSAID = 0.7
 """Confidence of an opinion whose author wrote no number."""
 HALF_LIFE_DAYS = {Kind.EXPERIENCE: 90, Kind.OPINION: 180, Kind.OBSERVATION: 180, Kind.NOTE: 180}
 """Days after which half of a line's recency is left; what is true of the world does not age (0.5 always)."""
+
+
+def moment(given: date | str) -> datetime:
+    """A time as such, also from its ISO text; a day is its midnight. Usage for anything else."""
+    try:
+        return given if isinstance(given, datetime) else datetime.fromisoformat(str(given))
+    except ValueError:
+        raise Usage(f"the time {given!r} is not understood", "write it as 2025-11-27 or 2025-11-27T13:00") from None
 
 
 class Period(NamedTuple):

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from .facts import Period
+from .facts import Period, moment
 from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
@@ -67,19 +68,19 @@ if TYPE_CHECKING:
 
 
 def open_memory(
-    path: str | os.PathLike[str] | None = None, *, now: datetime | None = None, tell: Callable[[str], None] = silent,
+    path: str | os.PathLike[str] | None = None, *, now: date | str | None = None, tell: Callable[[str], None] = silent,
     resident: bool = True,
 ) -> Memory:  # fmt: skip
     """The memory in a folder; without `path` the one that MEMCTL_WORKSPACE or the current folder names.
 
-    `now` is what counts as the present, for tests and for answers as of a day; None is the clock. `tell` is given notes
-    beside an answer, a line each. The index stays open between calls, from any thread: use it as a context manager, or
+    `now` is what counts as the present: a time, a day, or either as text ("2025-11-27", Usage for what is none); None is the
+    clock. `tell` is given notes beside an answer. The index stays open between calls, from any thread: use it as a context manager, or
     `close` it; without `resident` each call opens it. NoWorkspace where there is none.
     """
     workspace = find_workspace(None if path is None else os.fspath(path), os.environ, current_folder())
-    clock = datetime.now if now is None else lambda: now
+    clock = datetime.now if now is None else partial(moment, moment(now))
     if not resident:
-        command = f"{(now or datetime.now()).isoformat(timespec='seconds')} {os.urandom(4).hex()}"
+        command = f"{clock().isoformat(timespec='seconds')} {os.urandom(4).hex()}"
         return Memory(replace(workspace, command=command), clock, tell=tell)
     from .index.resident import Resident
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..errors import MemctlError, Usage
+from ..facts import moment
 from .output import Output
 
 if TYPE_CHECKING:
@@ -222,12 +223,7 @@ def _group(app: typer.Typer, name: str) -> typer.Typer:
 
 def _clock(given: str | None) -> datetime:
     written = given or os.environ.get("MEMCTL_NOW")
-    if not written:
-        return datetime.now()
-    try:
-        return datetime.fromisoformat(written)
-    except ValueError:
-        raise Usage(f"the time {written!r} is not understood", "write it as 2025-11-27 or 2025-11-27T13:00") from None
+    return moment(written) if written else datetime.now()
 
 
 # -- the one boundary -------------------------------------------------------------------------------------------------

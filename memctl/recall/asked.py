@@ -17,7 +17,7 @@ from ..language.dates import find_times
 from ..language.names import entity_key, has_han
 from ..language.words import languages, lines, pattern
 
-_AROUND = timedelta(days=3)  # that "around" a time takes in on each side
+AROUND = 3  # days that "around" a time takes in on each side
 _FEW_MORE = 3  # words that may follow in a sentence of politeness
 
 
@@ -27,31 +27,38 @@ def _said(section: str) -> re.Pattern[str]:
 
 
 class AskedTimes(NamedTuple):
-    """The times that a question names; a `bare` one asks for nothing else: what happened then?"""
+    """The times that a question names, "around" one with the days beside it; a `bare` one asks for nothing else: what happened
+    then? `middles` are the times that were named, where one is an "around".
+    """
 
     times: tuple[Period, ...]
     bare: bool
+    middles: tuple[Period, ...] = ()
 
 
 def asked_times(words: str, today: date) -> AskedTimes:
     """The times in the words of a question: "around 27 November" takes in three days to each side."""
-    times = []
+    times, middles = [], []
     rest, end = "", 0
     for mention in find_times(words, today):
         before, after = words[end : mention.start], words[mention.end :]
         near, so = _said("around").search(before), _said("or so").search(after)
-        times.append(_widened(mention.period) if near or so else mention.period)
+        middles.append(mention.period)
+        times.append(widened(mention.period, AROUND) if near or so else mention.period)
         rest += before[: near.start()] if near else before
         end = mention.end + (so.end() if so else 0)
     rest = _unspaced().sub(" ", rest + " " + words[end:])
     left = set(terms(rest)) - _anything() - stop_terms()
     # 2025-11-27 is a word of lines, too.
     token = words.isascii() and len(words.split()) == 1 and any(map(str.isdigit, words))
-    return AskedTimes(tuple(times), bool(times) and not left and not token)
+    around = middles if times != middles else ()
+    return AskedTimes(tuple(times), bool(times) and not left and not token, tuple(around))
 
 
-def _widened(period: Period) -> Period:
-    return Period(period.first and period.first - _AROUND, period.last and period.last + _AROUND)
+def widened(period: Period, days: int) -> Period:
+    """A time with so many days more on each side."""
+    more = timedelta(days=days)
+    return Period(period.first and period.first - more, period.last and period.last + more)
 
 
 @cache

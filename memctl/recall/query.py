@@ -224,11 +224,14 @@ def with_phrases(index: Index, query: Query) -> Query:
 
 
 def with_times(query: Query, today: date) -> Query:
-    """The query with the times that its words name; where they ask for nothing else, with those days as its filter."""
+    """The query with the times that its words name; where they ask for nothing else, with those days as its filter, and of
+    "around" a time with that time.
+    """
     asked = asked_times(query.words, today)
     if asked.bare and query.days is None:
         first, last = asked.times[0].first, asked.times[-1].last
-        return replace(query, words="", days=Period(first, last), pasted=query.pasted or query.words)
+        pasted = query.pasted or query.words
+        return replace(query, words="", days=Period(first, last), times=asked.middles, pasted=pasted)
     return replace(query, times=asked.times)
 
 

@@ -52,7 +52,17 @@ from ..truth.replaced import Replaced, folded, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
 from .answer import answerable, explain_empty, fit_hits, fit_related
-from .asked import asked_keys, asked_name, asks_of_owner, asks_why, gives_reason, names_said, names_somebody
+from .asked import (
+    AROUND,
+    asked_keys,
+    asked_name,
+    asks_of_owner,
+    asks_why,
+    gives_reason,
+    names_said,
+    names_somebody,
+    widened,
+)
 from .entry_hits import candidate_of, hits_of, owner_names, stating_lines, with_beliefs
 from .passages import as_passage, is_match, is_of_document, says_nothing, with_sections
 from .query import with_aliases, with_phrases, with_tags
@@ -244,10 +254,16 @@ def _with_definition(request: _Request, found: Mapping[int, Found]) -> Mapping[i
 
 
 def _newest(request: _Request, width: int) -> Mapping[int, Found]:
-    query, condition = request.query, request.condition
+    query, spans = request.query, [request.query.days]
     if query.times and not query.days:
-        condition = condition_of(replace(query, days=query.times[0]), request.about)
-    ids = newest(request.memory.index, condition, width)
+        spans = [query.times[0]]
+    elif query.times and not query.words:  # around a time: that, then the days beside it, the nearest first
+        spans = [widened(query.times[0], away) for away in range(AROUND + 1)]
+    ids: dict[int, None] = {}
+    for days in spans:
+        if len(ids) < width:
+            condition = condition_of(replace(query, days=days), request.about)
+            ids |= dict.fromkeys(newest(request.memory.index, condition, width))
     return {i: Found(1.0 - place / 10_000, {"recent": place}, {}) for place, i in enumerate(ids, 1)}
 
 
@@ -283,8 +299,10 @@ def _rank(request: _Request, judged: _Judged) -> tuple[_Judged, list[Ranked]]:
     if not all("recent" in how.why for how in judged.found.values()):
         changed = _changed_in_words(request, judged, ranked)
         return changed, ranked if changed is judged else _ordered(request, changed)
-    asked = next((days for days in (request.query.days, *request.query.times) if days), Period())
-    return judged, sorted(ranked, key=lambda place: _newest_first(place.candidate, asked))
+    query = request.query
+    middle = query.times[0] if query.times else query.days or Period()
+    asked = query.days or middle
+    return judged, sorted(ranked, key=lambda place: _nearest_first(place.candidate, asked, middle))
 
 
 def _ordered(request: _Request, judged: _Judged) -> list[Ranked]:
@@ -403,10 +421,13 @@ def _replaced(request: _Request, judged: _Judged) -> dict[int, int]:
     return {old: new for old, new in replaced.items() if new in joining}
 
 
-def _newest_first(candidate: Candidate, asked: Period) -> tuple[bool, bool, int]:
-    """What was written in the time asked for, then what is only about it; the newest of each first."""
+def _nearest_first(candidate: Candidate, asked: Period, middle: Period) -> tuple[bool, bool, int, int]:
+    """What was written in the time asked for, then what is only about it; the nearest to its middle of each first, then the newest."""
     day = candidate.day
-    return candidate.copy, not (day and asked.holds(day)), -(day.toordinal() if day else 0)
+    if not day:
+        return candidate.copy, True, date.max.toordinal(), 0
+    away = max(((middle.first or day) - day).days, (day - (middle.last or day)).days, 0)
+    return candidate.copy, not asked.holds(day), away, -day.toordinal()
 
 
 def _make_hits(request: _Request, judged: _Judged, ranked: Sequence[Ranked]) -> list[Hit]:
@@ -536,11 +557,13 @@ def _answer(request: _Request, hits: Sequence[Hit], more: tuple[str, ...], found
     query, warnings = request.query, request.warnings
     if hits and all(hit.why.keys() == {"vector"} for hit in hits):
         warnings.append("no page holds a word of the question; these lines are near to it in meaning, if at all")
-    empty = () if hits else tuple(explain_empty(request.memory.index, query, request.about, request.condition))
+    memory = request.memory
+    why = explain_empty(memory.workspace, memory.index, query, request.about, request.condition)
+    empty = () if hits else tuple(why)
     if found and not hits and query.words and not request.about:
         empty += ("what holds words of it is a heading, a greeting or a template, and answers nothing",)
     as_of = str(query.as_of) if query.as_of else None
-    likely = answerable(request.memory.index, query.words, hits)
+    likely = answerable(memory.index, query.words, hits)
     return Answer(
         query.pasted or query.words, as_of, tuple(hits), tuple(warnings), None, empty, answerable=likely, more=more
     )

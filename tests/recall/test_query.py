@@ -7,13 +7,16 @@ What looks like a filter but is none stays a word; quotes make any filter a word
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+from face_helpers import memory_on, write_pages
 from hypothesis import example, given, settings, strategies as st
 from strategies import examples, names, texts
 
+import memctl
 from memctl.errors import Usage
 from memctl.facts import Kind, Period
 from memctl.index.queries.entries import Query
@@ -131,6 +134,24 @@ def test_a_bare_question_for_a_time_is_a_filter(words: str, flags: dict[str, str
     assert (query.words, query.days, query.pasted) == ("", days_of(*days), words)
 
 
+_TOLD = ((6, 1), (8, 1), (9, 1), (10, 1), (11, 1), (13, 60))  # days, and how many lines on each
+
+
+@pytest.mark.parametrize(
+    "question", ["what happened around 10 November?", "что было около 10 ноября?", "11月10日前后有什么事？"]
+)
+def test_around_a_time_the_nearest_comes_first(tmp_path: Path, question: str) -> None:
+    """Its own day before the days beside it, of two as near the newer, however much was told later; a plain span has the newest first."""
+    told = {
+        f"memory/2025-11-{day:02}.md": "".join(f"- W @Quay: Line {day}-{n}\n" for n in range(lines))
+        for day, lines in _TOLD
+    }
+    memory = memory_on(write_pages(tmp_path, {path: f"## Retain\n\n{lines}" for path, lines in told.items()}), TODAY)
+    days = [hit.day for hit in memory.recall(question, k=5).hits]
+    assert [str(day) for day in days] == ["2025-11-10", "2025-11-11", "2025-11-09", "2025-11-08", "2025-11-13"]
+    assert str(memory.recall("what happened in November 2025?", k=1).hits[0].day) == "2025-11-13"
+
+
 @pytest.mark.parametrize("words", ["Who broke the gateway yesterday?", "Кто вчера сломал шлюз?", "昨天谁弄坏了网关？"])
 def test_a_time_beside_other_words_lifts(words: str) -> None:
     query = read(words)
@@ -189,3 +210,12 @@ def test_any_name_can_be_asked_for(name: str) -> None:
 @given(st.lists(st.sampled_from(["kind:Pod", "tea", "vs", "coffee?"]), max_size=5))
 def test_words_keep_their_order(words: list[str]) -> None:
     assert read(" @Peter ".join(words) + " key:db").words.split() == words
+
+
+@pytest.mark.parametrize("now", [TODAY, datetime(2025, 11, 29, 8), "2025-11-29", "2025-11-29T08:00"])
+def test_the_present_of_the_library_is_a_time_a_day_or_their_text(tmp_path: Path, now: date | str) -> None:
+    """Anything else is refused at once."""
+    with memctl.open(write_pages(tmp_path, {}).root, now=now) as memory:
+        assert memory.today == TODAY
+    with pytest.raises(Usage, match="not understood"):
+        memctl.open(tmp_path, now="soon")

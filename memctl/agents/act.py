@@ -318,7 +318,7 @@ def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
         raise Usage(made.message.removeprefix("--"), made.suggestion)
     found = find_secrets(f"{key or ''}: {text}")
     if found:
-        raise Refused(f"this looks like a {found[0].name}", "leave it out: memory is not a place for secrets")
+        raise Refused(f"this looks like a secret ({found[0].name})", "leave it out: memory is not a place for secrets")
     unknown = sorted(values.keys() - set(COMMANDS["SAVE_FACT"]))
     return clean(made), notes + [f"{name}= is not known" for name in unknown]
 
@@ -420,7 +420,7 @@ def prepared(content: str) -> str:
         raise Usage(f"a document of {len(text):,} characters", f"save at most {_MOST:,} at a time")
     found = find_secrets(text)
     if found:
-        raise Refused(f"this looks like a {found[0].name}", "take it out and save the rest")
+        raise Refused(f"this looks like a secret ({found[0].name})", "take it out and save the rest")
     return text
 
 

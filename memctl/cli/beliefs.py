@@ -96,7 +96,8 @@ def belief_list(
         drawn = f"{line} " if call.out.styled else ""
         call.out.say(f"{drawn}{_headline(view)}", len(drawn) + 7)
     if not found:
-        call.out.note("no beliefs yet; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
+        none = f"no belief is about {about}; `memctl belief list` shows all" if about else "no beliefs yet"
+        call.out.note(f"{none}; `memctl reflect` makes them from lines such as `- O(0.8) @Peter: …`")
     return 0 if found else 1
 
 

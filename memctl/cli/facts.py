@@ -161,7 +161,7 @@ def fact_list(call: Call, about: str | None = _WHOSE, as_of: str | None = AS_OF)
     """Every slot with what holds for it now; the owner's first."""
     found = call.memory.facts(about, as_of=as_of)
     if not found:
-        call.out.note("no slot holds anything; `memctl fact set` fills one")
+        call.out.note(f"no slot {f'of {about} ' if about else ''}holds anything; `memctl fact set` fills one")
     print_slots(call, found, "facts")
     return 0 if found else 1
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ..errors import NothingFound, PageUnreadable, Refused, Usage
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, by_ids, match
-from ..index.queries.names import resolve
+from ..index.queries.names import near_name, resolve
 from ..index.row import Entity, EntityPage
 from ..index.rows import rows_of
 from ..language.analyzer import terms
@@ -94,7 +94,7 @@ def _checked(written: str) -> str:
     if not name or len(name) > 200 or any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in bare):
         raise Usage(f"{written!r} is not a name", "a name is one line of at most 200 characters")
     if find_secrets(name):
-        raise Refused(f"{name[:4]}… looks like a {find_secrets(name)[0].name}", "give another name")
+        raise Refused(f"{name[:4]}… looks like a secret ({find_secrets(name)[0].name})", "give another name")
     return name
 
 
@@ -192,6 +192,10 @@ class _EntityFiles:
             raise Usage(f"no entity is named just {name!r}, but {_listed(found, 'and')}", "give the whole name")
         return self.read(own[0].path) if own else None
 
+    def near(self, name: str) -> str | None:
+        """The known name that is spelled or sounds nearly alike."""
+        return near_name(self._workspace, self._index, name)
+
     def others(self, name: str, path: str) -> list[Entity]:
         """The entities with exactly this name, apart from that of the page at `path`."""
         found = resolve(self._index, name)
@@ -244,6 +248,8 @@ def _with_aliases(files: _EntityFiles, name: str, aliases: Sequence[str]) -> _Pl
             raise Refused(f"{other} is already a name of {entity.name}", cure)
     added = tuple(other for other in aliases if entity_key(other) not in page.keys)
     notes = [f"{other} is a name of {page.name} already" for other in aliases if other not in added]
+    if page.file.before is None and (near := files.near(name)):
+        notes.append(f"{name!r} is a new name; did you mean {near}? Then `memctl undo`")
     edit = page.edited(lambda text: with_names(text, add=added))
     return Named(page.name, page.path, added=added, notes=notes), [edit]
 

@@ -12,10 +12,12 @@ from ..index.index import Index
 from ..index.lexical import idf
 from ..index.queries.entries import Filter, Query, entry_count, filtered, frequencies, match, pages_read
 from ..index.queries.filters import condition_of
+from ..index.queries.names import unknown_name
 from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
 from ..markdown.escape import many
+from ..notes.workspace import Workspace
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
@@ -90,12 +92,15 @@ def _repeats(hit: Hit, other: Hit) -> bool:
 
 
 _COUNTED = 1000
+_FILTERS = ("about", "kinds", "key", "days", "as_of", "min_confidence", "tags", "links_to", "min_importance", "paths", "heading", "phrases", "without")  # fmt: skip
 _SHOWN = 8  # words that are worth naming
 _LONG = 60  # characters of one word
 _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"
 
 
-def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], condition: Filter) -> Iterator[str]:
+def explain_empty(
+    workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str], condition: Filter
+) -> Iterator[str]:
     """Why there is no hit, a line each: how much was searched, which words stand nowhere, which filter left nothing."""
     entries = entry_count(index)
     yield f"nothing found in {many(entries, 'entry', 'entries')} of {many(pages_read(index), 'page')}"
@@ -104,7 +109,7 @@ def explain_empty(index: Index, query: Query, about: Sequence[Entity | str], con
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         yield f"no page holds: {', '.join(missing[:_SHOWN])}{more}"
     if condition.sql and query.filters:
-        yield from _narrow_filters(index, query, about)
+        yield from _narrow_filters(workspace, index, query, about)
     wanted = query_terms(query.words) if query.expiry else ()
     if wanted and match(index, wanted, condition_of(replace(query, expiry=None), about), 1):
         yield "what holds words of it is over by its ttl; --history shows it"
@@ -123,25 +128,21 @@ def _missing_words(index: Index, query: Query) -> list[str]:
     return list(found.values())
 
 
-def _narrow_filters(index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
+def _cure(workspace: Workspace, index: Index, single: Query) -> str:
+    """What to write in the place of a filter that leaves nothing; empty where nothing better is known."""
+    if single.about:
+        return unknown_name(workspace, index, single.about[0])
+    return "a glob is of a whole path: memory/2025-11-*.md, bank/" if single.paths else ""
+
+
+def _narrow_filters(workspace: Workspace, index: Index, query: Query, about: Sequence[Entity | str]) -> Iterator[str]:
     """The filters that leave nothing by themselves, else all of them together."""
-    each: tuple[str, ...] = (
-        "about",
-        "kinds",
-        "key",
-        "days",
-        "as_of",
-        "min_confidence",
-        "tags",
-        "links_to",
-        "min_importance",
-        "paths",
-    )
-    each += ("heading", "phrases", "without")
-    alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in each)
+    alone = (Query(**{name: getattr(query, name)}, sections=query.sections) for name in _FILTERS)
     told = [single for single in alone if single.filters]
     empty = [one for one in told if not filtered(index, condition_of(one, about if one.about else ()), 1)]
-    yield from (f"no entry passes the filter {' '.join(single.filters)}" for single in empty)
+    for single in empty:
+        cure = _cure(workspace, index, single)
+        yield f"no entry passes the filter {' '.join(single.filters)}{f'; {cure}' if cure else ''}"
     if empty:
         return
     filters = " ".join(query.filters)

@@ -16,7 +16,16 @@ from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, by_refs, filling_slots, in_slots, slot_keys
 from ..index.queries.filters import pages_like, titles_below
-from ..index.queries.names import all_entities, entity_named, keys_of, mentioned, mentions_of, resolve
+from ..index.queries.names import (
+    all_entities,
+    entity_named,
+    keys_of,
+    mentioned,
+    mentions_of,
+    near_name,
+    resolve,
+    unknown_name,
+)
 from ..index.reread import page_lines, reread
 from ..index.row import Row
 from ..language.dates import day_of
@@ -91,12 +100,14 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
         bound.sync_for_read()
         pages = _CitedPages(bound.workspace)
         found = _named_passages(bound.index, pages, ref or reference.strip(), context)
-        return found or ((pages.at(citation, context),) if citation else ())
+        found = found or ((pages.at(citation, context),) if citation else ())
+        if not found:
+            near = near_name(bound.workspace, bound.index, reference)
+            cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
+            raise NothingFound(f"nothing is named {reference!r}", cure)
+        return found
 
-    passages = memory.run(job)
-    if not passages:
-        raise NothingFound(f"nothing is named {reference!r}", "name a citation (path#L12), an id, an entity or a page")
-    return passages
+    return memory.run(job)
 
 
 def place(memory: OpenMemory, reference: str) -> Citation:
@@ -285,7 +296,7 @@ def show_entity(memory: OpenMemory, name: str, k: int = 10) -> EntityView:
     wanted = known.name if known else name
     hits = recall_in(memory, Query(about=(wanted,)), k=k).hits
     if not known and not hits:
-        raise NothingFound(f"no entity is named {name!r}", "`memctl entity list` has all names")
+        raise NothingFound(f"no entity is named {name!r}", unknown_name(memory.workspace, memory.index, name))
     lines = _entity_lines(memory.index) if known else ()
     line = next((each for each in lines if known and each.path == known.path), None)
     return EntityView(line or EntityLine(wanted, None, (), len(hits), None), current_slots(memory, wanted), hits)

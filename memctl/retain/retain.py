@@ -12,15 +12,13 @@ from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs, own_and_entry
-from ..index.queries.names import all_entities, mentioned, mentions_of, resolve
+from ..index.queries.names import near_name, resolve
 from ..index.queries.review import mention_counts
-from ..index.reread import reread
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
 from ..language.analyzer import is_identifier, query_terms, terms
-from ..language.names import entity_key, mentions
-from ..language.phonetic import transliterate
+from ..language.names import entity_key
 from ..language.relations import slot_of
 from ..language.secrets import find_secrets
 from ..markdown.additions import Addition, addition, clean, spans_of
@@ -61,7 +59,6 @@ class Retained:
     warnings: tuple[str, ...] = ()
 
 
-_NEAR = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
 _LOOKS_LIKE_GRAMMAR = re.compile(r"[WBOS](?:\s*[(\uff08]|\s+@?\[\[|\s+@\w)")
 
 
@@ -226,7 +223,8 @@ def _refuse_secrets(facts: Sequence[Fact]) -> None:
         found = find_secrets(without_sealed(render(fact)))
         if found:
             raise Refused(
-                f"this looks like a {found[0].name}", "seal it: `memctl retain --sealed`; or add --allow-secrets"
+                f"this looks like a secret ({found[0].name})",
+                "seal it: `memctl retain --sealed`; or add --allow-secrets",
             )
 
 
@@ -268,27 +266,10 @@ def slips(memory: OpenMemory, facts: Sequence[Fact]) -> Iterator[str]:
         if len(found) > 1:
             yield f"{name!r} may be {' or '.join(each.name for each in found)}: `memctl undo`, then give the whole name"
         elif not found and mention_counts(memory.index, [key]).get(key, 0) <= sum(name in f.entities for f in facts):
-            near = _near_name(memory, key)
+            near = near_name(memory.workspace, memory.index, key)
             yield from [f"{name!r} is a new name; did you mean {near}? Then `memctl undo`"] if near else []
     given = {
         ref for fact in facts for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by)
     }
     there = {row.ref for row in by_refs(memory.index, filter(None, given))}
     yield from (f"no line has the id ^{ref}; `memctl recall` prints ids" for ref in sorted(filter(None, given - there)))
-
-
-def _near_name(memory: OpenMemory, key: str) -> str | None:
-    """The known name that is spelled or sounds nearly alike, with the same numbers in it, as a line of the owner writes it."""
-    from difflib import get_close_matches
-
-    known = {name: name for name, _ in mentioned(memory.index) if name != key}
-    known |= {entity_key(name): name for each in all_entities(memory.index) for name in each.names}
-    sounds = {transliterate(name): name for name in known}
-    near = get_close_matches(key, known, 1, _NEAR)
-    near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _NEAR)]
-    if not near or re.findall(r"\d+", near[0]) != re.findall(r"\d+", key):
-        return None
-    found = known[near[0]]
-    lines = reread(memory.workspace, mentions_of(memory.index, [found], 1).get(found, ()))
-    written = (name for line in lines.values() for name in mentions("\n".join(line.raw)) if entity_key(name) == found)
-    return next(written, found)

@@ -12,7 +12,7 @@ from ..errors import NothingFound
 from ..facts import Citation
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Filter, by_ids, own_terms
-from ..index.queries.names import entities_of_keys, lines_naming, names_from, naming_lines
+from ..index.queries.names import entities_of_keys, lines_naming, names_from, naming_lines, unknown_name
 from ..index.reread import reread
 from ..language.names import entity_key
 from ..markdown.escape import one_line
@@ -71,7 +71,7 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> E
     ids = lines_naming(index, who, lines)[-lines:]
     said = naming_lines(index, ids, Filter("", ()))
     if not said:
-        raise NothingFound(f"nothing is told of {name!r}", "`memctl entity list` has all names")
+        raise NothingFound(f"nothing is told of {name!r}", unknown_name(memory.workspace, memory.index, name))
     unmarked = names_from(index, own_terms(index, [line.id for line in said]))
     keys = {line.id: {*line.names, *unmarked.get(line.id, ())} for line in said}
     known = entities_of_keys(index, {each for found in keys.values() for each in found})

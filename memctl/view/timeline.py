@@ -13,7 +13,7 @@ from ..facts import Kind, Period
 from ..hits import Hit, hit_json
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, filling_slots, in_slots, newest_slots
-from ..index.queries.names import entity_named, keys_of
+from ..index.queries.names import entity_named, keys_of, unknown_name
 from ..recall.entry_hits import hits_of
 from ..recall.recall import recall_in
 from ..truth.judge import judge
@@ -101,7 +101,7 @@ def timeline_in(
         and about
         and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits)
     ):
-        raise NothingFound(f"nothing is told of {about!r}", "`memctl entity list` has all names")
+        raise NothingFound(f"nothing is told of {about!r}", unknown_name(memory.workspace, memory.index, about))
     left = (
         ("slots that were filled earlier", len(rows) > _SLOTS),
         (f"slot facts older than the newest {_VERSIONS}", is_cut),

@@ -151,7 +151,7 @@ def reasons(folder: Path, words: str, **filters: Any) -> list[str]:
 
     def job(index: Index) -> list[str]:
         sync(workspace, index)
-        return list(explain_empty(index, query, query.about, condition_of(query, query.about)))
+        return list(explain_empty(workspace, index, query, query.about, condition_of(query, query.about)))
 
     return with_index(workspace, job)
 

@@ -9,16 +9,19 @@ from typing import Any, NamedTuple
 
 from ...errors import Usage
 from ...language.analyzer import terms
-from ...language.names import Listed, by_head, entity_key, find_names, heads, is_han, stem_head, stem_key
+from ...language.names import Listed, by_head, entity_key, find_names, heads, is_han, mentions, stem_head, stem_key
 from ...markdown.evidence_line import OPINIONS
+from ...notes.workspace import Workspace
 from ..index import Index
 from ..lexical import ORDINAL_BITS, match_expression
+from ..reread import reread
 from ..row import Entity, Row
 from .entries import Filter, by_ids
 
 _FEW = 512  # names that are read at once, at the first question;
 _MANY = 20_000  # as many by a process that asks on,
 _OFTEN = 1_000  # once it has looked so many names up one by one
+_ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
 
 _ALIASES = "SELECT key, page, head, stem, name FROM alias"
 _ENTITY = (
@@ -150,6 +153,32 @@ def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]
         "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
     )
     return by_head((head, Listed(*rest)) for head, *rest in index.rows_in(sql, wanted))
+
+
+def near_name(workspace: Workspace, index: Index, name: str) -> str | None:
+    """The known name that is spelled or sounds nearly alike, with the same numbers in it, as a line of the owner writes it."""
+    from difflib import get_close_matches
+
+    from ...language.phonetic import transliterate
+
+    key = entity_key(name.removeprefix("@"))
+    known = {other: other for other, _ in mentioned(index) if other != key}
+    known |= {entity_key(own): own for each in all_entities(index) for own in each.names}
+    sounds = {transliterate(own): own for own in known}
+    near = get_close_matches(key, known, 1, _ALIKE)
+    near = near or [sounds[found] for found in get_close_matches(transliterate(key), sounds, 1, _ALIKE)]
+    if not near or re.findall(r"\d+", near[0]) != re.findall(r"\d+", key):
+        return None
+    found = known[near[0]]
+    lines = reread(workspace, mentions_of(index, [found], 1).get(found, ()))
+    written = (own for line in lines.values() for own in mentions("\n".join(line.raw)) if entity_key(own) == found)
+    return next(written, found)
+
+
+def unknown_name(workspace: Workspace, index: Index, name: str) -> str:
+    """What to do about a name that nothing is known of."""
+    near = near_name(workspace, index, name)
+    return f"did you mean {near}?" if near else "`memctl entity list` has all names"
 
 
 def has_entities(index: Index) -> bool:

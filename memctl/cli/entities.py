@@ -30,8 +30,12 @@ def entity_list(call: Call, type: str | None = option("--type", "Only of that ty
     if call.out.json:
         call.out.raw_json({"schema": 1, "entities": [_entity_json(line) for line in lines]})
     else:
-        rows = [(x.name, x.type or "", x.mentions, ", ".join(x.aliases), x.path or "") for x in lines]
-        call.out.table(("name", "type", "lines", "aliases", "page"), rows)
+        inside = "bank/entities/" if call.out.styled else ""  # where all are: a terminal has no room for it
+        pages = ((x.path or "").removeprefix(inside) for x in lines)
+        rows = [
+            (x.name, x.type or "", x.mentions, ", ".join(x.aliases), page) for x, page in zip(lines, pages, strict=True)
+        ]
+        call.out.table(("name", "type", "lines", "aliases", f"page in {inside}"), rows)
     return 0 if lines else 1
 
 

@@ -62,12 +62,13 @@ def open_at(call: Call, path: Path, line: int) -> None:
 @command("log", "memctl log --since 7d")
 def log(
     call: Call,
+    on: list[str] | None = argument("[WHEN]", "A day, a month or a phrase [default: today].", default=None),
     since: str | None = option("--since", "From then on: 7d, 2025-11, yesterday.", "WHEN"),
-    on: str = option("--on", "Within that day, month or phrase [default: today].", "WHEN", default="today"),
+    within: str = option("--on", "The same as WHEN.", "WHEN", default="today"),
 ) -> int:
     """What was written down on a day, oldest first: facts with what they replaced, and how beliefs moved."""
     kinds = ("world", "experience", "opinion", "observation")
-    query = call.memory.query(kinds=kinds, since=since, on=None if since else on)
+    query = call.memory.query(kinds=kinds, since=since, on=None if since else " ".join(on or [within]))
     first, last = query.days or Period()
     answer = call.memory.recall(query, k=1000, history=True)
     told = [hit for hit in answer.hits if hit.day and str(first) <= str(hit.day) <= str(last or call.today)]

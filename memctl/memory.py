@@ -73,9 +73,8 @@ def open_memory(
 ) -> Memory:  # fmt: skip
     """The memory in a folder; without `path` the one that MEMCTL_WORKSPACE or the current folder names.
 
-    `now` is what counts as the present: a time, a day, or either as text ("2025-11-27", Usage for what is none); None is the
-    clock. `tell` is given notes beside an answer. The index stays open between calls, from any thread: use it as a context manager, or
-    `close` it; without `resident` each call opens it. NoWorkspace where there is none.
+    `now` is the present: a time, a day, or either as text ("2025-11-27", Usage for what is none); None is the clock. `tell` is
+    given notes beside an answer. The index stays open between calls, from any thread, until `close`, unless not `resident`.
     """
     workspace = find_workspace(None if path is None else os.fspath(path), os.environ, current_folder())
     clock = datetime.now if now is None else partial(moment, moment(now))

@@ -30,7 +30,7 @@ from ..markdown.lines import Role, split_lines
 from ..markdown.page import live_blocks, open_end, parse_page
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
-from ..retain.retain import as_said
+from ..retain.retain import as_said, citing_known
 from .brackets import COMMANDS, Command, read_reply
 
 if TYPE_CHECKING:
@@ -176,10 +176,10 @@ class _Actor:
         values = command.values
         path = self._place(values.get("folder", ""), _required(command, "name"))
         source, notes = _source(values.get("source"))
-        content = prepared(_required(command, "content"))
+        content = citing_known(self._seen, prepared(_required(command, "content")))
         if is_trusted(source):
             compared = [line for line in content.split("\n") if len(query_terms(line)) >= _FEWEST][:_MOST_LINES]
-            as_said(self._memory, [Fact(Kind.NOTE, line) for line in compared], "agent")
+            as_said(self._seen, [Fact(Kind.NOTE, line) for line in compared], "agent")
         before, added = self._write(path, _title(values["name"]), content, source)
         done = "stood there already" if not added else "added to" if before else "saved"
         if self._may.dry_run and added:

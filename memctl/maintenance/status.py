@@ -11,11 +11,13 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .. import __version__
+from ..errors import MemctlError
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
 from ..index.sync import is_young, merge
 from ..markdown.escape import many
+from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
 from ..vectors.file import VectorPool, open_vectors
@@ -61,7 +63,9 @@ class Status:
             ("beliefs", f"{self.beliefs:,} in bank/opinions.md"),
             (
                 "index",
-                f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, {_size(self.index_bytes)} for {_size(self.markdown_bytes)}",
+                f"{'fresh' if self.fresh else 'stale: ' + str(self.stale)}, "
+                + (f"{_size(self.index_bytes)} for " if self.index_bytes else "of ")
+                + _size(self.markdown_bytes),
             ),
             ("search", self.search),
             *(("vectors", line) for line in self._vector_lines()),
@@ -161,8 +165,10 @@ def _status(memory: OpenMemory) -> Status:
         last_day=last,
         entities=counted["entities"][0][0],
         beliefs=counted["beliefs"][0][0],
-        markdown_bytes=size or 0,
-        index_bytes=_bytes(workspace, "index.sqlite"),
+        markdown_bytes=_shown_bytes(workspace) if workspace.hides else size or 0,
+        index_bytes=_bytes(workspace, "index.sqlite")
+        if workspace.hides is None
+        else 0,  # it grows with private lines too
         fresh=report.stale is None,
         stale=report.stale,
         problems=report.problems | _obstacles(index),
@@ -172,6 +178,15 @@ def _status(memory: OpenMemory) -> Status:
         vault=vault_note(workspace),
         optional=_optional(),
     )
+
+
+def _shown_bytes(workspace: Workspace) -> int:
+    """The bytes of the pages as others than the owner see them."""
+    size = 0
+    for page in workspace.scan():
+        with suppress(MemctlError):
+            size += len(read_page(workspace, page.path).data)
+    return size
 
 
 _OPTIONAL = {

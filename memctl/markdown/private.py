@@ -20,7 +20,10 @@ _INSIDE = rf'(?:[^()\uff08\uff09"]|{_QUOTED})*+'
 _OUTSIDE = r"[\"']?(?:tool|web|import)(?![\w-])"
 _MOST = 40  # lines over which a head may go on
 
-_ID = re.compile(r"[\^\"]([A-Za-z0-9][A-Za-z0-9-]{0,63})")
+_ID = re.compile(
+    r"(?:[\^\"]|^(?=o-)|(?<!\S)(?:[+-]|[^\s:]{1,6}:(?=[fo]-)))([A-Za-z0-9][A-Za-z0-9-]{0,63})", re.MULTILINE
+)
+_MADE_ID = re.compile(r"[fo]-[0-9a-hjkmnp-tv-z]{8}")
 _BULLET = re.compile(r"[\s>]*(?:[-*+]|\d{1,9}[.)])\s")
 _INDENT = re.compile(r"[\s>]*")
 
@@ -58,6 +61,17 @@ def _heads() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def cites(text: str, refs: Collection[str]) -> bool:
     """True for text that names one of these ids, as evidence (`^id`) or as the title of a citation (`"id"`)."""
     return bool(refs) and any(match[1] in refs for match in _ID.finditer(text))
+
+
+def without_ids(text: str, known: Callable[[Collection[str]], Collection[str]]) -> str:
+    """A text of somebody else's in which no id is cited but the `known` ones: others begin with a capital, which no id does.
+
+    A line that cites a private one is hidden: who may write would learn which ids those are, and they are made of words.
+    """
+    cited = {match[1] for match in _ID.finditer(text) if _MADE_ID.fullmatch(match[1])}
+    for ref in cited.difference(known(cited)) if cited else ():
+        text = text.replace(ref, ref.capitalize())
+    return text
 
 
 def private_lines(page: Page, refs: Collection[str] = (), mark: _Mark = _PRIVATE) -> frozenset[int]:

@@ -82,7 +82,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
         return Week()
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
-    verdict = judge(memory.index, [*rows, *due], last, as_of=last)
+    verdict = judge(memory.index, [*rows, *due], last, as_of=last, apart=True)
     told = _WeekLines(source, verdict, last)
     kinds = (
         [*told.changed(rows), *_moved(beliefs, first, last)],

@@ -105,7 +105,7 @@ class FactSource:
 
     def retracted(self, entries: Sequence[Row]) -> dict[str, str]:
         """Those that were never true, as a line says by their id or in words: the day of each, by id."""
-        standings = judge(self._index, entries, self._today, whole=False).validity
+        standings = judge(self._index, entries, self._today, whole=False, apart=True).validity
         return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
 
     def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
@@ -117,7 +117,7 @@ class FactSource:
         """Entries as they stand on disk now, with their validity; by place."""
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
         fresh = [entry for entry in ordered if entry.id not in self._hits]
-        verdict = verdict or judge(self._index, fresh, self._today, whole=False)
+        verdict = verdict or judge(self._index, fresh, self._today, whole=False, apart=True)
         self._hits |= hits_of(self._memory, fresh, verdict, known=self.known)
         return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
 
@@ -154,8 +154,9 @@ class FactSource:
         keys = set(keys_of(self._index, name)) if name else {""}
         choice = _PageFacts(facts, keys, str(self._today))
         entries = by_ids(self._index, (fact.id for fact in choice.all))
-        verdict = judge(self._index, entries.values(), self._today, whole=False)
-        verdict = folded(verdict, replacements_of(self._memory, entries.values()))
+        verdict = judge(self._index, entries.values(), self._today, whole=False, apart=True)
+        replaced = replacements_of(self._memory, entries.values())
+        verdict = folded(verdict, {older: pair for older, pair in replaced.items() if not pair.newer.private})
         lines = _JudgedLines(self, verdict, choice, self._today)
         pages = frozenset(map(page_of, (*(fact.id for fact in facts), *verdict.entries)))
         if path is None:

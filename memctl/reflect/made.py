@@ -112,7 +112,7 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     for number, sha in hashes.items():
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
-    standing = judge(index, corrected, memory.today, whole=False).validity
+    standing = judge(index, corrected, memory.today, whole=False, apart=True).validity
     found.retracted = {row.ref: row.day or "" for row in corrected if standing[row.id].retracted}
     found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:

@@ -92,6 +92,8 @@ class Planner:
                     f"{', '.join(sorted(paths))} bear one name, so only one of them is written; merge them"
                 )
         replay = self.beliefs()
+        open_to_others = [belief for belief in replay.beliefs if not belief.fact.private]
+        replay = replay._replace(beliefs=tuple(open_to_others))
         self.pages(replay)
         self.lessons()
         self._digests(replay)
@@ -459,7 +461,7 @@ def _moved(replay: Replayed, was: Mapping[str | None, float | None]) -> list[Mov
     found = []
     for belief in replay.beliefs:
         before = belief.entry.fact.confidence if belief.entry else was.get(belief.ref)
-        if before is None or f"{before:.2f}" != belief.number:
+        if not belief.fact.private and (before is None or f"{before:.2f}" != belief.number):
             found.append(Moved(belief.ref, belief.fact.text, before, float(belief.number)))
     found += [Moved(entry.ref or "", entry.fact.text, entry.fact.confidence, None) for entry in replay.withdrawn]
     return found

@@ -13,7 +13,7 @@ from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import by_refs, own_and_entry
 from ..index.queries.names import near_name, resolve
-from ..index.queries.review import mention_counts
+from ..index.queries.review import mention_counts, refs_standing
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync
@@ -26,6 +26,7 @@ from ..markdown.attributes import ATTRIBUTES
 from ..markdown.grammar import Problem, parse, render, with_attributes
 from ..markdown.lines import sealed_text, without_sealed
 from ..markdown.page import parse_page
+from ..markdown.private import without_ids
 from ..notes.edits import diff
 from ..notes.files import append, confirm, in_style, read_page
 from ..notes.workspace import Workspace
@@ -171,6 +172,8 @@ def retain(
 ) -> Retained:
     """Append facts to the log of `day`. What stands on a page of that day already is named and not repeated."""
     workspace = memory.workspace
+    if workspace.hides is not None:
+        facts = [_of_others(memory, fact) for fact in facts]
     if any(fact.sealed and not sealed_text().fullmatch(fact.text) for fact in facts):
         cure = "`memctl retain --sealed` reads it from stdin or asks for it: `ps` and histories know arguments"
         raise Refused("the text of a sealed line is never an argument", cure)
@@ -194,6 +197,23 @@ def retain(
     change = diff(path, before, before + added.text) if dry_run else ""
     warnings = _update_index(memory) if added.text and not dry_run else ()
     return Retained(tuple(known[key] for key in bare), change, warnings)
+
+
+def _of_others(memory: OpenMemory, fact: Fact) -> Fact:
+    """A fact as somebody may hand it in who does not see everything: with no id of its own, and citing what they see."""
+    bare = replace(fact, block_id=None)
+    line = render(bare)
+    if (made := citing_known(memory, line)) == line:
+        return bare
+    read = parse(made)
+    if isinstance(read, Problem):
+        raise Refused("it cites a line that is not there", "leave out the id")
+    return read
+
+
+def citing_known(memory: OpenMemory, text: str) -> str:
+    """A text in which no id is cited that no line has."""
+    return without_ids(text, lambda refs: memory.run(lambda at: refs_standing(at.index, refs)))
 
 
 def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, dry_run: bool) -> tuple[str, Addition]:

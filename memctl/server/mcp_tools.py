@@ -252,8 +252,11 @@ def _note(text: str) -> str:
 
 
 def _reflect(session: Session, *, since: str | None = None, dry_run: bool = False) -> ToolAnswer:
-    """Bring the pages of bank/ up to date with the facts."""
+    """Bring the pages of bank/ up to date with the facts. What is believed no more is not told: its line may be private now."""
     done = session.memory.reflect(since=since, dry_run=dry_run)
+    done.beliefs = [moved for moved in done.beliefs if moved.after is not None]
+    done.conflicts = len(session.view.conflicts())
+    done.digest = done.digest if done.pages else ()
     pages, warnings = _bounded(done.pages), _bounded(done.notes, 20)
     lines = [f"{'would write' if dry_run else 'wrote'} {len(done.pages)} pages" if pages else "nothing changed"]
     lines += [f"  {printable(path)}" for path in pages]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..facts import Period, is_trusted
 from ..index.index import Index
 from ..index.queries.beliefs import has_marked
-from ..index.queries.entries import by_ids, by_refs, citing, slot_around, slot_ids
+from ..index.queries.entries import by_ids, by_refs, citing, private_refs, private_versions, slot_around, slot_ids
 from ..index.queries.names import keys_of
 from ..index.row import Row
 from .validity import Claim, Validity, validities
@@ -33,32 +33,41 @@ class Validities(NamedTuple):
 
 
 def judge(
-    index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True
-) -> Validities:
+    index: Index, entries: Iterable[Row], today: date, as_of: date | None = None, whole: bool = True,
+    apart: bool = False,
+) -> Validities:  # fmt: skip
     """The validity of `entries` on `today`, with the other versions of their slots and all that replaces them.
 
     With `as_of`, only what was written down by then counts. `whole` gathers every version; without it, those that
-    decide about these entries, as long as no line names what it replaces.
+    decide about these entries, as long as no line names what it replaces. `apart` is for what others may read: a private
+    line repeats no other, so that nobody learns from what it leaves standing that they guessed its value.
     """
     wanted = list(entries)
-    known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat())
+    apart = apart and bool(private_refs(index))
+    known, entities = _gather(index, wanted, None if whole or as_of else today.isoformat(), apart)
+    if apart:
+        known |= {e.id: e._replace(same=e.id) for e in known.values() if e.private}
     if as_of is not None:
         known = {i: e for i, e in known.items() if e.day is not None and e.day <= as_of.isoformat()}
     claims = {e.id: _claim(e, entities.get(_subject(e), _subject(e))) for e in known.values()}
     return Validities(validities(list(claims.values()), today), known, claims)
 
 
-def _gather(index: Index, entries: Sequence[Row], today: str | None) -> tuple[dict[int, Row], dict[str, str]]:
+def _gather(
+    index: Index, entries: Sequence[Row], today: str | None, apart: bool = False
+) -> tuple[dict[int, Row], dict[str, str]]:
     """The entries with all that bears on them, and for each name key the first of its entity's.
 
     Slots and links are followed in turn until nothing is new: what replaces a line may stand in another slot, or be
-    replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links.
+    replaced itself. With `today` only the deciding versions of a slot are taken, unless there are links; `apart` takes private
+    ones too that repeat another.
     """
     known = {entry.id: entry for entry in entries}
     slots = _Slots(index, today)
     fresh = list(entries)
     while fresh:
         ids = {i for e in fresh if e.slot is not None and e.block is None for i in slots.versions(e, e.slot)}
+        ids |= slots.private() if apart else set()
         found = list(by_ids(index, ids - known.keys()).values())
         linked = _linked_to(index, [*fresh, *found])
         if linked and today is not None:
@@ -92,6 +101,14 @@ class _Slots:
         if known:
             return slot_ids(self._index, slot, names)
         return slot_around(self._index, slot, names, entry, self._today or "")
+
+    def private(self) -> set[int]:
+        """Ids of the private versions of the slots that were asked for."""
+        return {
+            i
+            for key, name in self._whole
+            for i in private_versions(self._index, key, keys_of(self._index, name) if name else ("",))
+        }
 
 
 def _linked_to(index: Index, entries: Sequence[Row]) -> list[Row]:

@@ -11,13 +11,14 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime, time
 from pathlib import Path
 from random import Random
 from typing import Any
 from unittest.mock import patch
 
+from calls import Call, http, mcp
 from face_helpers import TODAY, call, memory_on, write_pages
 from hash_embedder import HashEmbedder
 from hypothesis import given, settings, strategies as st
@@ -32,8 +33,7 @@ from memctl.index.resident import Resident
 from memctl.markdown.private import without_private_lines
 from memctl.memory import Memory
 from memctl.notes.workspace import Workspace
-from memctl.server.http_routes import ROUTES, Served
-from memctl.server.mcp_tools import Session, listed, offered, read
+from memctl.server.mcp_tools import Session, listed, read
 from memctl.vectors import models
 
 NAMES = ("Peter", "Pete", "Irina", "Ирина", "Ира", "爱丽丝", "Atlas", "Port Sorrel")
@@ -147,9 +147,6 @@ class _Text(str):
 
 # -- the calls --------------------------------------------------------------------------------------------------------
 
-Call = Callable[["Asked"], Any]
-
-
 class Asked:
     """A workspace as the callers have it: a process that stays, and those that are new each time."""
 
@@ -169,18 +166,6 @@ class Asked:
         text = json.dumps(said, ensure_ascii=False, default=str).replace(str(self.workspace.root), "ROOT")
         text = re.sub(r'"(?:took_ms|uptime_seconds)": [\d.]+, ', "", text)
         return re.sub(r'("(?:markdown_bytes|index_bytes)"): \d+|\d[\d.,]* [KM]iB', r"\1", text)
-
-
-def http(path: str, **body: Any) -> Call:
-    """A request."""
-    (route,) = (each for each in ROUTES if each.path == path)
-    return lambda on: Served(on.memory).answer(route, route.read(body))
-
-
-def mcp(name: str, **given: Any) -> Call:
-    """A call of a tool."""
-    tool = offered(True)[name]
-    return lambda on: tool.run(Session(on.memory.paused(), True), **tool.read(given))
 
 
 def questions(random: Random) -> Iterator[Call]:

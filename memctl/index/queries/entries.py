@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 
 def private_refs(index: Index) -> frozenset[str]:
-    """The ids of all private lines; asked for once until the index changes."""
+    """The ids of all private lines, and of the beliefs that they state; asked for once until the index changes."""
     sql = "SELECT ref FROM entry WHERE private = 1"
-    return index.remembered("private", lambda: frozenset(ref for (ref,) in index.rows(sql)))
+
+    def found() -> frozenset[str]:
+        return frozenset(each for (ref,) in index.rows(sql) for each in (ref, f"o-{ref.removeprefix('f-')}"))
+
+    return index.remembered("private", found)
 
 
 def outside_refs(index: Index) -> frozenset[str]:
@@ -232,6 +236,12 @@ def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
         return [entry for (entry,) in index.rows("SELECT entry FROM slot WHERE key = ?", (key,))]
     sql = "SELECT entry FROM slot WHERE key = ? AND name = ?"
     return [entry for name in names for (entry,) in index.rows(sql, (key, name))]
+
+
+def private_versions(index: Index, key: str, names: Iterable[str]) -> set[int]:
+    """Ids of the private facts in that slot."""
+    sql = "SELECT slot.entry FROM slot JOIN entry ON entry.id = slot.entry WHERE private = 1 AND key = ? AND name = ?"
+    return {entry for name in names for (entry,) in index.rows(sql, (key, name))}
 
 
 def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Row]:

@@ -147,6 +147,7 @@ class _Text(str):
 
 # -- the calls --------------------------------------------------------------------------------------------------------
 
+
 class Asked:
     """A workspace as the callers have it: a process that stays, and those that are new each time."""
 

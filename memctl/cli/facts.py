@@ -26,10 +26,7 @@ _WHOSE = option("--about -a", "Whose slot.", "NAME")
 
 
 @command(
-    "retain",
-    'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9',
-    _FLAGS,
-    after="about",
+    "retain", 'memctl retain "Peter prefers concise replies" --about Peter --confidence 0.9', _FLAGS, after="about"
 )
 def retain(
     call: Call,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ..errors import Refused
@@ -14,6 +14,7 @@ from ..facts import Fact, Span
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.relations import slot_of
+from ..language.words import languages, pattern, words
 from .attributes import ATTRIBUTES
 from .grammar import parse, printable_line, render
 from .lines import MAX_LINE, LineText, Role, split_lines
@@ -130,16 +131,10 @@ def _opening(before: str, page: Page, day: date, closed: bool) -> str:
     if not before.strip("\ufeff \t\r\n"):
         return f"# {day}\n\n## Retain\n\n"
     if closed or not page.ends_in_retain:
-        return ("" if not closed and _ends_blank(page) else "\n") + "## Retain\n\n"
-    return "\n" if _ends_in_heading(page) else ""
-
-
-def _ends_blank(page: Page) -> bool:
-    return bool(page.lines) and not page.lines[-1].strip()
-
-
-def _ends_in_heading(page: Page) -> bool:
-    return is_retain(page.lines[-1].strip().lstrip("#"))
+        ends_blank = bool(page.lines) and not page.lines[-1].strip()
+        return ("" if ends_blank and not closed else "\n") + "## Retain\n\n"
+    ends_in_heading = is_retain(page.lines[-1].strip().lstrip("#"))
+    return "\n" if ends_in_heading else ""
 
 
 def _closings(before: str) -> Iterator[str]:
@@ -161,7 +156,6 @@ BULLET = re.compile(r"(?P<indent>[ \t]*)(?P<mark>[-*+])(?P<gap>[ \t]+)(?=\S)")
 """What stands before the words of a bullet."""
 
 _SAME = 0.9  # share of the stems of a text that an entry holds when it says the same
-_PEOPLE = {"people", "persons", "люди", "人", "人物", "人员"}
 
 
 class Gist(NamedTuple):
@@ -178,14 +172,9 @@ class Gist(NamedTuple):
 
 
 def gist_of(text: str) -> Gist:
-    """What a text says, in any of three languages."""
-    denials = len(_denials().findall(text))
+    """What a text says."""
+    denials = len(re.findall(rf"(?i){pattern(languages(), 'pages', 'denial')}", text))
     return Gist(frozenset(query_terms(text)), frozenset(re.findall(r"\d+", text)), denials % 2 == 1)
-
-
-@cache
-def _denials() -> re.Pattern[str]:
-    return re.compile(r"\b(?:not|no|never|without|без|не|нет|никогда)\b|n['’]t\b|[不没未无别]", re.IGNORECASE)
 
 
 class _Section(NamedTuple):
@@ -231,7 +220,8 @@ class UserPage:
         key = entity_key(subject)
         named = [s.title for s in self._sections if any(self._bullet(e) and _names(e, key) for e in s.entries)]
         own = [s.title for s in self._sections if subject and entity_key(s.title) == key]
-        people = [s.title for s in self._sections if person and s.title.casefold() in _PEOPLE]
+        headings = {word for name in languages() for word in words(name, "pages").get("people heading", ())}
+        people = [s.title for s in self._sections if person and s.title.casefold() in headings]
         return next(iter((*named[:1], *own, *people)), "")
 
     def with_bullet(self, line: str, titles: tuple[str, ...], subject: str = "") -> str:

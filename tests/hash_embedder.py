@@ -16,6 +16,7 @@ import pytest
 from memctl.language.analyzer import terms
 from memctl.notes.workspace import Workspace
 from memctl.vectors import models as embedders
+from memctl.vectors.quantized import Code, CodeQuery, planes_of, total_of
 
 DIM = 64
 FAKES = Path(__file__).parent / "fakes"
@@ -29,6 +30,11 @@ def hashed(text: str) -> list[float]:
             number = crc32(f"{term}/{letter}".encode())
             vector[number % DIM] += 1 if number & 1024 else -1
     return vector
+
+
+def cosine(a: Code, b: Code) -> float:
+    """How alike two vectors are, from -1 to 1."""
+    return CodeQuery(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
 
 
 class HashEmbedder:

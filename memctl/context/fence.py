@@ -15,17 +15,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING
 
+from ..ids import hashed
 from ..markdown.escape import defused
-
-if TYPE_CHECKING:
-    from hashlib import blake2b
-else:
-    try:
-        from _blake2 import blake2b  # hashlib would load OpenSSL first
-    except ImportError:
-        from hashlib import blake2b
 
 MEMORY = "memory"
 """The tag of what was recalled: data."""
@@ -59,7 +51,7 @@ def _seed(text: str) -> str:
 
 def _letters(text: str, salt: str) -> str:
     """10 letters (50 bits) of a hash."""
-    number = int.from_bytes(blake2b(f"{salt}\0{text.strip()}".encode("utf-8", "replace"), digest_size=8).digest())
+    number = int.from_bytes(hashed(f"{salt}\0{text.strip()}".encode("utf-8", "replace"), 8))
     return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(10))
 
 

@@ -9,7 +9,7 @@ from posixpath import dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..beliefs.confidence import Place
+from ..beliefs import confidence
 from ..beliefs.page_read import (
     LEDGER,
     BeliefEntry,
@@ -185,7 +185,7 @@ class CleanedBeliefs(NamedTuple):
 
 
 def without_evidence(
-    text: str, gone: Gone, stating: Mapping[str, Fact], chosen: Collection[str], *, places: Mapping[str, Place],
+    text: str, gone: Gone, stating: Mapping[str, Fact], chosen: Collection[str], *, places: Mapping[str, confidence.Place],
     names_of: Callable[[Fact], frozenset[str]], today: date,
 ) -> CleanedBeliefs:  # fmt: skip
     """The page without the evidence that is gone, the other numbers replayed.
@@ -208,7 +208,9 @@ def without_evidence(
         made = splice(made, LEDGER, last_written_body(kept))
     standing, page = read_entries(made)
     there = {ref: places[ref] for ref in places.keys() - gone.refs}
-    given = ReplayInput((), there, gone.refs, names_of, _never, today, unread_heads(page, standing, kept))
+    given = ReplayInput(
+        (), there, gone.refs, names_of, lambda belief, fact: None, today, unread_heads(page, standing, kept)
+    )
     replay = replay_beliefs(standing, kept, given)
     changed = set(_refs(entries)).difference(taken)
     return _written(made, replay, changed, kept, gone)._replace(removed=[*taken, *_refs(replay.withdrawn)])
@@ -244,18 +246,7 @@ def _is_copy(entry: BeliefEntry, mark: LastWritten | None, gone: Gone, stating: 
     if not stated or not gone.refs.issuperset(stated):
         return False
     same = any(stating[ref].text.split() == entry.fact.text.split() for ref in stated if ref in stating)
-    own_lines = entry.end - entry.span.end_line - sum(span.end_line - span.line + 1 for span, _ in entry.bullets)
     by_hand = any(bullet.ref is None or bullet.verdict == "set" for bullet in bullets)
     recoded = mark is not None and any(mark.codes.get(bullet.ref or "") != code_of(bullet) for bullet in bullets)
-    return same and not own_lines and not by_hand and not recoded and not _is_renumbered(entry, mark)
-
-
-def _is_renumbered(entry: BeliefEntry, mark: LastWritten | None) -> bool:
-    """True if the number in the head is neither what reflect wrote nor what follows from the evidence."""
-    shown = [b.number if b.after is None else b.after for _, b in entry.bullets]
-    expected = {f"{number:.2f}" for number in shown[-1:] if number is not None} | ({mark.head} if mark else set())
-    return entry.fact.confidence is not None and bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
-
-
-def _never(belief: Fact, fact: Fact) -> None:
-    return None
+    changed = confidence.is_remarked(entry) or confidence.is_edited(entry, mark)
+    return same and not (by_hand or recoded or changed)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ..errors import MemctlError
 from ..notes.settings import SETTINGS, read_settings
-from ..notes.workspace import Workspace
+from ..notes.workspace import SKIPPED, Workspace
 from ..system import inotify
 from .heal import DAMAGE, close_index, open_index, seal_holds, with_index
 from .index import Index
@@ -55,7 +55,7 @@ class FolderWatch:
         """
         whole = self._add_folder(os.fsencode(self._workspace.root))
         for folder, names, _ in os.walk(self._workspace.root):
-            names[:] = [name for name in names if not name.startswith(".") and name not in self._workspace.skipped]
+            names[:] = [name for name in names if not name.startswith(".") and name not in SKIPPED]
             whole = all([whole, *(self._add_folder(os.fsencode(os.path.join(folder, name))) for name in names)])
         return whole
 

@@ -7,20 +7,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..facts import Span
+from ..ids import hashed
 from .lines import LineText, Role
-
-if TYPE_CHECKING:
-    from hashlib import blake2b
-
-else:
-    try:
-        from _blake2 import blake2b  # hashlib would load OpenSSL first
-    except ImportError:
-        from hashlib import blake2b
-
 
 NAME = r"[\w./-]{1,200}"  # what a block may be called
 _START = "<!-- memctl:"
@@ -110,7 +101,7 @@ def sha_of(body: Iterable[str]) -> str:
     Total: a lone surrogate (a byte that is not UTF-8) counts as itself. It tells a person's edit, it is not a signature.
     """
     text = "\n".join(line.rstrip() for line in body).rstrip()
-    return blake2b(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return hashed(text.encode("utf-8", "surrogatepass"), 64).hex()[:8]
 
 
 def is_edited(lines: Sequence[str], block: Block) -> bool:

@@ -27,7 +27,8 @@ TEMPLATES = frozenset(text.rstrip().rpartition("\n")[2] for text in PAGES.values
 """The sentence of each: no answer to anything."""
 
 _SIGNS = (SETTINGS, ".memory", "memory")
-_SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
+"""Names of folders that never hold pages, beside hidden ones."""
 
 
 class PageFile(NamedTuple):
@@ -66,11 +67,6 @@ class Workspace:
     def derived(self) -> Path:
         """Where what is made of these pages stands: index and vectors. A view that hides nothing has the owner's."""
         return self.memory / "public" if self.hides else self.memory
-
-    @property
-    def skipped(self) -> frozenset[str]:
-        """Names of folders that never hold pages, beside hidden ones."""
-        return _SKIPPED
 
     def without_model(self) -> Workspace:
         """The same folder for one call by words only."""
@@ -112,7 +108,7 @@ class Workspace:
         above = ["/".join(parts[:depth]) for depth in range(1, len(parts) + 1)]
         return (
             path.lower().endswith((".md", ".markdown"))
-            and not any(part.startswith(".") or part in _SKIPPED for part in parts)
+            and not any(part.startswith(".") or part in SKIPPED for part in parts)
             and not any(self._ignored(each) for each in above)
             and not any(_is_workspace(self.root / folder) for folder in above[:-1])
         )
@@ -126,7 +122,7 @@ class Workspace:
                     if entry.name.startswith(".") or (self.settings.ignore and self._ignored(path)):
                         continue
                     if entry.is_dir(follow_symlinks=False):
-                        if entry.name not in _SKIPPED and not _is_workspace(self.root / path):
+                        if entry.name not in SKIPPED and not _is_workspace(self.root / path):
                             folders.append(f"{path}/")
                     elif entry.name.lower().endswith((".md", ".markdown")):
                         yield _page(path, entry)

@@ -146,11 +146,6 @@ class CodeQuery:
         return [int(levels.translate(table), 2).to_bytes(len(self.signs)) for table in _LEVELS]
 
 
-def cosine(a: Code, b: Code) -> float:
-    """How alike two vectors are, from -1 to 1."""
-    return CodeQuery(a).cosine(b.norm, total_of(b.codes), planes_of(b.codes))
-
-
 def distances(signs: bytes, asked: bytes) -> list[int]:
     """In how many bits each row of `signs` differs from `asked`."""
     width = len(asked)

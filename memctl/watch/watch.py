@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, time as time_of_day, timedelta
+from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from ..index.queries.entries import line_counts
 from ..index.sync import SyncReport, merge, sync
 from ..markdown.escape import many
 from ..notes.settings import SETTINGS
-from ..notes.workspace import Workspace, find_workspace
+from ..notes.workspace import SKIPPED, Workspace, find_workspace
 
 HEAL_SECONDS = 60.0  # a look that no event asked for: events get lost, and a laptop sleeps
 POLL_SECONDS = 2.0  # the same where no events come
@@ -127,7 +128,8 @@ class _WatchLoop:
     def turn(self, changed: bool) -> Iterator[Noticed]:
         """Look, reflect if it is time, and embed as long as nothing changes."""
         if self._unheard and not changed:
-            self._events.distrust()
+            # A network, a mount, or folders for which no watch was left.
+            self._events.problem = self._events.problem or "changes come here without events"
         self._unheard, self._unasked = False, not changed and self._retry == float("inf")
         self._retry = float("inf")
         if not self._is_there():
@@ -283,7 +285,10 @@ class _WatchLoop:
                 yield from self._choose()
                 if self._embedder is None:
                     return
-            report = self._embed_some()
+            from ..vectors.embed import embed
+
+            deadline = time.monotonic() + EMBED_SECONDS
+            report = self._memory().run(partial(embed, embedder=self._embedder, deadline=deadline))
             self._made += report.made
             if report.problem:
                 self._embeds = False
@@ -298,12 +303,6 @@ class _WatchLoop:
                 "embedded", f"{many(self._made, 'line')} embedded", {"made": self._made, "model": self._embedder.name}
             )
             self._made = 0
-
-    def _embed_some(self) -> Any:
-        from ..vectors.embed import embed
-
-        deadline = time.monotonic() + EMBED_SECONDS
-        return self._memory().run(lambda memory: embed(memory, self._embedder, deadline))
 
     def _choose(self) -> Iterator[Noticed]:
         """Find the model, once; without one there is nothing to embed with."""
@@ -390,7 +389,6 @@ QUIET = 0.2  # seconds without an event after which a burst counts as over
 LONGEST = 2.0  # seconds after which it is looked at even if it goes on
 _LOOK = 1.0  # how often it is checked, while waiting, that the folder is still the same
 _KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": reading a page is no change
-_SKIPPED = {"node_modules", "__pycache__", "venv"}
 
 
 class FolderEvents:
@@ -424,7 +422,7 @@ class FolderEvents:
         observer = self._make()
         observer.daemon = True
         try:
-            _schedule(observer, _EventHandler(self), self._root)
+            _schedule(observer, self, self._root)
             observer.start()
             self.problem = _short_of_watches(self._root)
         except OSError as error:
@@ -451,10 +449,6 @@ class FolderEvents:
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._covered and (self.problem is not None or self._is_alive())
-
-    def distrust(self) -> None:
-        """Something changed and no event came: a network, a mount, or folders for which no watch was left."""
-        self.problem = self.problem or "changes come here without events"
 
     def _is_alive(self) -> bool:
         return bool(self._observer.is_alive()) and all(emitter.is_alive() for emitter in self._observer.emitters)
@@ -496,8 +490,8 @@ class FolderEvents:
             return True
         return self.is_over
 
-    def take(self, event: Any) -> None:
-        """Take note of an event of watchdog, if it may be about a page."""
+    def dispatch(self, event: Any) -> None:
+        """Take note of an event, if it may be about a page; watchdog calls this for each."""
         if event.event_type not in _KINDS:
             return
         for name in (event.src_path, getattr(event, "dest_path", "")):
@@ -510,25 +504,14 @@ class FolderEvents:
 
     def _concerns(self, path: str, is_folder: bool, what: str) -> bool:
         inside = os.path.relpath(path, self._root).split(os.sep)
-        if any(part.startswith(".") or part in _SKIPPED for part in inside):
+        if any(part.startswith(".") or part in SKIPPED for part in inside):
             return False
         if is_folder:
             return what != "modified"  # each file in it that comes or goes says so itself
         return path.lower().endswith((".md", ".markdown")) or inside == [SETTINGS]
 
 
-class _EventHandler:
-    """What watchdog calls for each event."""
-
-    def __init__(self, events: FolderEvents) -> None:
-        self._events = events
-
-    def dispatch(self, event: Any) -> None:
-        """Pass an event on."""
-        self._events.take(event)
-
-
-def _schedule(observer: Any, handler: _EventHandler, root: str) -> None:
+def _schedule(observer: Any, handler: FolderEvents, root: str) -> None:
     """Ask for the events that count alone, where watchdog can be asked: a scan opens and closes every page."""
     from watchdog import events
 

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hash_embedder import DIM, hashed, model_folder
+from hash_embedder import DIM, cosine, hashed, model_folder
 from hypothesis import given, strategies as st
 
 from memctl.errors import BadSettings, ExtraBroken, ExtraMissing, Usage
@@ -21,7 +21,7 @@ from memctl.notes.workspace import Settings, Workspace, find_workspace
 from memctl.vectors import models as embedders
 from memctl.vectors.embed import calibration
 from memctl.vectors.models import choice, choose
-from memctl.vectors.quantized import cosine, encode, mean_of, script_of
+from memctl.vectors.quantized import encode, mean_of, script_of
 from memctl.vectors.text_to_embed import CAP, Piece, clean, embedded_texts, shortened
 
 

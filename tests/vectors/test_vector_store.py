@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import call, write_pages
+from hash_embedder import cosine
 from hypothesis import given, settings, strategies as st
 from store_helpers import make_workspace
 
@@ -31,7 +32,7 @@ from memctl.notes.workspace import Workspace
 from memctl.vectors import search as vector_reading
 from memctl.vectors.file import PackRow, Vectors, check_vectors, drop_vectors, has_vectors, open_vectors
 from memctl.vectors.matrix import Scan
-from memctl.vectors.quantized import Code, cosine
+from memctl.vectors.quantized import Code
 
 DIM = 64
 FLIPS = 1000 if os.environ.get("MEMCTL_TORTURE") else 40

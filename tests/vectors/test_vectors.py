@@ -6,6 +6,7 @@ import math
 import random
 
 import pytest
+from hash_embedder import cosine
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
@@ -18,7 +19,6 @@ from memctl.vectors.quantized import (
     Code,
     CodeQuery,
     codes_of,
-    cosine,
     distances,
     encode,
     mean_of,

@@ -595,7 +595,7 @@ def test_what_counts(path: str, kind: str, folder: bool, counts: bool) -> None:
     """Pages, folders that come and go, the settings; never what reading or writing the index does."""
     events = FolderEvents()
     events._root = "/notes"
-    events.take(
+    events.dispatch(
         SimpleNamespace(event_type=kind, src_path=f"/notes/{path}".rstrip("/"), dest_path="", is_directory=folder)
     )
     assert events.has_changed is counts

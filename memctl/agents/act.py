@@ -186,13 +186,8 @@ class _Actor:
             done = f"would be {done}"
         told = "; ".join([f"{done}: {path}", *notes])
         change = diff(path, before, before + added) if self._may.dry_run else ""
-        data = {
-            "path": path,
-            "already": not added,
-            "appended": bool(before and added),
-            "origin": source,
-            "notes": notes,
-        }
+        appended = bool(before and added)
+        data = {"path": path, "already": not added, "appended": appended, "origin": source, "notes": notes}
         return CommandResult(command.name, command.line, True, told, diff=change, data=data)
 
     def _write(self, path: str, title: str, content: str, source: str) -> tuple[str, str]:

@@ -503,7 +503,10 @@ class Unread:
         if match["comment"]:
             end = self._text.find("-->", match.end())
             return end + 3 if end >= 0 else len(self._text)
-        return self._think_end(match)
+        for tag in _compiled(_THINK_END).finditer(self._text, match.end()):
+            if tag[1].lower() == match["think"].lower():
+                return tag.end()
+        return len(self._text)  # cut off: nothing after it was meant to be said
 
     def _fence_end(self, start: int, marks: str) -> int:
         """A fence that is not closed goes on to the end of the text."""
@@ -541,10 +544,3 @@ class Unread:
         if at < len(ends) and ends[at] > start:
             return ends[at]
         return len(self._text) if given else None
-
-    def _think_end(self, match: re.Match[str]) -> int:
-        """Thinking that does not end was cut off: nothing after it was meant to be said."""
-        for end in _compiled(_THINK_END).finditer(self._text, match.end()):
-            if end[1].lower() == match["think"].lower():
-                return end.end()
-        return len(self._text)

@@ -62,13 +62,9 @@ class Planned(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """The file as plain values."""
-        places = {
-            "path": str(self.host_file.path),
-            "target": str(self.host_file.target),
-            "what": self.title,
-            "state": self.state,
-        }
-        return places | {"diff": self.diff, "problem": self.problem, "fragment": self.fragment}
+        places = {"path": str(self.host_file.path), "target": str(self.host_file.target)}
+        told: dict[str, object] = {"what": self.title, "state": self.state, "diff": self.diff, "problem": self.problem}
+        return places | told | {"fragment": self.fragment}
 
 
 class Connected(NamedTuple):
@@ -165,14 +161,8 @@ def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] |
         return _refused(host_file, file, base.problems)
     new = put(base.text, file)
     state = "new" if host_file.data is None else "changed"
-    return Planned(
-        host_file,
-        file.title,
-        state,
-        _diff(host_file, new.text),
-        after=_bytes(new.text),
-        entry=_entry(wish, file, base.text, new),
-    )
+    kept = _entry(wish, file, base.text, new)
+    return Planned(host_file, file.title, state, _diff(host_file, new.text), after=_bytes(new.text), entry=kept)
 
 
 def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> bool:

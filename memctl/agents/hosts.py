@@ -72,7 +72,9 @@ def put(text: str | None, file: File) -> Put:
         return _put_toml(text or "", file.pieces)
     if file.form == "block":
         return _inserted(text or "", _put_block(text or "", file.body))
-    return _put_whole(text, file.body)
+    if text is None or not text.strip() or _is_ours(text, file.body):
+        return Put(file.body)
+    raise Misfit("there is such a file already, and memctl did not write it as it is")
 
 
 def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> Taken:
@@ -82,7 +84,9 @@ def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> Taken
     if file.form == "toml":
         return _take_toml(text, file.pieces)
     if file.form == "block":
-        return _take_block(text)
+        if edited(text, BLOCK):
+            return Taken(text, ("the block of memctl was changed by hand",))
+        return Taken(splice(text, BLOCK, ""))
     return Taken(None) if _is_ours(text, file.body) else Taken(text, ("it was changed by hand",))
 
 
@@ -266,18 +270,6 @@ def _put_block(text: str, body: str) -> str:
         return splice(text, BLOCK, body)
     except ValueError as error:
         raise Misfit(str(error)) from error
-
-
-def _take_block(text: str) -> Taken:
-    if edited(text, BLOCK):
-        return Taken(text, ("the block of memctl was changed by hand",))
-    return Taken(splice(text, BLOCK, ""))
-
-
-def _put_whole(text: str | None, body: str) -> Put:
-    if text is None or not text.strip() or _is_ours(text, body):
-        return Put(body)
-    raise Misfit("there is such a file already, and memctl did not write it as it is")
 
 
 def _is_ours(text: str, body: str) -> bool:

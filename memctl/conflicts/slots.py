@@ -57,15 +57,12 @@ def _in_slot(
 
 def _beside(claim: Claim, newest: Claim, standing: Mapping[int, Validity]) -> Iterator[SlotPair]:
     """A value that does not hold, against the newest that does: told together with it, or later by somebody untrusted."""
-    if claim.trusted and standing[claim.id].replaced_by == newest.id and _told_together(claim, newest):
+    # Only their places on the page order these two.
+    together = (claim.valid.first, claim.day) == (newest.valid.first, newest.day) and not newest.amends
+    if claim.trusted and standing[claim.id].replaced_by == newest.id and together:
         yield SlotPair(claim.id, newest.id, SAME_DAY)
     elif not claim.trusted and (claim.valid.first or date.min) >= (newest.valid.first or date.min):
         yield SlotPair(newest.id, claim.id, OUTSIDE)
-
-
-def _told_together(one: Claim, other: Claim) -> bool:
-    """Only their places on the page order these two."""
-    return (one.valid.first, one.day) == (other.valid.first, other.day) and not other.amends
 
 
 def values_differ(one: Fact, other: Fact, rule: str) -> bool:

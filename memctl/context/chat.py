@@ -107,18 +107,18 @@ class _Chat:
         )
         if stable and first is not None:
             self._all[first] = set_beside(self._all[first] or {}, stable)
-        opening = [{"role": "system", "content": stable}] if stable and first is None else []
+        opening: list[Message] = [{"role": "system", "content": stable}] if stable and first is None else []
         spent = sum(cost_of(message, self._count) for message in opening)
         self.cut = cut(self._all, self._pairs, self._budget, self._count, spent, self._limits)
         self.warnings += self.cut.warnings
         newest = [at for at in self.cut.kept if is_turn(self._all[at] or {"role": ""})]
         self._newest = newest[-1] if newest else -1
         self._places = {at: len(opening) + place for place, at in enumerate(self.cut.kept)}
-        self.messages = [*opening, *(self._sent(at) for at in self.cut.kept)]
-
-    def _sent(self, at: int) -> Message:
-        message = self._all[at] or {}
-        return message if self.cut.thinking and at >= self._newest else without_thinking(message)
+        self.messages = [*opening]
+        for at in self.cut.kept:
+            message = self._all[at] or {}
+            keeps_thinking = self.cut.thinking and at >= self._newest
+            self.messages.append(message if keeps_thinking else without_thinking(message))
 
     @property
     def used(self) -> int:

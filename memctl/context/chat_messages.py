@@ -124,11 +124,7 @@ def _unfenced(message: Message) -> Message | None:
     """A message without our blocks; None for a system message that held nothing else: we put it there."""
     made = _rewritten(message, without_fenced)
     only_ours = made is not message and is_system(message) and not text_of(made).strip()
-    return None if only_ours and not _other_parts(made) else made
-
-
-def _other_parts(message: Message) -> bool:
-    return any("text" not in part for part in _parts(message))
+    return None if only_ours and all("text" in part for part in _parts(made)) else made
 
 
 def _rewritten(message: Message, change: Callable[[str], str]) -> Message:
@@ -230,17 +226,12 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
             continue
         pairs[at] = min(found)
         answered |= {(opened.get(each, last), each) for each in told} | {(place, "") for place in found if "" in told}
-    end = _pending(messages)
+    # From the last message that is no result on, calls may still wait for theirs.
+    end = max((at for at, m in enumerate(messages) if m is not None and _answers(m) is None), default=0)
     for at in sorted(set(opened.values()) | {at for at, m in enumerate(messages) if m is not None and _calls(m)}):
         if at < end:
             made[at] = _without_calls(made[at], at, answered, warnings)
     return made, pairs, warnings
-
-
-def _pending(messages: Sequence[Message | None]) -> int:
-    """From where on calls may wait for their results: nobody has spoken since."""
-    spoken = [at for at, m in enumerate(messages) if m is not None and _answers(m) is None]
-    return spoken[-1] if spoken else 0
 
 
 def _without_calls(

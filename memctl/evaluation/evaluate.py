@@ -91,7 +91,9 @@ def _missed(
         return MissedGold(item.gold.said, "", None, "the label points at nothing", None)
     index = searcher.memory.index
     entries = [entry for place in item.places for entry in entries_at(index, place)]
-    text = _text_of(searcher, entries)
+    seen = reread(searcher.memory.workspace, entries)
+    texts = (content_of(Role(entry.role), seen[entry.id].raw) for entry in entries if entry.id in seen)
+    text = " / ".join(" ".join(each.split()) for each in texts)
     hit = hits[far - 1] if far else None
     if shown is not None:
         reason = "found"
@@ -104,12 +106,6 @@ def _missed(
     else:
         reason = _why_not_found(index, query, entries, item.places)
     return MissedGold(item.gold.said, text, shown or far, reason, hit)
-
-
-def _text_of(searcher: Searcher, entries: Sequence[Row]) -> str:
-    seen = reread(searcher.memory.workspace, entries)
-    texts = (content_of(Role(entry.role), seen[entry.id].raw) for entry in entries if entry.id in seen)
-    return " / ".join(" ".join(text.split()) for text in texts)
 
 
 def _why_not_found(index: Index, query: Query, entries: Sequence[Row], places: Sequence[Citation]) -> str:

@@ -288,7 +288,11 @@ def label(memory: OpenMemory, text: str, citations: Sequence[str], options: Labe
     The same question again says where it stands. With other citations it is an error, unless `replacing`.
     """
     workspace = memory.workspace
-    path = _label_file(workspace, options.file)
+    path = workspace.contain(options.file)
+    if not path.lower().endswith((".jsonl", ".ndjson")) or path.startswith(".memory/"):
+        raise Usage(
+            f"{options.file} is not a place for labels", "name a .jsonl file of the workspace; .memory/ is derived"
+        )
     said = _clean(" ".join(text.replace("\0", " ").split()))
     if not said:
         raise Usage("the question is empty", 'memctl eval --add "question" memory/2025-11-27.md#L12')
@@ -300,13 +304,6 @@ def label(memory: OpenMemory, text: str, citations: Sequence[str], options: Labe
     asked = LabelledQuestion(0, said, gold, type=options.type, as_of=options.as_of)
     write = _rewrite if options.replacing else _append
     return write(workspace, path, asked, options.dry_run)
-
-
-def _label_file(workspace: Workspace, file: str) -> str:
-    path = workspace.contain(file)
-    if not path.lower().endswith((".jsonl", ".ndjson")) or path.startswith(".memory/"):
-        raise Usage(f"{file} is not a place for labels", "name a .jsonl file of the workspace; .memory/ is derived")
-    return path
 
 
 def _gold_of(memory: OpenMemory, citations: Sequence[str]) -> tuple[Gold, ...]:

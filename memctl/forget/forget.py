@@ -329,9 +329,7 @@ class _ForgetPlanner:
             if text is None:
                 continue
             targets = {
-                RedactionTarget(ref, one.entry.digest, one.span, self._name(ref))
-                for one in lines
-                for ref in (one.entry.ref,)
+                RedactionTarget(one.entry.ref, one.entry.digest, one.span, self._name(one.entry.ref)) for one in lines
             }
             made = redact_safely(path, text, targets, self._today)
             if made.done:

@@ -261,9 +261,9 @@ class _Search:
     def unused(self, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
         """Those that are not a belief of the owner's, not the current value of a slot, cited nowhere, not recalled lately."""
         validities = judge(self._index, [one.entry for one in chosen], self._today)
-        idle = [one for one in chosen if not _is_held(one.entry) and not self._is_current(one.entry, validities)]
-        idle = [one for one in idle if not self._recalled[one.entry.ref]]
-        for one in self.uncited(idle):
+        idle = [one for one in chosen if not self._recalled[one.entry.ref]]
+        idle = [o for o in idle if not (o.entry.kind == Kind.OPINION.value and is_trusted(o.entry.origin))]
+        for one in self.uncited(o for o in idle if not self._is_current(o.entry, validities)):
             weight = "no importance" if one.entry.importance is None else f"importance {one.entry.importance:g}"
             yield one._replace(reason=f"told on {one.entry.day}, {weight}, cited nowhere")
 
@@ -336,10 +336,6 @@ def _is_from(origin: str, source: str) -> bool:
     """True for an origin that is `source` or a part of it: `import` includes `import:lab`, `web` does not include `webhook`."""
     rest = origin.removeprefix(source)
     return origin.startswith(source) and not rest[:1].isalnum()
-
-
-def _is_held(entry: Row) -> bool:
-    return entry.kind == Kind.OPINION.value and is_trusted(entry.origin)
 
 
 def _expired(one: Chosen, expiry: Expiry, today: date) -> str | None:

@@ -205,13 +205,9 @@ def _open_frozen(path: Path, reason: str) -> Index:
 
 def _move_aside(path: Path) -> None:
     """Take a broken index away. It is derived and holds text, so it goes; what is no file was put there by somebody."""
-    for name in (
-        path.with_name(path.name + "-wal"),
-        path.with_name(path.name + "-shm"),
-        path.with_name(path.name + "-journal"),
-    ):
+    for end in ("-wal", "-shm", "-journal"):
         with suppress(FileNotFoundError):
-            name.unlink()
+            path.with_name(path.name + end).unlink()
     _unseal(path)
     with suppress(FileNotFoundError):
         if path.is_file() or path.is_symlink():

@@ -303,25 +303,21 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
     Looked at are logs from `since` on (None: of the last seven days) until today, and of each the weightiest candidates.
     Nothing is asked twice. Where the block of questions was edited by hand, or cannot be written, nothing is.
     """
+    from ..markdown.page import parse_page
+
     first, asked = since or memory.today - timedelta(days=7), list[Proposed]()
     for page in memory.workspace.scan():
         day = day_of(page.path)
         if day is None or not first <= day <= memory.today or not page.path.startswith("memory/"):
             continue
         with suppress(MemctlError):
-            if not _states_facts(memory, page.path):
+            if not any(entry.fact for entry in parse_page(read_page(memory.workspace, page.path).text).entries):
                 found = ingest(memory, memory.workspace.root / page.path)
                 told = sorted((*found.candidates, *found.asked), key=lambda each: -(each.fact.importance or 0.0))
                 asked += sorted(told[:_OF_A_LOG], key=lambda each: each.line)
     with suppress(MemctlError):
         return [PAGE] if add(memory.workspace.whole, map(_question, asked)) else []
     return []
-
-
-def _states_facts(memory: OpenMemory, path: str) -> bool:
-    from ..markdown.page import parse_page
-
-    return any(entry.fact for entry in parse_page(read_page(memory.workspace, path).text).entries)
 
 
 def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[bytes]:

@@ -169,23 +169,10 @@ def _rel_unit(slots: _Slots, today: date) -> Period:
     return _around(_shift(today, rel, unit), unit)
 
 
-def _rel_day(slots: _Slots, today: date) -> Period:
-    """上个月27日."""
-    return _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"]))
-
-
 def _rel_part(slots: _Slots, today: date) -> Period:
     if slots["rel"] not in (-1, 0):  # "next morning" belongs to a story, not to today
         raise ValueError(slots)
     return _one(today + slots["rel"] * _DAY)
-
-
-def _offset(slots: _Slots, today: date) -> Period:
-    return _one(today + slots["offset"] * _DAY)
-
-
-def _offset_two(slots: _Slots, today: date) -> Period:
-    return _one(today + (-2 if "yesterday" in slots else 2) * _DAY)
 
 
 def _amount(slots: _Slots) -> tuple[int, int]:
@@ -212,20 +199,17 @@ def _past(slots: _Slots, today: date) -> Period:
     return Period(_shift(today, -count, unit), today)
 
 
-def _ahead(slots: _Slots, today: date) -> Period:
-    return Period(today, _shift(today, *_amount(slots)))
-
-
-def _later(slots: _Slots, today: date) -> Period:
-    return _one(_shift(today, *_amount(slots)))
-
-
 _MEANINGS: dict[str, Callable[[_Slots, date], Period]] = {
     meaning.__name__[1:]: meaning
     for meaning in (
-        _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_day, _rel_part, _offset,
-        _offset_two, _ago, _ago_unit, _past, _ahead, _later,
+        _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_part, _ago, _ago_unit, _past,
     )
+} | {
+    "rel_day": lambda slots, today: _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"])),
+    "offset": lambda slots, today: _one(today + slots["offset"] * _DAY),
+    "offset_two": lambda slots, today: _one(today + (-2 if "yesterday" in slots else 2) * _DAY),
+    "ahead": lambda slots, today: Period(today, _shift(today, *_amount(slots))),
+    "later": lambda slots, today: _one(_shift(today, *_amount(slots))),
 }  # fmt: skip
 
 
@@ -352,13 +336,6 @@ def _is(tokens: list[DateToken], at: int, *names: str) -> bool:
     return at < len(tokens) and any(name in tokens[at].readings for name in names)
 
 
-def _second(tokens: list[DateToken], first: _Point, opener: str, level: int) -> _Point | None:
-    """The far end of a range whose near end is `first`, or None."""
-    if not _is(tokens, first.end, "and" if opener == "between" else "conn"):
-        return None
-    return _point(tokens, first.end + 1, max(level, 1 if opener else 0))
-
-
 class _DatePhrase:
     """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
 
@@ -403,7 +380,8 @@ def _ranged(
     opens = opener or _is(tokens, first.end, "dash")  # "on Nov 27 to present the plan" has neither
     if opens and first.meaning in _CALENDAR and _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
         return _DatePhrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
-    second = _second(tokens, first, opener, level)
+    goes_on = _is(tokens, first.end, "and" if opener == "between" else "conn")
+    second = _point(tokens, first.end + 1, max(level, 1 if opener else 0)) if goes_on else None
     if second is None or (not (opener or level) and not {first.meaning, second.meaning} <= _CALENDAR):
         return None
     if level == 0 and (second.meaning == "weekday" or not (opener or first.level == 0 or _is(tokens, at, "month"))):

@@ -29,15 +29,10 @@ def _table(topic: str, section: str) -> dict[str, str]:
     return {left: right for left, _, right in (entry.partition("=") for entry in entries)}
 
 
-def latin(term: str) -> str:
-    """A Cyrillic term letter by letter in Latin ones."""
-    return term.translate(LATIN)
-
-
 @lru_cache(maxsize=10_000)
 def phonetic_key(term: str) -> str:
     """The consonants of a term in either script as far as both scripts tell them apart; `a` for a vowel at its begin."""
-    sounds = latin(term)
+    sounds = term.translate(LATIN)
     for written, heard in _table("phonetic", "sounds").items():
         sounds = sounds.replace(written, heard)
     first = "a" if sounds[:1] in tuple("aeiouy") else sounds[:1]
@@ -64,7 +59,7 @@ def other_script_prefixes(term: str) -> list[str]:
     while at < len(term) and (at < 3 or len(parts) < 2):
         size = next((n for n in (4, 3, 2) if len(term[at : at + n]) == n and term[at : at + n] in table), 1)
         piece = term[at : at + size]
-        parts.append(table.get(piece, latin(piece)).split("/"))
+        parts.append(table.get(piece, piece.translate(LATIN)).split("/"))
         at += size
     ranked = sorted(
         islice(product(*(enumerate(part) for part in parts)), 200), key=lambda found: sum(n for n, _ in found)

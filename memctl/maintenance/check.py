@@ -86,14 +86,8 @@ def check(memory: OpenMemory) -> tuple[Finding, ...]:
 
 def _conflict(pair: Conflict) -> Finding:
     place = pair.sides[-1].source
-    return Finding(
-        place.path,
-        place.line,
-        1,
-        "conflict",
-        str(pair).removeprefix("conflict: "),
-        "`memctl resolve` decides, or says that both hold",
-    )
+    cure = "`memctl resolve` decides, or says that both hold"
+    return Finding(place.path, place.line, 1, "conflict", str(pair).removeprefix("conflict: "), cure)
 
 
 def _aliases(workspace: Workspace) -> Iterator[Finding]:
@@ -123,13 +117,8 @@ def _load(workspace: Workspace, found: PageFile, pages: _Pages) -> Iterator[Find
     rows = rows_of(found.path, read.text)
     pages.parsed[found.path] = (rows, page)
     pages.lines[found.path] = len(page.lines)
-    pages.names |= {
-        entity_key(PurePosixPath(found.path).stem),
-        entity_key(found.path.removesuffix(".md")),
-        entity_key(rows.title),
-    }
-    if rows.entity:
-        pages.names |= {entity_key(name) for name in (rows.entity.name, *rows.entity.aliases)}
+    titles = (PurePosixPath(found.path).stem, found.path.removesuffix(".md"), rows.title)
+    pages.names |= {*map(entity_key, titles), *_keys(rows)}
     for row in rows.rows:
         if row.block is None:
             pages.ids[row.ref].append((found.path, row.line))
@@ -157,13 +146,8 @@ def _check_entry(path: str, entry: Entry, pages: _Pages) -> Iterator[Finding]:
         if entry.fact.sealed and not sealed_text().fullmatch(entry.fact.text):
             what = "the line says sealed, and its text is no ciphertext"
             yield Finding(path, line, 1, "sealed", what, "take it out, then `memctl retain --sealed`")
-        for ref in (
-            *entry.fact.supports,
-            *entry.fact.refutes,
-            *entry.fact.supersedes,
-            *entry.fact.corrects,
-            entry.fact.by,
-        ):
+        fact = entry.fact
+        for ref in (*fact.supports, *fact.refutes, *fact.supersedes, *fact.corrects, fact.by):
             if ref and ref not in pages.ids:
                 yield Finding(path, line, 1, "id", f"no line has the id ^{ref}", "`memctl recall` prints ids")
 

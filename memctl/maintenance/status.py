@@ -156,7 +156,12 @@ def _status(memory: OpenMemory) -> Status:
     workspace, index, report = memory.workspace, memory.index, memory.synced()
     counted = census(index)
     pages, size, _, first, last = counted["pages"][0]
-    vectors = _vectors(workspace, index) | {"way": _way(memory)}
+    # How vectors are searched here: from the file, or in memory, "exact" or "hnsw".
+    way = (memory.resident.keep(VectorPool).way() if memory.resident else None) or "file"
+    vectors = _vectors(workspace, index) | {"way": way}
+    # The figures then are of an index made for this call alone.
+    cure = "correct the permissions of that folder, or free space"
+    obstacles = {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
     return Status(
         workspace=str(workspace.root),
         kinds=dict(counted["kinds"]),
@@ -171,7 +176,7 @@ def _status(memory: OpenMemory) -> Status:
         else 0,  # it grows with private lines too
         fresh=report.stale is None,
         stale=report.stale,
-        problems=report.problems | _obstacles(index),
+        problems=report.problems | obstacles,
         search="words, names and dates" + ("; meaning" if vectors["used"] else "; no vectors"),
         versions={"memctl": __version__, "python": platform.python_version(), "sqlite": counted["sqlite"][0][0]},
         vectors=vectors,
@@ -213,17 +218,6 @@ def _optional() -> dict[str, dict[str, Any]]:
         name: {"installed": find_spec(name) is not None, "extra": extra, "adds": adds}
         for name, (extra, adds) in _OPTIONAL.items()
     }
-
-
-def _way(memory: OpenMemory) -> str:
-    """How vectors are searched here: "file", or in memory, "exact" or "hnsw"."""
-    return (memory.resident.keep(VectorPool).way() if memory.resident else None) or "file"
-
-
-def _obstacles(index: Index) -> dict[str, str]:
-    """What keeps the index from being kept; the figures then are of one made for this call alone."""
-    cure = "correct the permissions of that folder, or free space"
-    return {".memory": f"no index can be kept: {index.instead}; {cure}"} if index.instead else {}
 
 
 def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:

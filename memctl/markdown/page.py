@@ -137,17 +137,27 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     Every line that holds a letter, a digit or a symbol stands in exactly one entry.
     """
     lines = split_lines(text.removeprefix("\ufeff"))
-    problems = [(number, _too_long(line)) for number, line in enumerate(lines, 1) if len(line) > MAX_LINE]
+    problems: list[tuple[int, Problem]] = []
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_LINE:
+            told = f"a line of {len(line)} characters; only the first {MAX_LINE} are searched"
+            problems.append((number, Problem(MAX_LINE + 1, told, "break the line")))
     reader = _PageReader([line[:MAX_LINE] for line in lines], facts_everywhere)
     front = front_matter_end(lines)
-    for first, last in _single_lines(range(2, front)):
-        reader.add(Role.REST, first, last)
+    for number in range(2, front):
+        reader.add(Role.REST, number, number)
     blanked = [""] * front + reader.lines[front:]
     plain = plain_blocks(blanked)
     _walk(reader, _in_pieces(blanked) if plain is None else plain)
-    _add_leftovers(reader)
+    for number in range(1, len(lines) + 1):  # link definitions, nesting deeper than the parser goes
+        if not reader.covered[number]:
+            reader.heading = ""
+            reader.add(Role.REST, number, number)
     managed = find_blocks(blanked, hidden_lines(reader.hiding, blanked)) if plain is None else []
-    entries = _mark_blocks(sorted(reader.entries, key=lambda e: e.span.line), managed)
+    entries = sorted(reader.entries, key=lambda e: e.span.line)
+    if managed:
+        names = {number: block.name for block in managed for number in range(block.begin, block.end + 1)}
+        entries = [replace(entry, block=names.get(entry.span.line, entry.block)) for entry in entries]
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
     return Page(
@@ -212,21 +222,11 @@ def _indent(role: Role, line: str) -> int:
     return max(0, line.find(content_of(role, [line])))
 
 
-def _too_long(line: str) -> Problem:
-    return Problem(
-        MAX_LINE + 1, f"a line of {len(line)} characters; only the first {MAX_LINE} are searched", "break the line"
-    )
-
-
 def front_matter_end(lines: Sequence[str]) -> int:
     """The line that closes YAML front matter; 0 without front matter."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     return next((n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
-
-
-def _single_lines(numbers: range) -> Iterator[tuple[int, int]]:
-    return ((number, number) for number in numbers)
 
 
 def _walk(reader: _PageReader, tokens: Iterable[BlockToken]) -> None:
@@ -340,21 +340,6 @@ def _cut(lines: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int
     yield start, last
 
 
-def _add_leftovers(reader: _PageReader) -> None:
-    """Lines that Markdown gives no block to: link definitions, nesting deeper than the parser goes."""
-    for number in range(1, len(reader.lines) + 1):
-        if not reader.covered[number]:
-            reader.heading = ""
-            reader.add(Role.REST, number, number)
-
-
-def _mark_blocks(entries: list[Entry], blocks: Sequence[Block]) -> list[Entry]:
-    if not blocks:
-        return entries
-    names = {number: block.name for block in blocks for number in range(block.begin, block.end + 1)}
-    return [replace(entry, block=names.get(entry.span.line, entry.block)) for entry in entries]
-
-
 # -- managed blocks ---------------------------------------------------------------------------------------------------
 
 
@@ -385,12 +370,9 @@ def open_end(lines: Sequence[str]) -> str:
     if last.type == "fence":
         return last.markup
     opening = shown[last.map[0]].strip(" ").lower()
-    return next((close for start, close in _CLOSINGS.items() if opening.startswith(start)), _closing_tag(opening))
-
-
-def _closing_tag(opening: str) -> str:
-    match = re.match(r"<(script|pre|style|textarea)", opening)
-    return f"</{match[1]}>" if match else ""
+    tag = re.match(r"<(script|pre|style|textarea)", opening)
+    closing = f"</{tag[1]}>" if tag else ""
+    return next((close for start, close in _CLOSINGS.items() if opening.startswith(start)), closing)
 
 
 # A first character that can open nothing but a paragraph: no list, quote, fence, heading, rule, table, HTML, definition.

@@ -19,7 +19,7 @@ from .workspace import Workspace
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
 LOCK_SECONDS = 10.0
 RETRY_SECONDS = 5.0  # how long an append goes on against an editor that saves all the time
-_IGNORE = b"# derived by memctl; safe to delete\n*\n"
+_IGNORED = b"# derived by memctl; safe to delete\n*\n"
 
 
 class PageText(NamedTuple):
@@ -132,8 +132,7 @@ def prepare_memory(workspace: Workspace) -> Path:
             _close_to_others(folder)
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
-        if _is_empty(folder / ".gitignore"):
-            _fill(folder / ".gitignore", _IGNORE)
+        _ignore(folder / ".gitignore")
     except OSError as error:
         raise CannotWrite(str(folder), error.strerror or str(error)) from error
     return folder
@@ -167,18 +166,14 @@ def write_derived(path: Path, data: bytes) -> None:
         raise CannotWrite(str(path), error.strerror or str(error)) from error
 
 
-def _is_empty(path: Path) -> bool:
-    """True for a file that is missing, or that a crash left without content."""
-    try:
-        return os.stat(path).st_size == 0
-    except FileNotFoundError:
-        return True
-
-
-def _fill(path: Path, data: bytes) -> None:
+def _ignore(path: Path) -> None:
+    """Make the .gitignore, where it is missing or a crash left it without content."""
+    with suppress(FileNotFoundError):
+        if os.stat(path).st_size:
+            return
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666)
     try:
-        os.write(fd, data)
+        os.write(fd, _IGNORED)
     finally:
         os.close(fd)
 
@@ -229,7 +224,10 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
 def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended | None:
     """One try; None where an editor saved the page meanwhile, before our write or over it."""
     target = workspace.root / path
-    _make_folder(target.parent, path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or str(error)) from error
     is_new = not os.path.lexists(target)
     fd = _open(workspace, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
@@ -268,13 +266,6 @@ def _remember(workspace: Workspace, path: str, before: bytes | None, after: byte
         from .journal import record
 
         record(workspace, path, before, after)
-
-
-def _make_folder(folder: Path, path: str) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from error
 
 
 def _is_as_read(fd: int, target: Path, status: os.stat_result, size: int) -> bool:

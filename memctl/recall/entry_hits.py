@@ -198,7 +198,8 @@ def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
 def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str], as_of: date | None) -> Hit:
     bullets = [parse_bullet(content_of(Role.ITEM, lines[line - 1 : end])) for line, end, _, _ in chain.evidence]
     known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]
-    confidence = chain.confidence if as_of is None else _last_confidence(known)
+    numbers = (b.number if b.after is None else b.after for b in reversed(known))
+    confidence = chain.confidence if as_of is None else next((n for n in numbers if n is not None), None)
     ended = next((b.ref for b in known if b.verdict == "superseded"), None)
     return replace(
         hit,
@@ -207,11 +208,6 @@ def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str
         belief=Citation(OPINIONS, chain.line, chain.end_line),
         evidence=_newest_evidence(memory, known),
     )
-
-
-def _last_confidence(bullets: Sequence[Bullet]) -> float | None:
-    numbers = (b.number if b.after is None else b.after for b in reversed(bullets))
-    return next((number for number in numbers if number is not None), None)
 
 
 def _newest_evidence(memory: OpenMemory, bullets: Sequence[Bullet]) -> tuple[Citation, ...]:

@@ -37,7 +37,7 @@ from ..index.queries.entries import (
 from ..index.queries.filters import condition_of
 from ..index.queries.names import listed_names, resolve
 from ..index.row import Entity
-from ..language.analyzer import is_cyrillic, is_identifier, prefixes, query_terms, terms
+from ..language.analyzer import LATIN, is_cyrillic, is_identifier, prefixes, query_terms, terms
 from ..language.names import find_names, heads
 from ..language.synonyms import Expansion, expansions
 from .rank import Found
@@ -327,13 +327,15 @@ def _in_latin(index: Index, held: Sequence[str]) -> list[Expansion]:
     cyrillic = [term for term in held if len(term) >= 4 and term.isalpha() and is_cyrillic(term)]
     if not cyrillic:
         return []
-    from ..language.phonetic import latin, phonetic_key
+    from ..language.phonetic import phonetic_key
 
     return [
         ((token,), (term,))
         for term in cyrillic[:_MOST_GUESSES]
         for token in _heard(index, term, _FEW_BEGINNINGS)
-        if token.isascii() and phonetic_key(token) == phonetic_key(term) and abs(len(token) - len(latin(term))) <= 2
+        if token.isascii()
+        and phonetic_key(token) == phonetic_key(term)
+        and abs(len(token) - len(term.translate(LATIN))) <= 2
     ]
 
 

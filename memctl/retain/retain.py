@@ -88,26 +88,23 @@ def read_fact(
     text: str, *, kind: str | None = None, about: Sequence[str] = (), values: Mapping[str, Sequence[str]] | None = None
 ) -> Fact:
     """The fact in a full grammar line, or in plain text with flags. Usage for a line that only tries to be grammar."""
+    given = values or {}
     bare = re.sub(r"^\s*[-*+]\s+", "", text).strip()
     read = parse(bare)
     if isinstance(read, Problem):
         if _LOOKS_LIKE_GRAMMAR.match(bare):
             raise Usage(f"column {read.column}: {read.message}", read.suggestion)
-        read = Fact(_default_kind(values or {}), bare)
+        usual = Kind.OPINION if given.get("c") else Kind.EXPERIENCE if given.get("outcome") else Kind.WORLD
+        read = Fact(usual, bare)
     if kind is not None:
         read = replace(read, kind=_kind(kind))
     names = tuple(dict.fromkeys([*read.entities, *(name.removeprefix("@").strip("[]") for name in about)]))
     if any(not name.strip() or re.search(r"[\[\]|#\n]", name) for name in names):
         raise Usage("--about needs a name without [ ] | or #")
-    read = with_attributes(replace(read, entities=names), values or {})
+    read = with_attributes(replace(read, entities=names), given)
     if isinstance(read, Problem):
         raise Usage(read.message, read.suggestion)
     return clean(read)
-
-
-def _default_kind(values: Mapping[str, Sequence[str]]) -> Kind:
-    """A confidence makes an opinion, an outcome an experience; anything else is about the world."""
-    return Kind.OPINION if values.get("c") else Kind.EXPERIENCE if values.get("outcome") else Kind.WORLD
 
 
 def _kind(word: str) -> Kind:

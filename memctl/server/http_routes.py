@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ..memory import Proposed
 
 Body = Mapping[str, Any]
+Run = Callable[["Served", Body], dict[str, Any]]
 _TIMED = 1000  # answers of a route over which its latency is told
 
 
@@ -97,7 +98,7 @@ class Route(NamedTuple):
     path: str
     summary: str
     answers: Schema
-    run: Callable[[Served, Body], dict[str, Any]]
+    run: Run
     takes: type[Parameters] | None = None
     example: Body | None = None
     writes: bool = False
@@ -165,11 +166,12 @@ def _retain(served: Served, asked: Body) -> dict[str, Any]:
     return made | {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
 
 
-def _store(served: Served, asked: Body) -> dict[str, Any]:
-    return {name: value for name, value in _retain(served, asked).items() if name in ("citation", "id", "already")}
+def _only(run: Run, *names: str) -> Run:
+    """What a route answers, but only under these names."""
+    return lambda served, asked: {name: value for name, value in run(served, asked).items() if name in names}
 
 
-def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
+def _ingest(served: Served, asked: Body) -> dict[str, Any]:
     apply = not asked.get("dry_run", False)
     done = served.view.ingest_exchange(asked["user_msg"], asked["assistant_msg"], apply=apply)
     return {
@@ -186,10 +188,6 @@ def _ingest_whole(served: Served, asked: Body) -> dict[str, Any]:
 
 def _found(one: Proposed) -> dict[str, str]:
     return {"content": one.fact.text, "kind": one.fact.kind.value, "rule": one.rule, "reason": one.reason}
-
-
-def _ingest(served: Served, asked: Body) -> dict[str, Any]:
-    return {"stored": _ingest_whole(served, asked)["stored"]}
 
 
 def _answer(served: Served, asked: Body) -> dict[str, Any]:
@@ -253,10 +251,11 @@ ROUTES = (
     ),
     Route(
         "POST", "/ingest", "Keep what is worth keeping of one exchange; says how many facts it kept",
-        answer_schema(stored="integer"), _ingest, ExchangeRequest, _SAID, writes=True,
+        answer_schema(stored="integer"), _only(_ingest, "stored"), ExchangeRequest, _SAID, writes=True,
     ),
     Route(
-        "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED, _store, StoreRequest,
+        "POST", "/store", "Write one fact down; when this answers, it is on disk", _CITED,
+        _only(_retain, "citation", "id", "already"), StoreRequest,
         {"text": "O(0.9) @Peter: Prefers short replies"}, writes=True,
     ),
     Route("GET", "/stats", "Counts, days, sizes, freshness, and how long answers take", _STATS_SCHEMA, _stats),
@@ -285,7 +284,7 @@ ROUTES = (
             asked=list_of(answer_schema(content="string", kind="string", rule="string", reason="string")),
             refused=list_of(answer_schema(code="string", reason="string")),
         ),
-        _ingest_whole, IngestRequest, _SAID, writes=True,
+        _ingest, IngestRequest, _SAID, writes=True,
     ),
     Route(
         "DELETE", "/v1/facts/{id}", "Forget a fact: first what would go, with a word for exactly that; with it as `confirm`, for good",

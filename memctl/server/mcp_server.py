@@ -38,6 +38,8 @@ _CAPABILITIES = {
     "tools": {"listChanged": False},
 }
 
+_OFFERS = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
+
 Result = dict[str, Any]
 Params = Mapping[str, Any]
 
@@ -80,10 +82,13 @@ class _Face:
             "initialize": _Method(
                 self._initialize, {"protocolVersion": str, "capabilities": dict, "clientInfo": dict}, cached=False
             ),
-            "server/discover": _Method(self._discover, {}),
-            "tools/list": _Method(self._list_tools, {"cursor?": str}),
+            "server/discover": _Method(lambda _: {"supportedVersions": [_MODERN]} | _OFFERS, {}),
+            "tools/list": _Method(
+                lambda _: {"tools": [_as_tool(tool, session.structured) for tool in self._tools.values()]},
+                {"cursor?": str},
+            ),
             "tools/call": _Method(self._call_tool, {"name": str, "arguments?": dict}, True, False),
-            "prompts/list": _Method(self._list_prompts, {"cursor?": str}),
+            "prompts/list": _Method(lambda _: {"prompts": [p.as_json() for p in mcp_tools.PROMPTS]}, {"cursor?": str}),
             "prompts/get": _Method(self._get_prompt, {"name": str, "arguments?": dict}, True, False),
             "resources/list": _Method(self._list_resources, {"cursor?": str}, True),
             "resources/templates/list": _Method(self._list_templates, {"cursor?": str}),
@@ -165,10 +170,7 @@ class _Face:
         self._greeted = True
         version = asked if asked in _HANDSHAKE else _HANDSHAKE[-1]
         told = {"protocolVersion": version, "serverInfo": _SERVER}
-        return told | {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
-
-    def _discover(self, params: Params) -> Result:
-        return {"supportedVersions": [_MODERN], "capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
+        return told | _OFFERS
 
     # -- the memory ---------------------------------------------------------------------------------------------------
 
@@ -201,9 +203,6 @@ class _Face:
 
     # -- tools --------------------------------------------------------------------------------------------------------
 
-    def _list_tools(self, params: Params) -> Result:
-        return {"tools": [_as_tool(tool, self._session.structured) for tool in self._tools.values()]}
-
     def _call_tool(self, params: Params) -> Result:
         """What a tool answers; what goes wrong is an answer too, from which a model can learn what to do."""
         tool = self._tools.get(params["name"])
@@ -229,9 +228,6 @@ class _Face:
             return tool.run(session, **arguments)
 
     # -- prompts ------------------------------------------------------------------------------------------------------
-
-    def _list_prompts(self, params: Params) -> Result:
-        return {"prompts": [prompt.as_json() for prompt in mcp_tools.PROMPTS]}
 
     def _get_prompt(self, params: Params) -> Result:
         given = params.get("arguments") or {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -275,10 +276,7 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
     made = forget_confirmed(session.memory, confirm, **selectors)
     made["warnings"] = _bounded(made["warnings"], 20)
     head = f"{len(made['lines'])} lines {'are' if made['applied'] else 'would be'} forgotten:"
-    text = [
-        head,
-        *(f"  {line['source']} ^{line['id']} {printable(line['reason'])}".rstrip() for line in made["lines"]),
-    ]
+    text = [head, *(f"  {line['source']} ^{line['id']} {printable(line['reason'])}".rstrip() for line in made["lines"])]
     text += [] if made["applied"] else [f"to do it, call again with confirm={made['confirm']}"]
     return ToolAnswer(made, "\n".join([*text, *map(_note, made["warnings"])]))
 
@@ -351,10 +349,6 @@ class Prompt(NamedTuple):
         return made | {"arguments": [{"name": name, "description": told, "required": self.needed}]}
 
 
-def _week(session: Session, *, since: str = "7d") -> ToolAnswer:
-    return _recall(session, since=since, k=50, budget=4000)
-
-
 PROMPTS = (
     Prompt(
         "recall", "Recall", "What is remembered about something, with citations.",
@@ -370,7 +364,7 @@ PROMPTS = (
     Prompt(
         "week", "The week", "What happened and what was decided in the last days.",
         "Sum up these lines by topic: decisions, what changed, what went wrong, what is open. Cite path#Lline.",
-        _week, ("since", f"From when on: {WHEN} [7d]"),
+        partial(_recall, since="7d", k=50, budget=4000), ("since", f"From when on: {WHEN} [7d]"),
     ),
 )  # fmt: skip
 

@@ -267,7 +267,7 @@ def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) 
     kept = [
         part
         for part in _SERVED.sub(r"\1", error.cure).split("; ")
-        if "`memctl " not in part and not _strange(part, names)
+        if "`memctl " not in part and all(_parameter_of(flag, names) for flag in _FLAG.findall(part))
     ]
     cure = "; ".join(parameters_for_flags(part, names) for part in kept).removeprefix("or ")
     instead = (
@@ -281,11 +281,6 @@ def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) 
 def parameters_for_flags(text: str, names: Collection[str]) -> str:
     """A text with parameters where it names flags: as_of for --as-of, ids for --id."""
     return _FLAG.sub(lambda match: _parameter_of(match[1], names) or match[1].replace("-", "_"), text)
-
-
-def _strange(text: str, names: Collection[str]) -> bool:
-    """True for a text that names a flag without a parameter."""
-    return any(_parameter_of(flag, names) is None for flag in _FLAG.findall(text))
 
 
 def _parameter_of(flag: str, names: Collection[str]) -> str | None:

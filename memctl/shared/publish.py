@@ -127,7 +127,8 @@ class _Publication:
             team=team or before.team, revision=before.revision + 1, removed=before.revision + 1 if removed else before.removed,
             head=self._commit if all(heads.values()) else "", token=secrets.token_hex(16), analysis=analysis, ttl=ttl,
         )  # fmt: skip
-        notes = _notes(self._pages)
+        why = f"{many(self._pages.secrets, 'line')} not sent: `memctl check` says what looks like a secret there"
+        notes = (why,) if self._pages.secrets else ()
         if before.revision and not (sent or removed or cited) and (before.team, before.ttl) == (after.team, ttl):
             return Published(self._at.place, before.workspace, before.revision, (), (), len(heads), notes)
         own = _Own(self._memory.workspace, f"{self._at.server} {before.workspace}")
@@ -160,11 +161,6 @@ class _Publication:
                 digest = sha256(content).digest()
                 commit = self._heads[path] if digest == self._pages.digests[path] else ""
                 yield SharedPage(path, digest, commit, content, sorted(set(terms(content.decode()))))
-
-
-def _notes(pages: Sendable) -> tuple[str, ...]:
-    found = pages.secrets
-    return (f"{many(found, 'line')} not sent: `memctl check` says what looks like a secret there",) if found else ()
 
 
 class _Own:

@@ -72,13 +72,12 @@ class SharedServer:
         except ImportError as error:
             raise ExtraMissing("shared", "psycopg") from error
         self._driver: Any = psycopg
-        self._url, self._most, self._idle = url, _KEPT if keep else 0, []
+        self._url, self._most = url, _KEPT if keep else 0
+        self._idle: list[Any] = []
         try:
             self._given: dict[str, Any] = psycopg.conninfo.conninfo_to_dict(url)
         except psycopg.Error as error:  # what it says may quote the password
             raise Usage("the address of the server cannot be read", "write postgresql://USER@HOST:5432/DB") from error
-
-    _idle: list[Any]
 
     @property
     def place(self) -> str:

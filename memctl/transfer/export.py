@@ -139,7 +139,10 @@ def write_export(target: Path, content: Iterable[str] | Mapping[str, Exported]) 
     if isinstance(content, Mapping):
         write_tables(target, {name: (table.key, table.rows) for name, table in content.items()})
     else:
-        replace_file(target, content)
+        with _replacing(target) as made, open(made, "w", encoding="utf-8", newline="") as stream:
+            stream.writelines(content)
+            stream.flush()
+            os.fsync(stream.fileno())
 
 
 def write_tables(path: Path, tables: Mapping[str, tuple[str | tuple[str, ...], Iterable[Mapping[str, Any]]]]) -> None:
@@ -156,14 +159,6 @@ def write_tables(path: Path, tables: Mapping[str, tuple[str | tuple[str, ...], I
         for name, (key, rows) in tables.items():
             database.table(name).insert_all(map(dict, rows), pk=key, batch_size=1000)
         database.close()
-
-
-def replace_file(path: Path, pieces: Iterable[str]) -> None:
-    """Write text into a new file that then takes the place of `path`; CannotWrite as above."""
-    with _replacing(path) as made, open(made, "w", encoding="utf-8", newline="") as stream:
-        stream.writelines(pieces)
-        stream.flush()
-        os.fsync(stream.fileno())
 
 
 @contextmanager

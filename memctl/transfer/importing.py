@@ -184,7 +184,9 @@ class _Import:
     def notes(self) -> None:
         """Every note of a folder, or the one that `source` is."""
         folder = self._source if self._source.is_dir() else self._source.parent
-        name = self._options.name or _name_of(folder)
+        # Of Claude Code's `…/projects/-home-me-shop/memory` the project.
+        called = folder.parent.name.lstrip("-") if folder.name == "memory" and folder.parent.name else folder.name
+        name = self._options.name or called
         home = Workspace(folder)
         pages = home.scan()
         for done, found in enumerate(pages):
@@ -359,11 +361,6 @@ class _Import:
 def _names_here(memory: OpenMemory) -> Mapping[str, str]:
     memory.sync_for_read()
     return paths_by_name(memory.index)
-
-
-def _name_of(folder: Path) -> str:
-    """What a folder is called; of Claude Code's `…/projects/-home-me-shop/memory` the project."""
-    return folder.parent.name.lstrip("-") if folder.name == "memory" and folder.parent.name else folder.name
 
 
 def _other_files(folder: Path) -> Iterator[Left]:

@@ -86,11 +86,6 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     return best
 
 
-def _are_together(one: Statement, other: Statement) -> bool:
-    """True where nothing but their places orders the two."""
-    return one.day is None or other.day is None or one.day == other.day
-
-
 class _Pair(NamedTuple):
     older: Statement
     newer: Statement
@@ -102,7 +97,7 @@ class _Pair(NamedTuple):
     @property
     def together(self) -> bool:
         """True where nothing but their places orders the two."""
-        return _are_together(self.older, self.newer)
+        return self.older.day is None or self.newer.day is None or self.older.day == self.newer.day
 
     @property
     def of_facts(self) -> bool:

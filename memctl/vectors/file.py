@@ -130,7 +130,11 @@ class Vectors(VectorReader):
         head = tables.Head(embedder_id, dim, tuple(tuple(map(float, mean)) for mean in means))
         with locked(self.path.with_name("vectors.lock"), _WAIT), self._telling():
             if not self._use(head):
-                self._make_again(head)
+                self.close()
+                if os.path.lexists(self.path):
+                    tables.move_aside(self.path)
+                self._open = tables.connect(self.path, write=True)
+                self._fill(head)
             self._take_over()
             tables.clear_mark(self.path)
             self.problem = None
@@ -187,13 +191,6 @@ class Vectors(VectorReader):
                 pack = tables.read_pack(row, self.dim)
                 if not pack or not all(keys.get(key) for key in pack.all_keys()):
                     self._run("DELETE FROM pack WHERE page = ?", row[0])
-
-    def _make_again(self, head: tables.Head) -> None:
-        self.close()
-        if os.path.lexists(self.path):
-            tables.move_aside(self.path)
-        self._open = tables.connect(self.path, write=True)
-        self._fill(head)
 
     def _take_over(self) -> None:
         """What is sound in a broken file that was set aside, now or before a kill; then that goes."""
@@ -374,23 +371,19 @@ def check_vectors(
         problems.append(f"{many(len(packs) - len(sound), 'page is', 'pages are')} damaged")
     width = vectors.dim + 7 >> 3
     for pack in sound:
-        keys = pack.all_keys()
+        held = pack.all_keys()
         page = (paths or {}).get(pack.page, "a page that is gone")
-        lost = sum(key not in rows for key in keys)
+        lost = sum(key not in rows for key in held)
         if lost:
             problems.append(f"{page}: {many(lost, 'vector is', 'vectors are')} not there")
-        elif pack.signs != b"".join([rows[key][4][:width] for key in keys]):
+        elif pack.signs != b"".join([rows[key][4][:width] for key in held]):
             problems.append(f"{page}: signs that are not those of its vectors")
     if problems:
         vectors.complain()
-    asked, recall = _recall(
-        vectors, rows, _spread_out([key for pack in sound for key in pack.all_keys()], most), seconds
-    )
+    keys = [key for pack in sound for key in pack.all_keys()]
+    spread = list(dict.fromkeys(keys[:: max(1, len(keys) // most)]))[:most]
+    asked, recall = _recall(vectors, rows, spread, seconds)
     return VectorsChecked(sum(pack.rows for pack in sound), len(rows), tuple(problems), asked, recall)
-
-
-def _spread_out(keys: list[int], most: int) -> list[int]:
-    return list(dict.fromkeys(keys[:: max(1, len(keys) // most)]))[:most]
 
 
 def _recall(

@@ -100,10 +100,8 @@ class VectorReader:
         if self._resident and (matrix := self.matrix()):
             return matrix.scan(asked, allowed, limit)
         if allowed is not None and len(allowed) <= _NARROW:
-            cosines, near = self._sample(wanted, _SAMPLE)
-            return self._best(
-                wanted, self._rows_of(allowed), limit, (*spread(cosines, near, (), self.dim), self.count())
-            )
+            rows, about = self._rows_of(allowed), spread(*self._sample(wanted), (), self.dim)
+            return _ranked(self._compare(wanted, rows).items(), rows, limit, (*about, self.count()))
         packs = list(self._all_packs().values())
         total = sum(pack.rows for pack in packs)
         if total <= _ALL:
@@ -128,7 +126,7 @@ class VectorReader:
     ) -> Scan:
         signs = b"".join([pack.signs for pack in packs])
         found = distances(signs, asked.signs)
-        about = spread(*self._sample(asked, _SAMPLE), found, self.dim)
+        about = spread(*self._sample(asked), found, self.dim)
         first = max(_LEAST, int(_FIRST * len(found) ** 0.5), 2 * limit)
         if allowed is None:
             places = nearest(found, first)
@@ -145,10 +143,7 @@ class VectorReader:
         for place in places:
             number = bisect_right(starts, place) - 1
             rows.append(_vector(packs[number], place - starts[number]))
-        return self._best(asked, rows, limit, (*about, len(found)))
-
-    def _best(self, asked: CodeQuery, rows: Sequence[FoundVector], limit: int, about: tuple[float, float, int]) -> Scan:
-        return _ranked(self._compare(asked, rows).items(), rows, limit, about)
+        return _ranked(self._compare(asked, rows).items(), rows, limit, (*about, len(found)))
 
     def cosines(self, asked: Code, ids: Iterable[int], digests: Mapping[int, int] | None = None) -> dict[int, float]:
         """How like the question some entries are; those without a vector are left out.
@@ -214,9 +209,9 @@ class VectorReader:
                 break
         return {script: (sum(values) / len(values), len(values)) for script, values in sorted(found.items())}
 
-    def _sample(self, asked: CodeQuery, size: int) -> tuple[list[float], list[int]]:
+    def _sample(self, asked: CodeQuery) -> tuple[list[float], list[int]]:
         """The cosines and distances of some vectors, which are any: keys are hashes, and these are the first."""
-        rows = self._rows("SELECT * FROM code ORDER BY key LIMIT ?", (size,))
+        rows = self._rows("SELECT * FROM code ORDER BY key LIMIT ?", (_SAMPLE,))
         sound = [row for row in rows if is_sound_code(row, self.dim)]
         cosines = [asked.cosine(*row[2:5]) for row in sound]
         width = len(asked.signs)

@@ -260,13 +260,11 @@ def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, NamedEntity
     for key in wanted:
         entity = known.get(pages[key][0]) if len(pages.get(key, ())) == 1 else None
         made[key] = (
-            entity._replace(keys=_once((*entity.keys, key))) if entity else NamedEntity(key, key, (key,), (key,))
+            entity._replace(keys=tuple(dict.fromkeys((*entity.keys, key))))
+            if entity
+            else NamedEntity(key, key, (key,), (key,))
         )
     return made
-
-
-def _once(keys: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(keys))
 
 
 def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, NamedEntity]:
@@ -277,7 +275,9 @@ def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, NamedEnti
     for page, key, name in index.rows_in(sql, wanted):
         names.setdefault(page, []).append((key, name))
     return {
-        page: NamedEntity(key, name, _once((key, *(k for k, _ in names[page]))), tuple(n for _, n in names[page]), page)
+        page: NamedEntity(
+            key, name, tuple(dict.fromkeys((key, *(k for k, _ in names[page])))), tuple(n for _, n in names[page]), page
+        )
         for page, key, name in index.rows_in("SELECT page, key, name FROM entity WHERE page IN ({keys})", wanted)
         if page in names
     }
@@ -407,12 +407,9 @@ def lines_naming(index: Index, who: NamedEntity, most: int) -> list[int]:
 
 def _near(run: str) -> str:
     """The FTS5 expression for the terms of a name, one after the other, with as much room as `_holds` gives them."""
-    quoted = match_expression([run])
-    return quoted if " " not in run or is_han(run[0]) else f"NEAR({' '.join(map(_quoted, run.split()))}, {_GAP})"
-
-
-def _quoted(term: str) -> str:
-    return match_expression([term])
+    if " " not in run or is_han(run[0]):
+        return match_expression([run])
+    return f"NEAR({' '.join(match_expression([term]) for term in run.split())}, {_GAP})"
 
 
 def spellings(who: NamedEntity) -> list[Listed]:

@@ -40,7 +40,7 @@ class Postgres:
         found = programs()
         assert found, "no PostgreSQL: install pgserver, or the package postgresql of the system"
         self._bin, self._folder, self._settings = found, folder, settings
-        self.port = _free_port()
+        self.port = free_port()
         self._process: subprocess.Popen[bytes] | None = None
         self._as: dict[str, Any] = {}
         if hasattr(os, "geteuid") and os.geteuid() == 0:
@@ -146,7 +146,8 @@ class Postgres:
         return self.url(name)
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port on which nobody listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

@@ -180,7 +180,8 @@ class _Actor:
         if is_trusted(source):
             compared = [line for line in content.split("\n") if len(query_terms(line)) >= _FEWEST][:_MOST_LINES]
             as_said(self._seen, [Fact(Kind.NOTE, line) for line in compared], "agent")
-        before, added = self._write(path, _title(values["name"]), content, source)
+        title = re.split(r"[/\\]", values["name"].strip().rstrip("/"))[-1]
+        before, added = self._write(path, title, content, source)
         done = "stood there already" if not added else "added to" if before else "saved"
         if self._may.dry_run and added:
             done = f"would be {done}"
@@ -248,13 +249,10 @@ class _Actor:
         for spelled in (exact, f"{exact}.md", path):
             if (self._workspace.root / self._workspace.contain(spelled)).is_file() and self._workspace.is_page(spelled):
                 return spelled
-        near = self._near(path.rpartition("/")[0])
+        folder = path.rpartition("/")[0]
+        pages = sorted((self._workspace.root / folder).glob("*.md"))
+        near = [page.stem for page in pages if self._workspace.is_page(f"{folder}/{page.name}")][:8]
         raise NothingFound(f"there is no {path}", f"there are {', '.join(near)}" if near else "try SEARCH_MEMORY")
-
-    def _near(self, folder: str) -> list[str]:
-        here = self._workspace.root / folder
-        pages = sorted(here.glob("*.md")) if here.is_dir() else []
-        return [page.stem for page in pages if self._workspace.is_page(f"{folder}/{page.name}")][:8]
 
 
 # -- what a command says ----------------------------------------------------------------------------------------------
@@ -278,10 +276,6 @@ def _folded(key: str) -> str:
 def _names(written: str) -> list[str]:
     found = (name.strip().removeprefix("@").strip("[] ") for name in re.split(r"[,;，；、|]", written))
     return [name for name in found if name]
-
-
-def _title(name: str) -> str:
-    return re.split(r"[/\\]", name.strip().rstrip("/"))[-1]
 
 
 def _source(written: str | None) -> tuple[str, list[str]]:

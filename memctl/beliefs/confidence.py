@@ -369,7 +369,7 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
     for at, (item, confidence) in enumerate(zip(belief.evidence, after, strict=True)):
         silent = item.verdict == "set" or (item.verdict == "stated" and at == 0)
         bullet = counted[item]._replace(after=None if silent else float(shown(confidence)))
-        made.append(((item.day, {"stated": 0, "set": 2}.get(item.verdict, 1), item.ref), bullet))
+        made.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
     made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
     belief.items = [bullet for _, bullet in sorted(made, key=lambda pair: pair[0])]
     belief.number = shown(after[-1]) if after else shown(UNSAID)

@@ -15,7 +15,7 @@ from typing import Any
 import psycopg
 import pytest
 from face_helpers import call, memory_on, write_pages
-from postgres import PASSWORD, Postgres
+from postgres import PASSWORD, Postgres, free_port
 from store_helpers import is_two_lines
 
 from memctl.errors import Refused, ServerFailed
@@ -38,18 +38,11 @@ def asked(server: Postgres, memory: Memory, words: str = "tea") -> list[str]:
     return [f"{hit.source} {hit.content}" for hit in answer.hits]
 
 
-def dead_port() -> int:
-    """A port on which nobody listens."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 def test_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 17 at once for what needs it; what does not never tries to reach it, settings or not."""
     root = write_pages(tmp_path, PAGES).root
     (root / "memctl.toml").write_text(
-        f'[shared]\nurl = "postgresql://alice@127.0.0.1:{dead_port()}/memctl"\nname = "notes"\n'
+        f'[shared]\nurl = "postgresql://alice@127.0.0.1:{free_port()}/memctl"\nname = "notes"\n'
     )
     for words in (
         ["publish"],

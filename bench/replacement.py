@@ -3,6 +3,7 @@
     python bench/replacement.py              the half that the rules were developed on
     python bench/replacement.py --held       the half that was not looked at: the figures to report
     python bench/replacement.py --natural    the third set, of everyday changes; with --held the third of it that was held
+    python bench/replacement.py --asked      the fourth set, of changes that share few words or none, and their questions; with --held
     python bench/replacement.py --wrong      print what is not as it should be
     python bench/replacement.py --real DIR   what is found in workspaces by other people (locomo, beam, scale), and of what
                                              labels are known (tests/data/replacement/labels.txt), how often each rule is right
@@ -191,13 +192,14 @@ def main() -> int:
     """Print the figures; the exit code is 0."""
     read = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     read.add_argument("--held", action="store_true")
-    read.add_argument("--natural", action="store_true")
+    read.add_argument("--natural", dest="named", action="store_const", const="natural", default="")
+    read.add_argument("--asked", dest="named", action="store_const", const="asked")
     read.add_argument("--wrong", action="store_true")
     read.add_argument("--real", type=Path, nargs="*")
     given = read.parse_args()
     if given.real:
         return real(given.real, given.wrong)
-    half = "natural" * given.natural + "-" * (given.natural and given.held) + "held" * given.held or "dev"
+    half = "-".join(filter(None, (given.named, "held" * given.held))) or "dev"
     for with_key in (False, True):
         each = [changes(half, language, with_key, given.wrong) for language in ("en", "ru", "zh")]
         got = Figures(*map(sum, zip(*each, strict=True)))
@@ -209,7 +211,7 @@ def main() -> int:
             print(
                 f"    what nothing replaced is first {got.steady} of {got.steady_of}, marked all the same {got.wrongly}"
             )
-    if given.natural:
+    if given.named:
         return 0
     told = [updates(half, language, given.wrong) for language in ("en", "ru", "zh")]
     right, of = map(sum, zip(*told, strict=True))

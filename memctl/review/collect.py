@@ -130,7 +130,7 @@ class _Reader:
         if doubt.kind == "same":
             return self._same(doubt)
         sides = [self._candidate(doubt.id)] if doubt.kind == "keep" else [self._hits.get(ref) for ref in doubt.about]
-        if not all(side and _speaks(doubt.kind, side) for side in sides):
+        if not all(side and _speaks(doubt, side) for side in sides):
             return None
         read = tuple(side for side in sides if side)
         names = [name for side in read for name in side.entities]
@@ -153,11 +153,15 @@ class _Reader:
         return Question("same", doubt.about, tuple(side for side in sides if side), names, doubt.reason)
 
 
-def _speaks(kind: str, hit: Hit) -> bool:
-    """False for a line that holds no more; of a plan it is known that its day has passed, and a date is needed to be due."""
-    if kind == "due":
-        return hit.superseded_by is None and _was_ahead(hit)
-    return hit.superseded_by is None and not hit.retracted and not hit.expired
+def _speaks(doubt: Doubt, hit: Hit) -> bool:
+    """False for a line that holds no more; of a plan it is known that its day has passed, and a date is needed to be due.
+
+    What came from outside gives way to the owner's own line until the owner has answered.
+    """
+    asks_of_outside = doubt.kind == "trust" and hit.superseded_by in doubt.about
+    if hit.superseded_by is not None and not asks_of_outside:
+        return False
+    return _was_ahead(hit) if doubt.kind == "due" else not hit.retracted and not hit.expired
 
 
 def _was_ahead(hit: Hit) -> bool:
@@ -238,10 +242,9 @@ def _replaced(memory: OpenMemory, since: date) -> Iterator[Doubt]:
     fresh = said_since(memory.index, since)
     for pair in (*slot_conflicts(memory, None, fresh), *replaced_since(memory, since)):
         if not pair.judgement.is_certain:
-            sides = sorted((pair.older, pair.newer), key=lambda row: not is_trusted(row.origin))
-            kind = "replaced" if is_trusted(sides[1].origin) else "trust"
+            kind, *sides = pair.asked_as
             reason = f"{pair.judgement.rule.removeprefix('replaced: ')}: {pair.judgement.reason}"
-            yield Doubt(kind, (sides[0].ref, sides[1].ref), reason.strip(": "))
+            yield Doubt(kind, tuple(sides), reason.strip(": "))
 
 
 def _due(memory: OpenMemory) -> Iterator[Doubt]:

@@ -35,9 +35,6 @@ from .change import KIND, LONG, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
 from .validity import Validity
 
-ASKED_AS = "replaced"
-"""The kind of review under which such a pair is asked: its question is `question_id(ASKED_AS, older.ref, newer.ref)`."""
-
 _LONGEST = 1_200  # characters of a note that are read
 _LIKELY = 12  # lines that recall reads to see whether they tell of a change
 _BESIDE = 24  # earlier lines that a newer one is held against
@@ -64,6 +61,12 @@ class Replaced(NamedTuple):
     newer: Row
     judgement: Judgement
     nearness: float = 1.0
+
+    @property
+    def asked_as(self) -> tuple[str, str, str]:
+        """The kind of review that asks about it, and the ids of the two in its order: what came from outside stands second."""
+        first, second = sorted((self.older, self.newer), key=lambda row: not is_trusted(row.origin))
+        return "replaced" if is_trusted(second.origin) else "trust", first.ref, second.ref
 
 
 def replaced_since(
@@ -362,7 +365,7 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     """Those pairs that no trusted line has settled or related, and no belief weighs."""
     refs = {row.ref for pair in pairs for row in (pair.older, pair.newer)}
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
-    asked = {question_id(ASKED_AS, pair.older.ref, pair.newer.ref): pair for pair in pairs}
+    asked = {question_id(*pair.asked_as): pair for pair in pairs}
     answered = settled_ids(index, asked)
     return [
         pair

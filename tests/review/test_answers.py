@@ -106,6 +106,17 @@ def test_what_came_from_outside_is_confirmed_with_its_source(tmp_path: Path) -> 
     assert current.origin == "user:web:wiki" and current.source.path == LOG
 
 
+@pytest.mark.parametrize(("key", "current"), [("y", "База — MongoDB."), ("n", "База — PostgreSQL.")])
+def test_a_newer_value_from_outside_is_asked_about(tmp_path: Path, key: str, current: str) -> None:
+    own, web = "- W(key=db) @Атлас: База — PostgreSQL.\n", "- W(key=db,src=web:wiki) @Атлас: База — MongoDB.\n"
+    memory = memory_with(tmp_path, pages={"memory/2025-11-10.md": own, "memory/2025-11-20.md": web})
+    question = asked(memory, "trust")
+    assert len(memory.conflicts()) == len(question.sides) - 1 == 1
+    memory.answer(question.id, key)
+    assert [fact.content for fact in memory.fact("db", "Атлас")] == [current]
+    assert not memory.review() and not memory.conflicts()
+
+
 def test_a_candidate_is_kept_on_the_day_on_which_it_was_said(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "keep")
     done = memory.answer(asked(memory, "keep").id, "y")

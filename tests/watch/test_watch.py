@@ -449,7 +449,7 @@ class Silent(FolderEvents):
         super().__init__()
         self.between = between
 
-    def take(self, event: Any) -> None:
+    def dispatch(self, event: Any) -> None:
         """Nobody pulls."""
 
     def wait(self, seconds: float) -> bool:

@@ -178,12 +178,15 @@ def _both(pair: ViewPair) -> frozenset[str]:
 def _is_alike(pair: ViewPair) -> bool:
     """True where two views share a third of what one of them is about: two attitudes of either, else of the belief's.
 
-    Of a long belief without an attitude several things must be shared.
+    Of a long belief without an attitude several things must be shared; of one with an attitude, what that is about.
     """
     shared, about = _both(pair), len(pair.held.things | pair.held.before)
     if pair.held.felt and pair.said.felt:
         about = min(about, len(pair.said.things | pair.said.before))
-    short = len(pair.belief.things) <= _SEVERAL or any(view.felt for view in pair.belief.views)
+    felt = any(view.felt for view in pair.belief.views)
+    if felt and not pair.held.felt:
+        return False
+    short = len(pair.belief.things) <= _SEVERAL or felt
     return len(shared) >= _ALIKE * about and len(shared) >= (1 if short else _SEVERAL)
 
 

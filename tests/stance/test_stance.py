@@ -89,6 +89,11 @@ def test_a_retraction_or_a_reversal_never_counts_for(belief: str, fact: str, exp
         ("O @Анна: Любит джаз.", "W @Анна: Говорят, Анна любит джаз."),
         ("O @安娜: 喜欢爵士乐。", "W @安娜: 据说安娜喜欢爵士乐。"),
         ("O @Anna: Loves jazz.", "W(t=2016) @Anna: Hates jazz."),
+        (
+            "O @Anna: Prefers short reports, in hand before the nets open.",
+            "W @Anna: Has run 11 nets since 2009.",
+        ),  # on the side
+        ("O @Анна: Любит короткие отчёты, в руках до открытия сетей.", "W @Анна: Сетей у неё одиннадцать."),
     ],
 )
 def test_what_says_nothing(belief: str, fact: str) -> None:

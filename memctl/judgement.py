@@ -69,6 +69,7 @@ RULES: dict[str, Measured] = {
     "conflict: number": Measured(0, 0),
     "conflict: denied": Measured(0, 0),
     "conflict: opposite": Measured(0, 0),
+    "conflict: never": Measured(15, 18),
     # what of a conversation is kept: `python bench/ingest.py --logs FOLDER --part held`, worth keeping, true and readable alone;
     # a person, a thing and a preference on tests/data/ingest/held.jsonl too
     "keep decision": Measured(22, 25),

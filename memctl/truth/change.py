@@ -34,7 +34,7 @@ _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
-KIND, ALIKE = "replaced: kind", "replaced: alike"
+KIND, ALIKE, NEVER = "replaced: kind", "replaced: alike", "conflict: never"
 
 
 STEM = 4
@@ -156,7 +156,11 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> PairJudgement | None:
     one, other = pair.one, pair.other
-    if max(len(one.words), len(other.words)) > LONG or not _is_one_subject(one, other) or not _may_change(pair):
+    if max(len(one.words), len(other.words)) > LONG or not _is_one_subject(one, other):
+        return None
+    if {"never"} & (one.marks ^ other.marks):
+        return _never(pair)
+    if not _may_change(pair):
         return None
     shared = pair.weigh(pair.shared)
     mine, its = pair.weigh(one.words), pair.weigh(other.words)
@@ -309,6 +313,17 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         sides = _spelled(one, apart[0]), _spelled(other, apart[1])
         return _found(pair, "disagrees", "conflict: opposite", _against(*sides), 1.0)
     return None
+
+
+def _never(pair: _Pair) -> PairJudgement | None:
+    """That something was never done, and that it was: what was done later ends the first, else both cannot be true."""
+    denies, says = sorted((pair.one, pair.other), key=lambda said: "never" not in said.marks)
+    part = pair.weigh(pair.shared) / (min(pair.weigh(denies.words), pair.weigh(says.words)) or 1.0)
+    telling = [word for word in pair.shared if pair.weight(word) >= _FEWEST]
+    if says.marks & {"denied", "unsure", "plan", "added"} or len(telling) < 2 or part < _HALF:
+        return None
+    later = says is pair.other and not pair.together
+    return _found(pair, "replaces" if later else "disagrees", NEVER, _words(pair), part)
 
 
 def _is_whole(pair: _Pair) -> bool:

@@ -31,7 +31,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import KIND, LONG, STEM, PairJudgement, Statement, judge_change
+from .change import KIND, LONG, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
 from .validity import Validity
 
@@ -138,7 +138,7 @@ def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
 
 def orders(pair: Replaced) -> bool:
     """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
-    told = is_trusted(pair.newer.origin) and pair.judgement.rule != _HEARSAY
+    told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (_HEARSAY, NEVER)
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 
 
@@ -356,6 +356,8 @@ def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
 def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
     """True where both hold today; what replaces another may speak of a day to come, and has been told."""
     older, newer = verdict.validity[pair.older.id], verdict.validity[pair.newer.id]
+    if pair.judgement.rule == NEVER:  # what was done once is over, and was done
+        return not any(said.retracted or said.replaced_by is not None for said in (older, newer))
     stands = newer.replaced_by is None and not newer.retracted  # whatever day it speaks of
     told = stands if pair.judgement.kind == "replacement" else newer.holds(today)
     return older.holds(today) and told

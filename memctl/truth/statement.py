@@ -24,7 +24,7 @@ _COMMA = re.compile(r"[，—]|, |: | – ")
 _SHORTEST = 8  # characters of a clause that may stand alone
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
 _LETTERS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
-_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "added", "record")
+_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "never", "added", "record")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")

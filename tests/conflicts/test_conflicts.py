@@ -136,6 +136,9 @@ DISAGREE = [
     ("10-30 W @A: Eats fish. ^aa", "11-16 W @A: Does not eat fish. ^bb", "conflict: denied"),
     ("10-30 W @А: Ест грибы. ^aa", "11-16 W @А: Грибы не ест. ^bb", "conflict: denied"),
     ("10-30 W @康: 吃海鲜。 ^aa", "11-16 W @康: 不吃海鲜。 ^bb", "conflict: denied"),
+    ("11-03 B(t=2025-11-02) @A: Took a sailing course in Kiel. ^aa", "11-10 W @A: Has never taken a sailing course. ^bb", "conflict: never"),
+    ("11-03 B(t=2025-11-02) @А: Ходила на выставку керамики. ^aa", "11-10 W @А: Никогда не ходила на выставки керамики. ^bb", "conflict: never"),
+    ("11-03 B(t=2025-11-02) @康: 参加了陶艺培训班。 ^aa", "11-10 W @康: 从没参加过陶艺培训班。 ^bb", "conflict: never"),
     ("11-01 W @flat: The bedroom is quiet. ^aa", "11-19 W @flat: The bedroom is noisy. ^bb", "conflict: opposite"),
     ("11-01 W @дом: Спальня тихая. ^aa", "11-19 W @дом: Спальня шумная. ^bb", "conflict: opposite"),
     ("11-01 W @房: 卧室很安静。 ^aa", "11-19 W @房: 卧室很吵。 ^bb", "conflict: opposite"),
@@ -159,6 +162,9 @@ other entity      | 11-04 W @Tom: Eats meat.                  | 11-05 W @Timo: D
 other thing       | 11-04 W @A: Does not eat meat.            | 11-05 W @A: Eats fish.
 other time        | 11-10 W(t=2014) @A: Had no driving licence. | 11-10 W @A: Has a driving licence.
 another day       | 11-10 B @A: The deploy failed.            | 11-11 B @A: The deploy did not fail.
+done since        | 11-01 W @A: Has never taken a sailing course. | 11-10 B @A: Took a sailing course in Kiel.
+never, and a wish | 11-01 W @A: Plans to take a sailing course. | 11-10 W @A: Has never taken a sailing course.
+never another     | 11-01 B @A: Took a cooking course.        | 11-10 W @A: Has never taken a sailing course.
 a plan            | 11-01 W @A: Plans to sell the van.        | 11-26 W @A: Did not sell the van.
 a question        | 10-30 W @A: Eats fish.                    | 11-16 W @A: Does A not eat fish?
 a condition       | 10-30 W @A: Eats fish.                    | 11-16 W @A: If it is old, A does not eat fish.

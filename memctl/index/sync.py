@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import CannotWrite, LockBusy, MemctlError, OutsideWorkspace, PageUnreadable
-from ..ids import hashed
+from ..ids import hashed, page_id
 from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
@@ -207,8 +207,9 @@ def sync(
     hides = _number_of(workspace.hides or ())
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page
         known = [row._replace(looked_ns=0) for row in known]
-    # What only may have changed comes last: it would use up the time of what has.
-    steps = sorted(merge(found, known), key=is_young)
+    # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
+    # and so of rows, SQLite only appends, and FTS5 keeps the words of many pages in memory before it writes them.
+    steps = sorted(merge(found, known), key=_order)
     unseen = sum(1 for change, _, row in steps if change is Change.READ and row is None)
     capped = seconds is not None and unseen <= _FIRST * len(found)
     deadline = time.monotonic() + (seconds or 0.0) if capped else float("inf")
@@ -319,6 +320,12 @@ def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -
         _report(index, disk, disk.problem or "unreadable", report)
     elif disk:
         _keep(index, disk, row, next(reads), report)
+
+
+def _order(step: Step) -> tuple[bool, int]:
+    _, disk, row = step
+    page = disk or row
+    return is_young(step), page_id(page.path) if page else 0
 
 
 def is_young(step: Step) -> bool:

@@ -80,14 +80,21 @@ def query_terms(text: str) -> list[str]:
     return list(dict.fromkeys(kept or [token for token, _ in found]))
 
 
-def _asked(chunk: str, rival: str) -> list[str]:
+def _asked(chunk: str, rival: str) -> tuple[str, ...]:
     """The tokens of a chunk of a question: of a surname in -ов the name, or its one word would be two; own stems alone."""
+    return _asked_briefly(chunk, rival) if len(chunk) <= _CACHE_CHARS else _read_asked(chunk, rival)
+
+
+def _read_asked(chunk: str, rival: str) -> tuple[str, ...]:
     found = terms(chunk)
     if rival:
         own = own_stems(chunk, rival)
         found = [own.get(token, token) for token in found]
     named = {_stem(token) for token in found if token[-2:] in ("ов", "ев") and _stem(token) in found}
-    return [token for token in found if token not in named]
+    return tuple(token for token in found if token not in named)
+
+
+_asked_briefly = lru_cache(maxsize=20_000)(_read_asked)
 
 
 def is_identifier(term: str) -> bool:

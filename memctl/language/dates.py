@@ -533,7 +533,7 @@ def valid_from_text(text: str, day: date | None) -> Period | None:
         periods = {mention.period for mention in once & again}
     else:
         hits = list(_scan(text, day))
-        past = is_past(text)
+        past = bool(hits) and is_past(text)  # nearly all lines name no time
         if not all(_settled(mention.period, cycle, day, past) for mention, cycle in hits):
             return None
         periods = {mention.period for mention, _ in hits}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from .words import languages_of, pattern
+from .words import pattern, spoken_in
 
 _READ = 500  # characters of a line that tell whether a machine wrote it
 _END = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…]['\"»”’)])\s+|(?<=[。！？])(?![”」』）])|(?<=[。！？][”」』）])")
@@ -60,7 +60,7 @@ def _compiled(section: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _says(section: str, text: str) -> bool:
-    return bool(_compiled(section, languages_of(text)).search(text))
+    return bool(_compiled(section, spoken_in(text)).search(text))
 
 
 def is_correction(text: str) -> bool:

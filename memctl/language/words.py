@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 EVERYWHERE = ""  # in place of a language: files in data/ itself, which belong to none
 _DATA = Path(__file__).parent / "data"
 _WORD = re.compile(r"[^\W\d_]+")
+_SCRIPTS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
 _READ = 2_000  # characters of a text that are looked at
 _ENOUGH = 2  # function words of a language that settle it; one of its own signs counts as one word
 
@@ -134,6 +135,14 @@ def languages_of(text: str) -> tuple[str, ...]:
     """The languages of a text, one for each script, by name: ("en", "ru", "zh"), or ("es", "ru", "zh") for Spanish."""
     rival = rival_of(text)
     return beside(rival) if rival else default_languages()
+
+
+@lru_cache(maxsize=4096)
+def spoken_in(text: str) -> tuple[str, ...]:
+    """The languages whose letters stand in a text: the words of the others need not be read."""
+    chosen = languages_of(text)
+    script = {name: " ".join(lines(name, "language").get("script", ())) for name in chosen}
+    return tuple(name for name in chosen if script[name] not in _SCRIPTS or _SCRIPTS[script[name]].search(text))
 
 
 def rival_of(text: str) -> str:

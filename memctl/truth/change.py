@@ -28,7 +28,6 @@ _NEAR = 0.3  # of what the shorter of two sentences is about, to speak of one th
 _ALIKE = 0.4  # of notes, where "now" is all that tells of a change
 _HALF, _BRIEF = 0.45, 3  # of notes: that part of the shorter one, and words that a brief one has
 _OF_FACTS = "of facts: "  # topics that a line must say whose they are
-LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _ENDED = 0.6  # of what the older one is about, that the newer one says is over
 _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
@@ -79,7 +78,7 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
     best: PairJudgement | None = None
-    for one, other in product(older.sentences, newer.sentences):
+    for one, other in product(*([said for said in side.sentences if not said.is_long] for side in (older, newer))):
         found = _judged(_Pair(older, newer, one, other, _shared(one, other), weight))
         if found and (best is None or found.nearness > best.nearness):
             best = found
@@ -156,7 +155,7 @@ def _is_form(one: str, other: str) -> bool:
 
 def _judged(pair: _Pair) -> PairJudgement | None:
     one, other = pair.one, pair.other
-    if max(len(one.words), len(other.words)) > LONG or not _is_one_subject(one, other):
+    if not _is_one_subject(one, other):
         return None
     if {"never"} & (one.marks ^ other.marks):
         return _never(pair)

@@ -31,7 +31,7 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import KIND, LONG, NEVER, STEM, PairJudgement, Statement, judge_change
+from .change import KIND, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
 from .validity import Validity
 
@@ -282,8 +282,16 @@ class _Finder:
                 ]
             if len(likely) == _LIKELY:
                 break
-        self.read(dict.fromkeys(row for i, older in likely.items() if older for row in (*older, found[i])))
+        self.read(dict.fromkeys(entry for older in likely.values() for entry in older))
+        short = {entry.id for entry in entries if self._is_short(entry)}
+        likely = {i: [entry for entry in older if entry.id in short] for i, older in likely.items()}
+        self.read(found[i] for i, older in likely.items() if older)
         return [found[i] for i, older in likely.items() if any(self._changed(entry, found[i]) for entry in older)]
+
+    def _is_short(self, entry: Row) -> bool:
+        """True for a line that was read and says something in so few words that it may have changed."""
+        statement = self._statements.get(entry.id)
+        return statement is not None and any(not said.is_long for said in statement.sentences)
 
     def _leads(self, entry: Row, leading: Mapping[int, Collection[str]], heads: Collection[str]) -> bool:
         """True where a search term of an entry, or a form of it, leads to a line with these; not the name that both have."""
@@ -299,8 +307,8 @@ class _Finder:
         factual = {n for entry in entries if entry.kind != Kind.NOTE.value for n in self._names(entry) or ("",)}
         if any(not entry.names or entry.slot is not None for entry in entries):
             names.add("")
-        rows = queries.lines_holding(self._index, chosen, since, until)
-        about = {i: its and not factual.isdisjoint(n.split("\n")) for i, n, its in rows if names & {*n.split("\n")}}
+        lines = queries.lines_holding(self._index, chosen, names, since, until)
+        about = {i: fact and not factual.isdisjoint(its.split("\n")) for i, (its, fact) in lines.items()}
         held = {i: own.split() for i, (own, _) in queries.read_lines(self._index, about).items()}
         markers = reading.marker_terms()
         total, usual = queries.entry_count(self._index), sum(map(len, held.values())) / max(len(held), 1)
@@ -320,7 +328,7 @@ def _leading(statement: Statement) -> list[str]:
     found: dict[str, None] = {}
     for said in statement.sentences:
         telling = said.marks & marked or said.numbers or said.times or said.words & reading.opposites().keys()
-        if (telling or statement.is_brief) and len(said.words) <= LONG:
+        if (telling or statement.is_brief) and not said.is_long:
             found |= dict.fromkeys(said.words)
             found |= dict.fromkeys(term for topic in sorted(said.topics) for term in reading.topic_terms(topic))
             found |= dict.fromkeys(term for kind, _ in sorted(said.kinds) for term in reading.kind_terms(kind))

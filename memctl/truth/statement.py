@@ -15,16 +15,16 @@ from typing import NamedTuple
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import has_han, is_han
 from ..language.sentences import is_machine_line, is_past, is_plan, split_sentences
-from ..language.words import languages, languages_of, lines, pattern, words
+from ..language.words import languages, lines, pattern, spoken_in, words
 
 _MOST_SENTENCES = 12
 _LONGEST = 400  # characters of a sentence
 _HEAD, _HAN_HEAD, _SUBJECT = 4, 6, 14  # words, Chinese characters, and characters, in which the subject stands
 _COMMA = re.compile(r"[，—]|, |: | – ")
 _SHORTEST = 8  # characters of a clause that may stand alone
+LONG = 12  # words that a sentence is about, beyond which it says more than one thing
 _TAG = re.compile(r"(?<=\w)[,，]\s*[^,，]{1,25}[?？]$")  # "…, can you believe it?" asks nothing
-_LETTERS = {"latin": re.compile("[A-Za-z]"), "cyrillic": re.compile("[А-Яа-я]"), "han": re.compile("[㐀-鿿]")}
-_MARKS = ("now", "change", "new", "ended", "cancelled", "unsure", "denied", "never", "added", "record")
+_MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "added", "record")
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
@@ -52,22 +52,28 @@ class ReadSentence(NamedTuple):
 
     `marks` are the sections of replacement.txt that fit: now, change, ended, cancelled, unsure, event, denied, plan. `topics`
     are what one has one of at a time ("residence"), `kin` the people of a family in its subject, `people` all of them, `kinds` (kind, name) of listed things.
-    `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал».
+    `changed` are the words that stand at a marker of change: "quit *Northwind*", «*Логан* продал». Of a sentence about
+    more than LONG words nothing is judged: only its words are read, and whether it is unsure.
     """
 
     text: str
     words: frozenset[str]
-    numbers: tuple[Amount, ...]
-    times: frozenset[str]
     marks: frozenset[str]
-    topics: frozenset[str]
-    kin: frozenset[str]
-    people: frozenset[str]
-    which: frozenset[str]
-    beside: frozenset[str]
-    kinds: frozenset[tuple[str, str]]
-    ordered: tuple[str, ...]
-    changed: frozenset[str]
+    numbers: tuple[Amount, ...] = ()
+    times: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    kin: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    which: frozenset[str] = frozenset()
+    beside: frozenset[str] = frozenset()
+    kinds: frozenset[tuple[str, str]] = frozenset()
+    ordered: tuple[str, ...] = ()
+    changed: frozenset[str] = frozenset()
+
+    @property
+    def is_long(self) -> bool:
+        """True where it is about so many words that it says more than one thing."""
+        return len(self.words) > LONG
 
 
 @lru_cache(maxsize=20_000)
@@ -145,14 +151,6 @@ def section(name: str, chosen: tuple[str, ...], form: str = "{}") -> re.Pattern[
     return re.compile(form.replace("{}", f"(?:{pattern(chosen, 'replacement', name)})"), re.IGNORECASE)
 
 
-@lru_cache(maxsize=4096)
-def spoken_in(text: str) -> tuple[str, ...]:
-    """The languages whose letters stand in a text: the words of the others need not be read."""
-    chosen = languages_of(text)
-    script = {name: " ".join(lines(name, "language").get("script", ())) for name in chosen}
-    return tuple(name for name in chosen if script[name] not in _LETTERS or _LETTERS[script[name]].search(text))
-
-
 @cache
 def _lower(name: str, chosen: tuple[str, ...]) -> re.Pattern[str]:
     """A section for texts in lower case: quicker to compile, and to search with, than one that is for any case."""
@@ -180,41 +178,44 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
 
 
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
-    marks = {name for name in _MARKS if _fits(name, text)}
-    if _fits("no change", text):
-        marks = marks - {"change", "ended", "cancelled"} | {"kept"}
-    past = is_past(text) and not has_han(text)
-    if (past or _fits("event", text)) and not _fits("no event", text):
-        marks.add("event")
-    if is_plan(text):
-        marks.add("plan")
     tokens = terms(text)
-    bare, said = _cut("time", text, " ; ")
-    times = frozenset(" ".join(terms(time)) for time in said)
-    numbers = tuple(_numbers(bare))
-    bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", bare))
+    timeless, said = _cut("time", text, " ; ")
+    bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", timeless))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
     ordered = [word for piece, _ in around for word in piece]
     head = _lower("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
     people, kin = _people(text, tokens), _people(head[:_HAN_HEAD], terms(head)[:_HEAD])
     ordered = [word for word in ordered if word not in kin] or ordered
-    return ReadSentence(
-        text,
-        frozenset(ordered),
-        numbers,
-        times,
-        frozenset(marks),
-        _topics_of(text),
-        kin,
-        people,
-        _matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]),
-        _matched("beside", text),
-        frozenset(
+    whole = ReadSentence(text, frozenset(ordered), frozenset({"unsure"} if _fits("unsure", text) else ()))
+    if whole.is_long:
+        return whole
+    return whole._replace(
+        marks=whole.marks | _marks(text),
+        numbers=tuple(_numbers(timeless)),
+        times=frozenset(" ".join(terms(time)) for time in said),
+        topics=_topics_of(text),
+        kin=kin,
+        people=people,
+        which=_matched("which", text) | _matched("ordinal", text[: _HAN_HEAD if has_han(text) else _SUBJECT]),
+        beside=_matched("beside", text),
+        kinds=frozenset(
             kind for token in {*tokens, *re.findall(r"[\w+#]+", text.casefold())} for kind in _kinds().get(token, ())
         ),
-        tuple(dict.fromkeys(ordered)),
-        frozenset(word for _, changed in around for word in changed if word not in kin),
+        ordered=tuple(dict.fromkeys(ordered)),
+        changed=frozenset(word for _, changed in around for word in changed if word not in kin),
     )
+
+
+def _marks(text: str) -> set[str]:
+    """How a sentence is meant, but for whether it is unsure."""
+    marks = {name for name in _MARKS if _fits(name, text)}
+    if _fits("no change", text):
+        marks = marks - {"change", "ended", "cancelled"} | {"kept"}
+    if ((is_past(text) and not has_han(text)) or _fits("event", text)) and not _fits("no event", text):
+        marks.add("event")
+    if is_plan(text):
+        marks.add("plan")
+    return marks
 
 
 def _marked(text: str) -> str:
@@ -365,14 +366,16 @@ def _topics(language: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((name, led_by, said) for name, led_by, said in rows)
 
 
-@lru_cache(maxsize=256)
-def _compiled(said: str) -> re.Pattern[str]:
-    return re.compile(said, re.IGNORECASE)
+@cache
+def _said(topic: str) -> re.Pattern[str]:
+    """The pattern of a topic, for any case if some of its letters must be capitals, else for texts in lower case."""
+    return re.compile(topic, re.IGNORECASE if "(?-i:" in topic else 0)
 
 
 def _topics_of(text: str) -> frozenset[str]:
-    rows = (row for language in spoken_in(text) for row in _topics(language))
-    return frozenset(name for name, _, said in rows if _compiled(said).search(text))
+    rows = [row for language in spoken_in(text) for row in _topics(language)]
+    lower = text.lower()
+    return frozenset(name for name, _, said in rows if _said(said).search(text if "(?-i:" in said else lower))
 
 
 @cache

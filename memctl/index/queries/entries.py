@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from sys import intern
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...facts import Citation, Kind, Period
@@ -98,6 +99,7 @@ class Filter(NamedTuple):
 
 
 _MOST_KEPT = 50_000  # terms whose frequency is remembered: some 10 MB
+_MOST_TOLD = 300_000  # lines that are remembered by their terms: some 30 MB
 
 # -- words ------------------------------------------------------------------------------------------------------------
 
@@ -322,16 +324,48 @@ def lines_like(index: Index, entry: Row, names: Sequence[str], wanted: Sequence[
 _NAMELESS = "(entry.names = '' OR entry.slot IS NOT NULL)"
 
 
-def lines_holding(index: Index, wanted: Iterable[str], since: str, until: str) -> list[tuple[int, str, bool]]:
-    """Lines of those days that hold one of the terms, in no order: the id of each, the names on it, and whether it is a fact.
+def lines_holding(
+    index: Index, wanted: Iterable[str], names: Collection[str], since: str, until: str
+) -> dict[int, tuple[str, bool]]:
+    """Lines of those days about one of the names that hold one of the terms: id -> the names on it, and whether it is a fact.
 
     FTS5's bm25 would take as long again as the search.
     """
+    about: dict[str, bool] = {}
+    found: dict[int, tuple[str, bool]] = {}
+    for term in wanted:
+        for line_names, held in _told_with(index, term).items():
+            if line_names not in about:
+                about[line_names] = not set(names).isdisjoint(line_names.split("\n"))
+            if about[line_names]:
+                found |= {i: (line_names, bool(fact)) for i, day, fact in held if since <= day <= until}
+    return found
+
+
+_Told = dict[str, list[tuple[int, str, int]]]
+
+
+def _told_with(index: Index, term: str) -> _Told:
+    """By the names on them, the lines that hold a term: the id of each, its day, and whether it is a fact. A process that
+    stays asks once for each term.
+    """
+    known, size = index.remembered("told", lambda: (dict[str, _Told](), Counter[str]()))
+    if term in known:
+        return known[term]
     sql = (
-        "SELECT words.rowid, entry.names, entry.role = 'fact' FROM words JOIN entry ON entry.id = words.rowid "
-        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day >= ? AND entry.day <= ?"
+        "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN entry ON entry.id = words.rowid "
+        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day IS NOT NULL"
     )
-    return [(i, names, bool(fact)) for i, names, fact in index.rows(sql, (match_expression(wanted), since, until))]
+    found: _Told = {}
+    for number, day, fact, line_names in index.rows(sql, [match_expression((term,))]):
+        found.setdefault(line_names, []).append((number, intern(day), fact))
+        size["lines"] += 1
+    if size["lines"] > _MOST_TOLD:
+        known.clear()
+        size.clear()
+    else:
+        known[term] = found
+    return found
 
 
 def is_bare_heading(index: Index, heading: Row) -> bool:

@@ -251,4 +251,5 @@ def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
     with Resident(workspace) as resident:
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
-            assert sum(page.size for index in resident._idle for page in index.lasting.values()) < 24_000
+            kept = (pages for index in resident._idle for pages in index.lasting.values())
+            assert sum(page.size for pages in kept for page in pages.values()) < 24_000

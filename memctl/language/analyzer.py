@@ -31,6 +31,7 @@ _FLEETING = re.compile("(?<=[бвгджзклмнпрстфхцчшщ])[ое](?=
 # Snowball takes «Петров» for many of «Пётр», and its other forms («Петрова», «Петровым») keep the ending: a name in -ов
 # or -ев stands with and without it.
 _SURNAME = re.compile("[А-Я][а-я]+[ое]в")
+_BEFORE_WORD, _AFTER_WORD = '(["*', '.,;:!?)]"*'  # marks that are no part of a word
 _MARKS = re.compile("(?<![иИ])[\u0300-\u036f]+|(?<=[иИ])[\u0300-\u0305\u0307-\u036f]+")
 _LETTERS = {
     "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ı": "i",
@@ -135,6 +136,9 @@ def _remember(chunk: str) -> tuple[str, ...]:
 
 def _analyse(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
+        word = chunk.lstrip(_BEFORE_WORD).rstrip(_AFTER_WORD)
+        if word.isalpha() and word[1:].islower():  # most chunks are a plain word, of which nothing is left to find
+            return (_stem(word),)
         return tuple(_spaced(chunk)) or _operator(chunk)
     found: list[str] = []
     for place, run in enumerate(unspaced().split(fold(chunk))):

@@ -242,7 +242,6 @@ def test_a_folder_made_while_folders_are_listed_is_heard(tmp_path: Path, monkeyp
 
 
 def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In bytes, whatever they are asked for."""
     monkeypatch.setattr(reread, "_YOUNG_NS", 0)
     monkeypatch.setattr(reread, "_MOST_BYTES", 20_000)
     workspace = make_workspace(tmp_path)
@@ -251,5 +250,5 @@ def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
     with Resident(workspace) as resident:
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
-            kept = (pages for index in resident._idle for pages in index.lasting.values())
-            assert sum(page.size for pages in kept for page in pages.values()) < 24_000
+            held = (page for index in resident._idle for kept in index.lasting.values() for page in kept.values())
+            assert sum(page.size for page in held) < 24_000

@@ -577,6 +577,7 @@ NOISE = [(re.compile(pattern), by) for pattern, by in (
     (r"\.memctl-[\w.-]+", ".memctl-<RANDOM>"), (r"recovered-[0-9a-f]{8}", "recovered-<RANDOM>"),
     (r"(memctl:begin memctl sha=)[0-9a-f]{8}", r"\1<SHA>"),  # of a text with paths in it; those of reflect stay
     (r'"confirm": ?"[^"]+"', '"confirm": "<CONFIRM>"'),
+    (r"\bx-[0-9a-f]{10}\b", "x-<RANDOM>"),  # tombstones
 )]  # fmt: skip
 
 

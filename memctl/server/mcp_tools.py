@@ -181,7 +181,7 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
 
 # -- status -----------------------------------------------------------------------------------------------------------
 
-_LEFT_OUT = ("workspace", "problem", "optional")  # of what a person is told: where it lies, what could be installed
+_LEFT_OUT = ("workspace", "problem", "optional", "")  # of what a person is told: where it lies, what could be installed
 _STATUS = ("kinds", "pages", "first_day", "last_day", "entities", "beliefs", "fresh", "stale", "search")
 
 

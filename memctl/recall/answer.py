@@ -12,7 +12,7 @@ from ..index.index import Index
 from ..index.lexical import idf
 from ..index.queries.entries import Filter, Query, entry_count, filtered, frequencies, match, pages_read
 from ..index.queries.filters import condition_of
-from ..index.queries.names import unknown_name
+from ..index.queries.names import near_name
 from ..index.row import Entity
 from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
@@ -131,7 +131,8 @@ def _missing_words(index: Index, query: Query) -> list[str]:
 def _cure(workspace: Workspace, index: Index, single: Query) -> str:
     """What to write in the place of a filter that leaves nothing; empty where nothing better is known."""
     if single.about:
-        return unknown_name(workspace, index, single.about[0])
+        near = near_name(workspace, index, single.about[0])
+        return f"did you mean {near}?" if near else ""
     return "a glob is of a whole path: memory/2025-11-*.md, bank/" if single.paths else ""
 
 

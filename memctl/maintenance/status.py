@@ -82,7 +82,7 @@ class Status:
                 lacking.setdefault(it["extra"], []).append(it["adds"])
         how = "not installed; pip install 'memctl-workspace[NAME]' brings NAME:" if lacking else "all installed"
         yield "optional", how
-        yield from (("", f"{extra}: {'; '.join(adds)}") for extra, adds in lacking.items())
+        yield from (("optional", f"{extra}: {'; '.join(adds)}") for extra, adds in lacking.items())
 
     def _vector_lines(self) -> Iterator[str]:
         """The model, what it has done and what is missing."""

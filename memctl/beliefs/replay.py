@@ -77,11 +77,16 @@ class Replayed(NamedTuple):
     asked: tuple[AskedPair, ...] = ()
 
 
+Days = Iterable[Sequence[TrustedFact]]
+
+
 class ReplayInput(NamedTuple):
     """What a replay knows beside the page.
 
-    `facts` are all trusted facts of the window; evidence older than that stays as it stands on the page. `places` says
-    where every cited id is now; ids without a place are gone. `forgotten` are those that count no more all the same, or
+    `facts` are all trusted facts of the window, or, with `days`, those of them that the page cites or that name others by
+    their id: `days` then gives all of them, day by day from the oldest on, so that no more than a day need be held. Evidence older
+    than the window stays as it stands on the page. `places` says where every id is now that the page cites, `place_of` where those are that facts
+    of the window bear; ids without a place are gone. `forgotten` are those that count no more all the same, or
     were forgotten on purpose. `names_of` gives the keys of those a fact names. `unread` are the lines of heads that do not
     parse: neither here nor gone. `answers` are the lines that speak for others, `settled` the ids of answered questions.
     """
@@ -95,22 +100,29 @@ class ReplayInput(NamedTuple):
     unread: Mapping[str, int] = {}
     answers: Sequence[AnswerLine] = ()
     settled: Set[str] = frozenset()
+    days: Days | None = None
+    place_of: Callable[[Set[str]], Mapping[str, confidence.Place]] = lambda refs: {}
 
 
 def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWritten], given: ReplayInput) -> Replayed:
     """The beliefs that the entries on the page and the facts of the window make; `written` is what reflect last wrote."""
     run = _Run(written, given)
     run.take_entries(entries)
-    for _, day in groupby(sorted(run.told.values(), key=lambda t: (t.day, t.ref)), key=lambda t: t.day):
-        run.hear(list(day))
+    for day in given.days or _by_day(run.told.values()):
+        run.hear(day)
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
+    places = {**given.places, **given.place_of(run.cited() - given.places.keys())}
     for belief in beliefs:
-        confidence.renumber(belief, given.places)
+        confidence.renumber(belief, places)
     alive = {belief.ref for belief in beliefs}
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
     return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()))
+
+
+def _by_day(facts: Iterable[TrustedFact]) -> Days:
+    return (list(day) for _, day in groupby(sorted(facts, key=lambda t: (t.day, t.ref)), key=lambda t: t.day))
 
 
 def is_ours(
@@ -147,10 +159,13 @@ class _Run:
         self.notes: list[str] = []
         self.answers, self.settled = given.answers, given.settled
         self._by_id: dict[str, confidence.Belief] = {}
-        self._by_topic: dict[tuple[str, str], list[confidence.Belief]] = defaultdict(list)
+        # By the names of those whom they are about, then by topic.
+        self._about: dict[str, dict[str, list[confidence.Belief]]] = defaultdict(lambda: defaultdict(list))
         # By the words alone: of whom nobody is named.
         self._twins: dict[str, list[confidence.Belief]] = defaultdict(list)
-        self._verdicts: dict[tuple[str, str], Judgement | None] = {}
+        self._verdicts: dict[tuple[str, str], Judgement | None] = {}  # of one day
+        self._noted: set[str | None] = set()
+        self._heard = set(self.told)  # ids of facts of the window, of those that are cited
         self._asked: list[AskedPair] = []
         self._settled: set[str] = set()
         self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
@@ -252,7 +267,7 @@ class _Run:
             self._by_id[belief.stated] = belief
         for name in belief.names:
             for topic in topics(belief.fact.text, frozenset(belief.fact.entities)):
-                self._by_topic[name, topic].append(belief)
+                self._about[name][topic].append(belief)
         if not belief.names:
             self._twins[belief.fact.text].append(belief)
         # At once, not with the other links: what is told after such a day speaks to this belief no more.
@@ -265,6 +280,7 @@ class _Run:
 
         So what ends an older belief ends it for the whole day, and what is no opinion speaks to those of the same day.
         """
+        self._verdicts = {}
         others = [told for told in day if told.fact.kind is not Kind.OPINION]
         self._reverse(day, lambda belief, told: belief.day < told.day)
         for told in day:
@@ -273,6 +289,11 @@ class _Run:
         self._reverse(others, lambda belief, told: True)
         for told in others:
             self._weigh(told)
+        self._heard.update(told.ref for told in day if told.ref in self._noted)
+
+    def cited(self) -> set[str]:
+        """The ids of facts of the window that beliefs rest on."""
+        return {bullet.ref for belief in self.beliefs for bullet in belief.items if bullet.ref} & self._heard
 
     def _reverse(self, facts: Iterable[TrustedFact], applies: Callable[[confidence.Belief, TrustedFact], bool]) -> None:
         for told in facts:
@@ -335,13 +356,9 @@ class _Run:
         """Beliefs about somebody that the fact names, with a topic in common, stated no later and not over."""
         if not told.names:
             return [belief for belief in self._twins.get(told.fact.text, ()) if self._is_open(belief, told)]
-        about = topics(told.fact.text, frozenset(told.fact.entities))
-        met = {
-            belief.ref: belief
-            for name in told.names
-            for topic in about
-            for belief in self._by_topic.get((name, topic), ())
-        }
+        held = [self._about[name] for name in told.names if name in self._about]
+        about = topics(told.fact.text, frozenset(told.fact.entities)) if held else ()
+        met = {belief.ref: belief for of_name in held for topic in about for belief in of_name.get(topic, ())}
         return [b for _, b in sorted(met.items()) if self._is_open(b, told)]
 
     def _is_open(self, belief: confidence.Belief, told: TrustedFact) -> bool:
@@ -363,6 +380,7 @@ class _Run:
         value = UNSAID if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)
+        self._noted.add(told.ref)
         self._add(belief)
 
     def link(self) -> None:
@@ -379,6 +397,7 @@ class _Run:
             return
         belief.items.append(bullet)
         belief.machine.add(bullet.ref or "")
+        self._noted.add(bullet.ref)
 
     def _end(self, belief: confidence.Belief, told: TrustedFact, reason: str) -> None:
         before = len(belief.items)

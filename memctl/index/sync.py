@@ -233,7 +233,7 @@ def sync(
             tell(0, len(steps), _WHAT)
             _work(index, steps, reads, report, limits, tell)
             tell(len(steps), len(steps), _WHAT)
-        if report.changed and not workspace.hides:
+        if report.changed:
             from ..notes.journal import let_go
 
             let_go(

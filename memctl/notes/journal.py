@@ -20,6 +20,9 @@ from ..ids import hashed, page_id
 from ..system import locked
 from .workspace import Workspace
 
+HELD = "held.json"
+"""What `review` keeps of one state of the pages (review/shown.py), with words of them: it goes when a page has changed."""
+
 _FILE = "undo.jsonl"
 _MOST = 4 * 2**20  # bytes; a longer journal begins anew with the next command
 _COMPARED = 10**6  # pairs of lines; what differs more is not taken apart
@@ -92,7 +95,12 @@ def drop(workspace: Workspace, commands: Collection[str]) -> None:
 
 
 def let_go(workspace: Workspace, paths: Sequence[str], bytes_of: BytesOf) -> None:
-    """Keep no hash of what these pages, which changed, hold no longer."""
+    """Keep no hash of what these pages, which changed, hold no longer, nor what was made of all pages."""
+    for folder in {workspace.derived, workspace.memory / "public"}:
+        with suppress(OSError):
+            (folder / HELD).unlink(missing_ok=True)
+    if workspace.hides:
+        return
     with suppress(OSError, ValueError, MemctlError):  # a writer that keeps the lock is rare, and so is a guess
         raw = (workspace.memory / _FILE).read_bytes()
         if named := [path for path in paths if json.dumps(path).encode() in raw]:

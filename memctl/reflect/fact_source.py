@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from ..beliefs.confidence import INFERRED, Place
+from ..beliefs.confidence import INFERRED, Place, belief_id
 from ..beliefs.replay import AnswerLine, TrustedFact
 from ..errors import Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
+from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
@@ -37,6 +38,8 @@ _DURABLE = 20  # lines of a name without a page on world.md, and on experience.m
 _VERSIONS = 5  # of a slot that are looked at, and shown where there is no page
 _RELATED, _MET = 8, 2  # names shown as related, and the facts that they must share
 _FEW = 3  # own facts below which a page tells those of others too
+_AT_ONCE = 2_000  # facts that are read together
+_MOST_HITS = 5_000  # that are kept for those who ask again
 
 
 class TellableFacts(NamedTuple):
@@ -55,17 +58,20 @@ class FactSource:
         self._memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
         self._hits: dict[int, Hit] = {}
-        self._facts: dict[str, list[beliefs.Light]] = {}
+        self._shown: dict[int, Hit] = {}
+        self._facts: tuple[str | None, list[beliefs.Light]] = None, []
 
     def names_of(self, fact: Fact) -> frozenset[str]:
         """The keys of everybody whom a fact names, marked or not."""
         written = (self.known.known_as(name) for name in (*fact.entities, *mentions(fact.text)))
         return frozenset(map(entity_key, (*written, *self.known.in_text(fact.text))))
 
-    def evidence(self, entries: Sequence[Row]) -> list[TrustedFact]:
+    def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
         """The facts that may move beliefs; what a correction took back may not."""
         found: dict[str, TrustedFact] = {}
-        for hit in self.hits(entries):
+        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
+        verdict = judge(self._index, ordered, self._today, whole=False, apart=True)
+        for hit in hits_of(self._memory, ordered, verdict, known=self.known).values():
             if hit.fact and hit.day and not hit.retracted:
                 names = frozenset(map(entity_key, hit.entities))
                 fact = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
@@ -116,23 +122,26 @@ class FactSource:
     def hits(self, entries: Iterable[Row], verdict: Validities | None = None) -> list[Hit]:
         """Entries as they stand on disk now, with their validity; by place."""
         ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
-        fresh = [entry for entry in ordered if entry.id not in self._hits]
+        known = self._shown if verdict else self._hits
+        if len(known) > _MOST_HITS:
+            known.clear()
+        fresh = [entry for entry in ordered if entry.id not in known]
         verdict = verdict or judge(self._index, fresh, self._today, whole=False, apart=True)
-        self._hits |= hits_of(self._memory, fresh, verdict, known=self.known)
-        return [self._hits[entry.id] for entry in ordered if entry.id in self._hits]
+        known |= hits_of(self._memory, fresh, verdict, known=self.known)
+        return [known[entry.id] for entry in ordered if entry.id in known]
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
         key = entity_key(name) if name else ""
-        if key not in self._facts:
+        if key != self._facts[0]:
             last = str(self._today)
             facts = (
                 beliefs.about_names(self._index, keys_of(self._index, name))
                 if key
                 else beliefs.about_nobody(self._index)
             )
-            self._facts[key] = [fact for fact in facts if fact.day is None or fact.day <= last]
-        return self._facts[key]
+            self._facts = key, [fact for fact in facts if fact.day is None or fact.day <= last]
+        return self._facts[1]
 
     def spelled(self, name: str, facts: Sequence[beliefs.Light]) -> str:
         """The spelling of a name: that of its page, else the commonest on the earliest of some facts that name it."""
@@ -201,6 +210,40 @@ class FactSource:
             for hit in self.hits(beliefs.outcomes_of(self._index, wanted, self._today))
             if hit.fact and hit.fact.outcome and not hit.retracted
         ]  # fmt: skip
+
+
+class ToldSince:
+    """The facts told from a day on, with older ones that speak by their id to a belief that one of these states.
+
+    `first` are those of them that bear one of the ids that are `cited`, or name another line by its id. The others are read a day at a time, as
+    often as `days` is gone through, and not kept.
+    """
+
+    def __init__(self, source: FactSource, index: Index, since: date, today: date, cited: Collection[str]) -> None:
+        self._source, self._index, self._since, self._today = source, index, since, today
+        stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
+        older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
+        twins, named = beliefs.told_first(index, since, today, {*cited, *(row.ref for row in older)})
+        rows = {row.id: row for row in (*by_ids(index, twins).values(), *older)}
+        found = {fact.ref: fact for fact in source.evidence(rows.values())}
+        self._apart = {row.ref for row in rows.values()}
+        for start in range(0, len(named), _AT_ONCE):
+            some = by_ids(index, named[start : start + _AT_ONCE])
+            self._apart.update(row.ref for row in some.values())
+            for fact in source.evidence(some.values()):
+                found.setdefault(fact.ref, fact)
+        self.first = list(found.values())
+
+    def days(self) -> Iterator[list[TrustedFact]]:
+        """All of them, a day at a time from the oldest on, in the order of their ids."""
+        known: dict[str, list[TrustedFact]] = defaultdict(list)
+        for fact in self.first:
+            known[str(fact.day)].append(fact)
+        told = set(beliefs.days_between(self._index, self._since, self._today))
+        for day in sorted(told | known.keys()):
+            rows = beliefs.told_on(self._index, day) if day in told else []
+            others = self._source.evidence(row for row in rows if row.ref not in self._apart)
+            yield sorted([*others, *known[day]], key=lambda fact: fact.ref)
 
 
 @on_fresh_index

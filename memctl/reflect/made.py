@@ -14,7 +14,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..beliefs.confidence import belief_id
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
@@ -28,7 +27,7 @@ from ..truth.replaced import replaced_since
 
 _FILE = "reflected.json"
 _PROGRAM = Path(__file__).parent.parent
-_ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "markdown", "index")
+_ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "markdown", "index", "recall", "review")
 
 
 @dataclass(slots=True)
@@ -56,9 +55,8 @@ class MadeFrom:
 
 
 class Changes(NamedTuple):
-    """What has to be made again. `first` is the day from which facts may speak otherwise to beliefs; None for no fact.
-
-    With `whole`, everything.
+    """What has to be made again: with `whole`, everything. `first` is the day from which facts may speak otherwise to beliefs;
+    None for no fact.
     """
 
     whole: bool
@@ -66,7 +64,6 @@ class Changes(NamedTuple):
     tasks: set[str]
     weeks: set[str]
     first: date | None
-    rows: tuple[Row, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -106,9 +103,7 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     before = last.pages if last else {}
     hashes = dict(beliefs.page_hashes(index))
     fresh = {number for number, sha in hashes.items() if number not in before or before[number][0] != sha}
-    days: dict[int, str] = {}
-    for row in beliefs.facts_on(index, fresh):
-        days[row.page] = min(days.get(row.page, "9"), row.day or "9")
+    days = beliefs.first_days(index, fresh)
     for number, sha in hashes.items():
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
@@ -123,14 +118,16 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
 def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: date | None) -> Changes:
     """What has to be made again: what a change of pages, of names or of the day may reach, and what was told from `since` on.
 
-    All of it where nothing is known, where somebody turned back the clock, and where `since` is None.
+    All of it where nothing is known, where somebody turned back the clock, and where `since` is None; nothing where nothing changed.
     """
     index, today = memory.index, memory.today
     if last is None or since is None or last.program != now.program or last.day > now.day:
-        return Changes(True, set(), set(), set(), date.min, tuple(beliefs.facts_between(index, None, today)))
+        return Changes(True, set(), set(), set(), date.min)
     then = date.fromisoformat(last.day)
     pages = {number for number in {*last.pages, *now.pages} if _hash(last, number) != _hash(now, number)}
     rows = {row.id: row for row in (*beliefs.facts_on(index, pages), *beliefs.facts_turning(index, then, today))}
+    if not pages and not rows and last == now:
+        return Changes(False, set(), set(), set(), None)
     rows |= {row.id: row for row in beliefs.facts_between(index, since, today)}
     days = {row.day for row in rows.values() if row.day} | {
         made.pages[n][1] for made in (last, now) for n in pages if n in made.pages
@@ -142,8 +139,6 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     renamed = _renamed(last, now)
     beside = {name for fact in beliefs.about_names(index, renamed) for name in fact.names.split("\n")}
     days |= {row.day for row in beliefs.naming(index, renamed, today) if row.day}
-    if not pages and not rows and last == now:
-        return Changes(False, set(), set(), set(), None)
     if page_id(OPINIONS) in pages or last.answers != now.answers:
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
@@ -157,15 +152,7 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
         {part[1:] for part in parts if part[0] == "#"} | {row.task for row in reached if row.task},
         {part for part in parts if part[0] not in "@#"} | weeks | {week_of(last.day), week_of(now.day)},
         first,
-        facts_from(memory, first) if first else (),
     )
-
-
-def facts_from(memory: OpenMemory, first: date) -> tuple[Row, ...]:
-    """The facts told from a day on, with older ones that speak by their id to a belief that one of these states."""
-    told = beliefs.facts_between(memory.index, first, memory.today)
-    refs = {ref for row in told if row.kind == "opinion" for ref in (row.ref, belief_id(row.ref))}
-    return tuple({row.id: row for row in (*told, *beliefs.speaking(memory.index, refs, memory.today))}.values())
 
 
 def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:
@@ -205,6 +192,7 @@ def program_of(workspace: Workspace) -> str:
 def _program() -> str:
     kinds = (".py", ".txt", ".toml")
     files = sorted(path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in kinds)
+    files += sorted(_PROGRAM.glob("*.py"))
     return _sha(b"\0".join(path.read_bytes() for path in files))
 
 

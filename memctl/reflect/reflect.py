@@ -7,7 +7,7 @@ made again when that, or the day, has changed. `since` bounds what is read again
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..beliefs.confidence import Belief
 from ..beliefs.page_read import BeliefEntry, LastWritten, read_entries, read_last_written, settled
 from ..beliefs.page_write import unread_heads, write_opinions
-from ..beliefs.replay import Replayed, ReplayInput, TrustedFact, is_ours, replay_beliefs
+from ..beliefs.replay import Replayed, ReplayInput, is_ours, replay_beliefs
 from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in, conflicts_since
 from ..entities.rename import ENTITIES, page_path
@@ -26,7 +26,7 @@ from ..errors import MemctlError, PageChanged
 from ..facts import Citation, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_due, merged_pages, names_told, pages_of_names, tasks_between
+from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_between
 from ..index.queries.entries import by_refs
 from ..index.queries.names import all_entities, resolve
 from ..index.rows import rows_of, task_key
@@ -42,9 +42,9 @@ from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
 from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
-from .fact_source import FactSource, TellableFacts
+from .fact_source import FactSource, TellableFacts, ToldSince
 from .lessons import Task, failures, lessons, reason_key
-from .made import begin, changes, facts_from, read_made, week_of, write_made
+from .made import begin, changes, read_made, week_of, write_made
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
@@ -142,11 +142,10 @@ class Planner:
         page = self._read(OPINIONS)
         if page is None:
             self.made.program = ""
-        facts = self._facts.evidence(self._changes.rows)
-        text, was, may_write = self._resolved(page.after if page else "", facts)
+        text, was, may_write = self._resolved(page.after if page else "")
         entries, parsed = read_entries(text)
         marks = read_last_written(text)
-        replay = replay_beliefs(entries, marks, self._replay_input(entries, marks, facts, parsed))
+        replay = replay_beliefs(entries, marks, self._replay_input(entries, marks, parsed))
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
         if page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
@@ -159,20 +158,26 @@ class Planner:
         return replay
 
     def _replay_input(
-        self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], facts: Sequence[TrustedFact], page: Page
+        self, entries: Sequence[BeliefEntry], marks: Mapping[str, LastWritten], page: Page
     ) -> ReplayInput:
         cited = {ref for entry in entries for ref in entry.refs}
         cited |= {ref for mark in marks.values() for ref in mark.codes}
-        places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
-        void = min((b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten), default=None)
-        if void is not None and not self._changes.whole and void < (self._changes.first or date.max):
-            facts = self._facts.evidence(facts_from(self._memory, void))  # what counts no more had kept others silent
-            places, forgotten = self._facts.places(cited | {fact.ref for fact in facts})
+        places, forgotten = self._facts.places(cited)
+        void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]  # it had kept others silent
         judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
         answers, settled = self._facts.answers()
-        return ReplayInput(facts, places, forgotten, self._facts.names_of, judge, self._today, unread, answers, settled)
+        window = self._window(cited | {answer.by.ref for answer in answers}, void)
+        return ReplayInput(
+            window.first, places, forgotten, self._facts.names_of, judge, self._today, unread, answers, settled,
+            window.days(), lambda refs: self._facts.places(refs)[0],
+        )  # fmt: skip
 
-    def _resolved(self, text: str, facts: Sequence[TrustedFact]) -> tuple[str, dict[str | None, float | None], bool]:
+    def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
+        """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""
+        first = min([self._changes.first or date.max, *void])
+        return ToldSince(self._facts, self._index, first, self._today, cited)
+
+    def _resolved(self, text: str) -> tuple[str, dict[str | None, float | None], bool]:
         """The page without conflicts of a merge, the confidences it had, and whether it may be written.
 
         Where a person has a part in a conflict, it is our side, which is not written.
@@ -180,15 +185,15 @@ class Planner:
         sides = blocks.conflict_sides(text) if "<<<<<<<" in text else None
         if not sides or not sides[0].disputed | sides[1].disputed:
             return text, {}, True
-        joined = self._merged(text, facts, [side.text for side in sides])
+        joined = self._merged(text, [side.text for side in sides])
         was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
         return joined or sides[0].text, was, bool(joined)
 
-    def _merged(self, text: str, facts: Sequence[TrustedFact], sides: Sequence[str]) -> str | None:
+    def _merged(self, text: str, sides: Sequence[str]) -> str | None:
         """The page without the conflicts of a merge; None, with a note, if a person wrote some of it."""
-        by_ref = {fact.ref: fact for fact in facts}
         refs = {ref for side in sides for entry in read_entries(side)[0] for ref in entry.refs}
-        places, void = self._facts.places(refs | by_ref.keys())
+        by_ref = {fact.ref: fact for fact in self._window(refs).first}
+        places, void = self._facts.places(refs)
         before = sides_of_merge(self._workspace, OPINIONS)
         joined = settled(text, before, lambda entry, mark: is_ours(entry, mark, by_ref, places, void))
         if joined is None:
@@ -375,9 +380,8 @@ class Planner:
         days |= {b.day for entry in replay.withdrawn for _, b in entry.bullets}
         found = self._changes.weeks | {week_of(str(day)) for day in days if day <= self._today}
         if self._changes.whole:
-            found |= {week_of(str(row.day)) for row in self._changes.rows} | {
-                week_of(day) for day in days_due(self._index, self._today)
-            }
+            told = days_between(self._index, date.min, self._today)
+            found |= set(map(week_of, (*told, *days_due(self._index, self._today))))
         return found
 
     def proposals(self, replay: Replayed) -> None:

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
+from functools import partial
 from math import log2
 from typing import NamedTuple
 
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
+from ..errors import MemctlError
 from ..facts import Period, is_trusted
 from ..hits import Hit
+from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import facts_about, names_told, said_since
+from ..index.queries.beliefs import facts_about, names_told, page_hashes, said_since
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, keys_of
 from ..index.queries.review import core_names, from_outside, mention_counts, past_plans, settled
 from ..index.recalled import recalled_lately
 from ..language.names import entity_key
 from ..language.sentences import is_plan
+from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
-from ..reflect.proposals import PAGE, CoreProposal, read_proposals
-from ..reflect.reflect import Planner
+from ..reflect.made import program_of
+from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
+from ..reflect.reflect import Planner, in_conflict
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt, Question, ids_of_line
-from .shown import remember, shown
+from .shown import read_held, remember, remember_held, shown
 
 _WEIGHT = {
     "replaced": 0.5,
@@ -54,8 +60,12 @@ def questions(memory: OpenMemory) -> tuple[Question, ...]:
 
     They are remembered as shown.
     """
-    found = _open_now(memory, doubts)
+    held: list[tuple[str, list[Doubt]]] = []
+    found = _open_now(memory, partial(_doubts, held=held))
     remember(memory.workspace, found)
+    for state, asked in held:  # where the pages stayed as they were while they were read
+        if memory.run(lambda at: not at.synced().stale and _state(at)) == state:
+            remember_held(memory.workspace, state, asked)
     _in_public(memory, questions)
     return found if memory.workspace.hides is None else tuple(each for each in found if not each.is_for_owner)
 
@@ -224,10 +234,30 @@ _LATELY = timedelta(days=90)  # what was told, or passed, before that is asked a
 _WEIGHTY = 0.7  # importance from which a line from outside matters whatever it says
 
 
-def doubts(memory: OpenMemory) -> Iterator[Doubt]:
-    """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is."""
+def _doubts(memory: OpenMemory, held: list[tuple[str, list[Doubt]]]) -> Iterator[Doubt]:
+    """Everything that is to be asked today, whether it was answered or not. Reads the open index as it is.
+
+    What takes a plan of reflect is taken from the last time, if it is known of this state of the pages, else put into `held` with that state.
+    """
     yield from quick_doubts(memory)
-    yield from _held(memory)
+    state = _state(memory)
+    asked = read_held(memory.workspace, state) if state else None
+    if asked is None:
+        asked = list(_held(memory))
+        held += [(state, asked)] if state else []
+    yield from asked
+
+
+def _state(memory: OpenMemory) -> str:
+    """A hash of all that the plan of reflect is made from; empty where that cannot be told: a merge that is not resolved, a model."""
+    workspace = memory.workspace
+    if in_conflict(workspace) or workspace.settings.nli:
+        return ""
+    told = (memory.today, program_of(workspace), sorted(workspace.hides or ()), sorted(page_hashes(memory.index)))
+    with suppress(MemctlError):  # of a page that cannot be read
+        pages = [read_for_edit(workspace, path).before or b"" for path in (OPINIONS, CORE, PAGE)]
+        return hashed(b"\0".join([repr(told).encode("utf-8", "surrogatepass"), *pages]), 16).hex()
+    return ""
 
 
 def quick_doubts(memory: OpenMemory, days: int = 90) -> Iterator[Doubt]:

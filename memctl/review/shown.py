@@ -1,5 +1,6 @@
 """What was shown last: each question with a hash of its lines, in .memory/review.json, and in .memory/public/review.json what
-others than the owner were shown where lines are private. Derived: it may go at any time.
+others than the owner were shown where lines are private; and beside it, in held.json, what the plan of reflect left to be asked, with a
+hash of all that it was made from. Derived: they may go at any time, and held.json goes as soon as a page has changed.
 
 By it an answer knows that a line was changed since its question was shown, and a context says how many questions wait
 without looking for them again.
@@ -19,6 +20,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.review import refs_standing, settled_ids
 from ..markdown.escape import many
 from ..notes.files import prepare_memory
+from ..notes.journal import HELD
 from ..notes.workspace import Workspace
 from . import keep
 from .question import Doubt, Question, ids_of_line
@@ -85,9 +87,23 @@ def shown(workspace: Workspace) -> dict[str, Shown]:
     return {}
 
 
-def _text(workspace: Workspace) -> str:
+def remember_held(workspace: Workspace, state: str, doubts: Iterable[Doubt]) -> None:
+    """Keep what is to be asked of this state of the pages."""
+    _put(workspace, HELD, json.dumps([state, [list(doubt) for doubt in doubts]]))
+
+
+def read_held(workspace: Workspace, state: str) -> list[Doubt] | None:
+    """What was to be asked of this state of the pages; None where nobody knows."""
+    with suppress(ValueError, TypeError):
+        known, rows = json.loads(_text(workspace, HELD) or "[0, []]")
+        if known == state:
+            return [Doubt(kind, tuple(about), reason) for kind, about, reason in rows]
+    return None
+
+
+def _text(workspace: Workspace, name: str = _FILE) -> str:
     with suppress(OSError, ValueError):
-        return (workspace.derived / _FILE).read_text(encoding="utf-8")
+        return (workspace.derived / name).read_text(encoding="utf-8")
     return ""
 
 

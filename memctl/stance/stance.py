@@ -118,12 +118,20 @@ def stance(belief: Fact, fact: Fact, *, canonical: Callable[[str], str] = entity
     if not shared or apart:
         return None
     names = frozenset(name for name in (*belief.entities, *told) if canonical(name) in shared)
+    if not _meet(_unmarked(belief.text, names), _unmarked(fact.text, names)):
+        return None
     held, said = read(belief.text, names), read(fact.text, names)
     pairs = [ViewPair(*views, held, said) for views in product(_counting(held), _counting(said))]
     others = any(canonical(name) not in shared for name in told)
     plain = not (others or (held.marks | said.marks) & _UNSURE or opposed(held.things, said.things))
     is_opinion = fact.kind is Kind.OPINION
     return (next(_found(pairs, is_opinion), None) if plain else None) or _asked(pairs, is_opinion)
+
+
+def _meet(held: Reading, said: Reading) -> bool:
+    """False where no rule speaks and nothing is asked, whatever the marks: no two views are whole or alike."""
+    pairs = (ViewPair(one, other, held, said) for one, other in product(held.views, said.views))
+    return any(pair.is_whole or _is_alike(pair) for pair in pairs)
 
 
 def _counting(text: Reading) -> list[View]:
@@ -246,7 +254,7 @@ class _Grammar(NamedTuple):
     clause_ends: re.Pattern[str]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
     """What a text says; `names` are the spellings of whom it is about, which say nothing. Never fails."""
     own, others = _own_words(text[:_MOST_CHARACTERS], names)
@@ -266,7 +274,19 @@ def read(text: str, names: frozenset[str] = frozenset()) -> Reading:
 
 def topics(text: str, names: frozenset[str] = frozenset()) -> frozenset[str]:
     """What a line is about, beside these names: two lines without a common topic say nothing of each other."""
-    return read(text, names).things
+    return _unmarked(text, names).things
+
+
+@lru_cache(maxsize=8192)
+def _unmarked(text: str, names: frozenset[str]) -> Reading:
+    """What a text is about: its views without their marks, which cost the most, and nothing else."""
+    own, _ = _own_words(text[:_MOST_CHARACTERS], names)
+    grammar = _grammar(frozenset(map(letter_script, own)))
+    found: list[View] = []
+    for sentence in _sentence_ends().split(own):
+        for clause in grammar.clause_ends.split(sentence):
+            found += _views(clause, grammar.operators, frozenset(), found[-1] if found else None)
+    return Reading(tuple(found), frozenset(), 0, {})
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> tuple[str, str] | None:
@@ -394,10 +414,7 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
     """
     text = text.replace("ё", "е").replace("Ё", "Е")
     for name in sorted(names, key=len, reverse=True):
-        stem = re.sub(r"(?<=[а-яё]{2})[аеийоуыьэюя]$", "", name.casefold().replace("ё", "е"))
-        ends = "" if is_han(name[-1:]) else r"(?:['’]s|[а-яё]{0,3})?(?!\w)"
-        start = "" if is_han(name[:1]) else r"(?<!\w)"
-        text = re.sub(rf"{start}@?{re.escape(stem)}{ends}", " ", text, flags=re.IGNORECASE)
+        text = _spelling_of(name).sub(" ", text)
     kept, at, others = "", 0, False
     for match in _QUOTED.finditer(text):
         is_others = len(_plain(match[0])) >= _LONG and bool(_keys(text[at : match.start()]))
@@ -405,6 +422,15 @@ def _own_words(text: str, names: frozenset[str]) -> tuple[str, bool]:
         kept += text[at : match.start()] + (" " if is_others else match[0])
         at = match.end()
     return fold(kept + text[at:]), others
+
+
+@lru_cache(maxsize=4096)
+def _spelling_of(name: str) -> re.Pattern[str]:
+    """A name in any case, with an @ and the endings of its language."""
+    stem = re.sub(r"(?<=[а-яё]{2})[аеийоуыьэюя]$", "", name.casefold().replace("ё", "е"))
+    ends = "" if is_han(name[-1:]) else r"(?:['’]s|[а-яё]{0,3})?(?!\w)"
+    start = "" if is_han(name[:1]) else r"(?<!\w)"
+    return re.compile(rf"{start}@?{re.escape(stem)}{ends}", re.IGNORECASE)
 
 
 def _views(clause: str, operators: re.Pattern[str], marks: frozenset[str], last: View | None) -> Iterator[View]:

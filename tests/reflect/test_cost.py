@@ -158,5 +158,19 @@ def test_nothing_is_read_where_nothing_changed(diaries: Path, monkeypatch: pytes
     workspace = Workspace((diaries / str(FEW)).resolve())
     with monkeypatch.context() as patched:
         work = Work(patched)
-        assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 11, 1)).pages
+        assert not reflect(memory_on(workspace, date(2025, 11, 1)), since=date(2025, 10, 1)).pages
     assert work.statements < 40 and work.lines == 0, (work.lines, work.statements)
+
+
+def test_all_facts_are_read_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a first reflect holds grows with its beliefs, not with what was told."""
+    workspace, sizes, read = diary(tmp_path, FEW), list[int](), fact_source.FactSource.evidence
+
+    def counted(source: fact_source.FactSource, entries: Any) -> Any:
+        some = list(entries)
+        sizes.append(len(some))
+        return read(source, some)
+
+    monkeypatch.setattr(fact_source.FactSource, "evidence", counted)
+    assert reflect(memory_on(workspace, date(2025, 11, 1)), dry_run=True).changed
+    assert max(sizes) == 3 and sum(sizes) == 3 * FEW, sizes

@@ -156,6 +156,33 @@ def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     return list(by_ids(index, ids).values())
 
 
+def days_between(index: Index, since: date, until: date) -> list[str]:
+    """The days, in order, on which facts that count were written down."""
+    sql = "SELECT DISTINCT day FROM countable WHERE day >= ? AND day <= ? ORDER BY day"
+    return [day for (day,) in index.rows(sql, (str(since), str(until)))]
+
+
+def told_on(index: Index, day: str) -> list[Row]:
+    """The facts that count and were written down on a day."""
+    return list(by_ids(index, [i for (i,) in index.rows("SELECT id FROM countable WHERE day = ?", (day,))]).values())
+
+
+_TWINS = "ref IN (SELECT ref FROM countable WHERE day >= ?1 AND day <= ?2 GROUP BY ref HAVING count(*) > 1)"
+_LINKED = "id IN (SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes'))"
+
+
+def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> tuple[list[int], list[int]]:
+    """Ids of those facts that count, of these days, which share their id with another; and of others that bear one of
+    these ids or name another line by its id."""
+    days = str(since), str(until)
+    within = "SELECT id FROM countable WHERE day >= ?1 AND day <= ?2 AND"
+    twins = [i for (i,) in index.rows(f"{within} {_TWINS}", days)]
+    named = index.rows_in("SELECT id, day FROM countable WHERE day IS NOT NULL AND ref IN ({keys})", refs)
+    others = {i for i, day in named if days[0] <= day <= days[1]}
+    others |= {i for (i,) in index.rows(f"{within} {_LINKED}", days)}
+    return twins, sorted(others.difference(twins))
+
+
 def answers_until(index: Index, until: date) -> list[Row]:
     """Trusted lines of memctl's own kind that say what another line says, end something, or settle a question."""
     sql = (
@@ -201,6 +228,18 @@ def facts_on(index: Index, pages: Iterable[int]) -> list[Row]:
     return list(
         by_ids(index, [i for (i,) in index.rows_in("SELECT id FROM told WHERE page IN ({keys})", pages)]).values()
     )
+
+
+def first_days(index: Index, pages: Iterable[int]) -> dict[int, str]:
+    """The first day on which a fact of each of some pages was told, `9` where no fact of it has one; by the page's number."""
+    sql = "SELECT page, min(coalesce(day, '9')) FROM told WHERE page IN ({keys}) GROUP BY page"
+    return dict(index.rows_in(sql, pages))
+
+
+def opinions_from(index: Index, since: date, until: date) -> list[str]:
+    """The ids of the opinions that count and were written down on these days."""
+    sql = "SELECT ref FROM countable WHERE kind = 'opinion' AND day >= ? AND day <= ?"
+    return [ref for (ref,) in index.rows(sql, (str(since), str(until)))]
 
 
 def facts_turning(index: Index, after: date, until: date) -> list[Row]:

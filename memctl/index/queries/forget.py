@@ -187,7 +187,13 @@ def drop_derived(workspace: Workspace) -> None:
     """Remove what else was made of the lines: a broken index, what review showed last, what reflect made bank/ from."""
     # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
     here, above = workspace.derived, workspace.memory
-    for path in (here / "index.broken", here / "review.json", above / "reflected.json", above / "reflected.part"):
+    for path in (
+        here / "index.broken",
+        here / "review.json",
+        here / "held.json",
+        above / "reflected.json",
+        above / "reflected.part",
+    ):
         try:
             path.unlink(missing_ok=True)
         except OSError as error:

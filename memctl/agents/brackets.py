@@ -213,7 +213,8 @@ class _ReplyReader:
         after = self._text[command.end : command.end + _NEAR].partition("\n\n")[0]
         if before.count('"') % 2 and '"' in after:
             return True
-        return any(before.rfind(a) > before.rfind(b) and b in after for a, b in ("“”", "«»", "「」", "『』"))
+        pairs = ("“”", "„“", "„”", "«»", "»«", "‹›", "「」", "『』", "《》", "〈〉")
+        return any(before.rfind(a) > before.rfind(b) and b in after for a, b in pairs)
 
     def _command(self, opener: re.Match[str]) -> Command | None:
         """The command that begins here; None where it only looks like one."""
@@ -440,10 +441,21 @@ _ANSWERS = r"answer|final(?:_answer)?|response|reply|output|message|p|div|span|b
 _GIVEN = r"(?:memory|core|tool|function|search|web|result|document|recalled|context|observation|source|quote|page|email)s?(?:[\W_]|$)"
 
 
+# Marks of other languages than Markdown between which stands what somebody else said, and what ends each.
+_TOLD = (
+    (r"\[(?:quote|code)\b[^\]\n]{0,80}\]", r"\[/(?:quote|code)\]"),
+    (r"\\begin\{(?:verbatim|lstlisting|minted|quote|quotation)\*?\}", r"\\end\{"),
+    (r"^:::+[ \t]*[\w{][^\n]*$", r"^:::+[ \t]*$"),
+    (r"^'''[ \t]*$", r"^'''[ \t]*$"),
+    (r"<\|(?:tool|function|search|result|observation|ipython|user|system)[^|<>\n]{0,40}\|>", r"<\|[^|<>\n]{1,40}\|>"),
+)
+
+
 # What may begin such a part.
 _HIDING = (
     r"^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]{1,4})?(?:(?P<fence>`{3,})[^`\n]*$|(?P<tildes>~{3,})[^\n]*$)"
-    r"|(?P<quote>^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*>)|(?P<indented>(?:\A|^[ \t]*\n)(?: {4}| {0,3}\t)[^\n]*)|(?P<ticks>`+)"
+    r"|(?P<quote>^(?:[^\S\n]|\ufeff)*(?:(?:[-*+]|\d{1,9}[.)])[^\S\n]+)*[>＞])|(?P<indented>(?:\A|^[ \t]*\n)(?: {4}| {0,3}\t)[^\n]*)|(?P<ticks>`+)"
+    rf"|(?P<told>{'|'.join(begin for begin, _ in _TOLD)})"
     rf"|(?P<comment><!--)|<(?P<think>{_THINKING})\b[^<>]{{0,200}}>|<(?!(?:{_ANSWERS})[\s>/])(?P<whole>{_TAG})(?=[\s>/])[^<>]{{0,200}}>"
 )
 _THINK_END = rf"</({_THINKING})\s{{0,8}}>"
@@ -498,6 +510,10 @@ class Unread:
         if match["ticks"] or match["fence"]:
             kind = "ticks" if match["ticks"] else "fence"
             return self._code_end(match.start(kind), len(match[kind]))
+        if told := match["told"]:
+            ending = next(end for begin, end in _TOLD if _compiled(begin).fullmatch(told))
+            found = _compiled(ending).search(self._text, match.end())
+            return found.end() if found else len(self._text)
         if match["whole"]:
             return self._tag_end(match.end(), match["whole"].lower())
         if match["comment"]:

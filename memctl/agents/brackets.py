@@ -214,7 +214,7 @@ class _ReplyReader:
         if before.count('"') % 2 and '"' in after:
             return True
         pairs = ("“”", "„“", "„”", "«»", "»«", "‹›", "「」", "『』", "《》", "〈〉")
-        return any(before.rfind(a) > before.rfind(b) and b in after for a, b in pairs)
+        return any(before.rfind(pair[0]) > before.rfind(pair[1]) and pair[1] in after for pair in pairs)
 
     def _command(self, opener: re.Match[str]) -> Command | None:
         """The command that begins here; None where it only looks like one."""

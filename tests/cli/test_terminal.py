@@ -127,6 +127,7 @@ def test_links_open_at_the_line(tmp_path: Path) -> None:
 def test_notes_and_errors_are_wrapped_and_commands_stay_whole(width: int, tmp_path: Path) -> None:
     """What may be copied is not broken: neither `a command` in a sentence nor one that has a line of its own."""
     root = fixture_copy(tmp_path)
+    call(["index"], root)  # on a slow machine the first index shows a bar
     shown = on_terminal(["conflicts"], root, COLUMNS=str(width)).replace("\r", "\n")
     assert "\n  memctl resolve nets-11 --over nets-12\n  memctl resolve nets-11 nets-12 --both\n" in SEQUENCE.sub(
         "", shown

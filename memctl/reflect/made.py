@@ -169,8 +169,9 @@ def week_of(day: str) -> str:
     return f"{year:04d}-W{week:02d}"
 
 
-def _hash(made: MadeFrom, number: int) -> str:
-    return made.pages.get(number, ("", ""))[0]
+def _hash(made: MadeFrom, number: int) -> str | None:
+    """None for a page that is not there; empty where the hash went with what stood on it."""
+    return made.pages[number][0] if number in made.pages else None
 
 
 def _renamed(last: MadeFrom, now: MadeFrom) -> set[str]:

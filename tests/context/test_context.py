@@ -234,7 +234,7 @@ def test_every_slot_can_be_listed(tmp_path: Path) -> None:
     ]
     assert call(["fact", "list", "--about", "Atlas"], workspace.root).out.startswith("Atlas db: SQLite memory/")
     empty = call(["fact", "list", "--about", "Nobody"], workspace.root)
-    assert empty.code == 1 and "no slot holds anything" in empty.err
+    assert empty.code == 1 and "no slot of Nobody holds anything" in empty.err
     assert json.loads(call(["recall", "atlas sqlite", "--json"], workspace.root).out)["hits"][0]["key"] == "db"
     assert "key=db" in call(["recall", "atlas sqlite"], workspace.root).out
 

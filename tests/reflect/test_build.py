@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from face_helpers import memory_on, snapshot
+import pytest
+from face_helpers import fixture_copy, memory_on, snapshot
 from hypothesis import Phase, given, settings, strategies as st
 
 from memctl.beliefs.confidence import Place, as_written
@@ -248,6 +249,11 @@ class History:
             text.insert(1, "\nSomebody was here.\n")
         page.write_bytes("\n".join(text).encode())
 
+    def drop(self) -> None:
+        """A log is deleted, with all that it alone told."""
+        if logs := self.pages("memory/*.md"):
+            self.pick(logs).unlink()
+
     def later(self) -> None:
         self.day += timedelta(self.pick([1, 1, 2, 5, 8, 30]))
 
@@ -272,7 +278,7 @@ class History:
         return Memory(self.made, lambda: datetime.combine(self.day, time(12)))
 
 
-STEPS = [*["tell"] * 4, "edit", "date", *["later"] * 2, *["reflect"] * 3, "forget", "hand", "clone"]
+STEPS = [*["tell"] * 4, "edit", "date", *["later"] * 2, *["reflect"] * 3, "forget", "hand", "drop", "clone"]
 
 
 def snapshot_bank(made: Workspace) -> dict[str, bytes]:
@@ -293,6 +299,18 @@ def test_after_any_history_the_bank_is_what_a_fresh_clone_makes_of_the_files(dat
             history.step()
         history.told.append(f"{history.day} reflect")
         history.reflect()
+
+
+@pytest.mark.parametrize("log", ["2025-07-04", "2025-07-29", "2025-09-05", "2025-10-20", "2025-11-18"])
+def test_a_deleted_log_leaves_every_page_whatever_the_window(log: str, tmp_path: Path) -> None:
+    """Of facts and lessons from before the window too, after a reading command has seen that it is gone."""
+    whole, windowed = Workspace(fixture_copy(tmp_path / "a")), Workspace(fixture_copy(tmp_path / "b"))
+    for made, since in ((whole, None), (windowed, TODAY)):
+        reflect(memory_on(made, TODAY))
+        (made.root / f"memory/{log}.md").unlink()
+        memory_on(made, TODAY).recall("gateway")
+        reflect(memory_on(made, TODAY), since=since)
+    assert snapshot_bank(windowed) == snapshot_bank(whole)
 
 
 def check_numbers(made: Workspace) -> None:

@@ -36,8 +36,8 @@ class MadeFrom:
 
     `pages` has, by number, the hash of every page and the first day on which its facts were told; `names` has all names of
     each entity's page; `retracted` the day of each line that was never true, by id; `answers` the ids of the answers of
-    `memctl review`; `parts` the pages that were read for
-    each part (`@name`, `#task`, `2025-W48`), its own among them; `failed` the failures of each task, by the id of the newest.
+    `memctl review`; `parts` the pages that were read for each part (`@name`, `#task`, `2025-W48`), its own among them;
+    `failed` the failures of each task, by the id of the newest.
     """
 
     day: str

@@ -55,9 +55,7 @@ class MadeFrom:
 
 
 class Changes(NamedTuple):
-    """What has to be made again: with `whole`, everything. `first` is the day from which facts may speak otherwise to beliefs;
-    None for no fact.
-    """
+    """What has to be made again: with `whole`, everything; `first` is the first day whose facts may speak otherwise to beliefs."""
 
     whole: bool
     names: set[str]

@@ -27,9 +27,8 @@ MANUAL = [ROOT / "README.md", ROOT / "docs" / "quickstart.md", ROOT / "docs" / "
 PAGES = [*MANUAL, *sorted((ROOT / "tests" / "scenarios").glob("*.md"))]
 UPDATE = bool(os.environ.get("MEMCTL_UPDATE"))
 HOME = "/home/quill/notes"
-DURATION = re.compile(
-    r'(?<="took_ms": )[0-9.]+|(?<=\()[0-9.]+(?= s\)$)|(?<=\bx-)[0-9a-f]{10}\b', re.MULTILINE
-)  # and random ids
+VARYING = r'(?<="took_ms": )[0-9.]+|(?<=\()[0-9.]+(?= s\)$)|(?<=\bx-)[0-9a-f]{10}\b|(?<=, (?:python|sqlite) )[0-9.]+'
+DURATION = re.compile(VARYING, re.MULTILINE)  # and random ids, and versions of this machine
 
 
 @dataclass(slots=True)

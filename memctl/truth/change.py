@@ -77,12 +77,12 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     """What the newer of two lines about one entity makes of the older; None where both may well hold."""
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
-    best: PairJudgement | None = None
-    for one, other in product(*([said for said in side.sentences if not said.is_long] for side in (older, newer))):
-        found = _judged(_Pair(older, newer, one, other, _shared(one, other), weight))
-        if found and (best is None or found.nearness > best.nearness):
-            best = found
-    return best
+    sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
+    pairs = (_Pair(older, newer, one, other, _shared(one, other), weight) for one, other in product(*sides))
+    found = [judgement for judgement in map(_judged, pairs) if judgement]
+    # A part of a sentence may be the nearest, and lack the word that tells of the change.
+    firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
+    return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
 
 class _Pair(NamedTuple):

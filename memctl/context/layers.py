@@ -168,7 +168,7 @@ class Layers:
         """What holds now of whom the message names: the current values of their slots."""
         known = KnownNames(self._index)
         written = (known.known_as(name) for name in (*query.about, *mentions(query.words)))
-        said = names_said(slot_names(self._index), query.words)
+        said = names_said(slot_names(self._index, entity_key(query.words)), query.words)
         named = {entity_key(name): name for name in (*written, *known.in_text(query.words), *said)}
         for name in list(named.values())[:_NAMED]:
             yield from self._held(name, "recalled", "now")[:_SLOTS]

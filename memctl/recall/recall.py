@@ -222,7 +222,7 @@ def _with_slots(request: _Request, found: Mapping[int, Found]) -> Mapping[int, F
     index, query = request.memory.index, request.query
     names = [
         *query.about,
-        *names_said(slot_names(index), query.words),
+        *names_said(slot_names(index, entity_key(query.words)), query.words),
         *(e.name for e in named_entities(index, query.words)),
     ]
     keys = {key for name in names for key in keys_of(index, name)}

@@ -262,8 +262,7 @@ class _Finder:
         """
         held = queries.read_lines(self._index, {*(entry.id for entry in entries), *beside})
         leading = {entry.id: _leading_terms(held[entry.id][0] if entry.id in held else "") for entry in entries}
-        known = queries.frequencies(self._index, set().union(*leading.values()))
-        chosen = {term: known[term] for term in select_terms(known, _POSTINGS_TELLING)}
+        chosen = queries.rarest(self._index, set().union(*leading.values()), _POSTINGS_TELLING)
         alone = len(entries) <= _FIRST or not beside  # what stands further below is held against what was found with it
         ids = self._told_later(entries, chosen) if chosen and alone else []
         found = queries.by_ids(self._index, {*ids, *beside})

@@ -14,8 +14,9 @@ from memctl.errors import CannotWrite, LockBusy
 from memctl.index import index as index_module, rows as rows_module
 from memctl.index.heal import open_index, open_scratch, with_index
 from memctl.index.index import Index
+from memctl.index.lexical import select_terms
 from memctl.index.queries import names as questions_entities
-from memctl.index.queries.entries import dump, embeddable
+from memctl.index.queries.entries import dump, embeddable, frequencies, rarest
 from memctl.index.queries.names import has_entities, listed_names, resolve
 from memctl.index.rows import rows_of
 from memctl.index.sync import build_index as index, verify
@@ -328,3 +329,17 @@ def test_numbered_values_are_bound_by_name() -> None:
         opened._db = cast(sqlite3.Connection, Watched())
         assert opened.rows("SELECT ?2, ?1, ?2", (1, "two")) == [("two", 1, "two")]
     assert bound == [{"1": 1, "2": "two"}]
+
+
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("budget", [0, 1, 2, 3, 100])
+def test_the_rarest_terms_are_those_of_the_whole_counts(workspace: Workspace, budget: int, stays: bool) -> None:
+    text = "- W @Alice: The gateway moved to Berlin\n- W: Шлюз переехал в Берлин\n- W: 网关迁到柏林\n"
+    with open_scratch() as opened:
+        opened.stays = stays
+        for day in range(1, 5):
+            put(opened, workspace, f"memory/2025-12-0{day}.md", text[: 50 * day])
+        wanted = [*(term for (term,) in opened.rows("SELECT term FROM vocabulary")), "nowhere"]
+        for asked in (wanted, wanted[::-1], wanted[:2], wanted[-1:], []):
+            whole = frequencies(opened, asked)
+            assert rarest(opened, asked, budget) == {term: whole[term] for term in select_terms(whole, budget)}

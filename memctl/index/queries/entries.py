@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ...facts import Citation, Kind, Period
 from ...markdown.evidence_line import OPINIONS
 from ..index import SELECT_STORED, Index
-from ..lexical import ORDINAL_BITS, match_expression
+from ..lexical import ORDINAL_BITS, match_expression, select_terms
 from ..row import Row
 
 if TYPE_CHECKING:
@@ -127,6 +127,24 @@ def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
         known |= dict.fromkeys(fresh, 0)
         known |= dict(index.rows_in("SELECT term, doc FROM vocabulary WHERE term IN ({keys})", fresh))
     return {term: known[term] for term in asked if known[term]}
+
+
+def rarest(index: Index, wanted: Iterable[str], budget: int) -> dict[str, int]:
+    """The terms that `select_terms` chooses for a budget, with the number of entries in which each stands.
+
+    FTS5 reads every place of a term to count them. Here it stops where the budget is over: a common term is never chosen.
+    """
+    known = index.remembered(f"entries up to {budget}", dict[str, int])
+    asked = set(wanted)
+    if len(known) + len(asked) > _MOST_KEPT:
+        known.clear()
+    sql = "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)"
+    for term in [term for term in asked if term not in known]:
+        known[term] = index.rows(sql, [match_expression((term,)), budget + 1])[0][0]
+    held = {term: known[term] for term in asked if known[term]}
+    if min(held.values(), default=0) > budget:  # all are common, of which the rarest is chosen
+        held = frequencies(index, asked)
+    return {term: held[term] for term in select_terms(held, budget)}
 
 
 def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
@@ -268,9 +286,12 @@ def newest_slots(index: Index, limit: int) -> list[tuple[str, str]]:
     return index.rows(sql, (limit,))
 
 
-def slot_names(index: Index) -> list[str]:
-    """The keys of all names that slots are about; the empty one is the owner's."""
-    return [name for (name,) in index.rows("SELECT DISTINCT name FROM slot ORDER BY name")]
+def slot_names(index: Index, text: str | None = None) -> list[str]:
+    """The keys of all names that slots are about; the empty one is the owner's. With a text, those that may stand in it."""
+    if text is None or index.stays:  # a process that stays asks for all of them, once
+        return [name for (name,) in index.rows("SELECT DISTINCT name FROM slot ORDER BY name")]
+    sql = "SELECT DISTINCT name FROM slot WHERE instr(?, name) ORDER BY name"
+    return [name for (name,) in index.rows(sql, [text.encode("utf-8", "replace").decode()])]
 
 
 _AROUND = (
@@ -290,11 +311,16 @@ def slot_around(index: Index, key: str, names: Iterable[str], entry: Row, today:
     return {i for name in names for (i,) in index.rows(_AROUND, (key, name, *about))}
 
 
+_KEYS_OF = (  # from key to key, of which there are few, instead of through every version of every slot
+    "WITH RECURSIVE each (key) AS (SELECT min(key) FROM slot UNION ALL "
+    "SELECT (SELECT min(key) FROM slot WHERE key > each.key) FROM each WHERE each.key IS NOT NULL) "
+    "SELECT key FROM each WHERE EXISTS (SELECT 1 FROM slot WHERE slot.key = each.key AND name = ?)"
+)
+
+
 def slot_keys(index: Index, names: Iterable[str]) -> list[str]:
     """The keys of every slot that facts about these names fill."""
-    return sorted(
-        {key for name in names for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE name = ?", (name,))}
-    )
+    return sorted({key for name in names for (key,) in index.rows(_KEYS_OF, (name,))})
 
 
 def told_between(index: Index, since: date | None, until: date) -> list[Row]:
@@ -333,6 +359,10 @@ def lines_holding(
     """
     about: dict[str, bool] = {}
     found: dict[int, tuple[str, bool]] = {}
+    if not index.stays:  # then nothing is kept by term, and one statement does
+        rows = index.rows(f"{_TOLD} AND entry.day BETWEEN ? AND ?", [match_expression(wanted), since, until])
+        sought = set(names)
+        return {i: (its, bool(fact)) for i, _, fact, its in rows if not sought.isdisjoint(its.split("\n"))}
     for term in wanted:
         for line_names, held in _told_with(index, term).items():
             if line_names not in about:
@@ -342,6 +372,10 @@ def lines_holding(
     return found
 
 
+_TOLD = (
+    "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN entry ON entry.id = words.rowid "
+    f"WHERE words MATCH ? AND {_SPEAKING}"
+)
 _Told = dict[str, list[tuple[int, str, int]]]
 
 
@@ -352,12 +386,8 @@ def _told_with(index: Index, term: str) -> _Told:
     known, size = index.remembered("told", lambda: (dict[str, _Told](), Counter[str]()))
     if term in known:
         return known[term]
-    sql = (
-        "SELECT words.rowid, entry.day, entry.role = 'fact', entry.names FROM words JOIN entry ON entry.id = words.rowid "
-        f"WHERE words MATCH ? AND {_SPEAKING} AND entry.day IS NOT NULL"
-    )
     found: _Told = {}
-    for number, day, fact, line_names in index.rows(sql, [match_expression((term,))]):
+    for number, day, fact, line_names in index.rows(f"{_TOLD} AND entry.day IS NOT NULL", [match_expression((term,))]):
         found.setdefault(line_names, []).append((number, intern(day), fact))
         size["lines"] += 1
     if size["lines"] > _MOST_TOLD:

@@ -32,7 +32,7 @@ HEAD = """# Commands
 What `memctl COMMAND --help` says; `make docs` writes this page.
 
 Exit codes: 0 done or found · 1 nothing found, or `check` found something · 2 usage · 10 no workspace · 11 a path outside of it · 12 a page changed meanwhile ·
-13 a page cannot be read or written · 14 a lock or port is taken · 15 refused · 16 an optional part is missing · 17 the server of shared memory · 70 a bug · 130 interrupted.
+13 a page cannot be read or written, or the answer not printed · 14 a lock or port is taken · 15 refused · 16 an optional part is missing · 17 the server of shared memory · 70 a bug · 130 interrupted.
 An error is two lines on stderr, what happened and what to do; with `--json` one line there: `{"schema": 1, "error": {"kind", "exit_code", "what", "do"}}`.
 """
 SETTINGS = """# Settings

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 
 
 def main() -> None:
@@ -27,8 +28,9 @@ def main() -> None:
         code = run(load(sys.argv[1:]), sys.argv[1:])
     except KeyboardInterrupt:  # before `run` could hear of it
         code = 130
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with suppress(OSError):  # what could be said of it was said by `run`
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)
 
 

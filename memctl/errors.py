@@ -10,6 +10,7 @@ MemctlError                 70  a bug, until a subclass says otherwise
 ├── PageChanged             12  the page is not what was read a moment ago
 ├── PageUnreadable          13  a page or folder cannot be read or written
 │   └── CannotWrite         13
+├── CannotAnswer            13  the answer cannot be written to where it goes
 ├── LockBusy                14  another memctl holds the lock
 ├── PortBusy                14  another program listens there
 ├── Refused                 15  a secret, or text that would forge structure
@@ -123,6 +124,18 @@ class CannotWrite(PageUnreadable):
             "free space or correct the permissions, then run it again",
         )
         self.cause = reason
+
+
+class CannotAnswer(MemctlError):
+    """Nothing takes what is printed: a full disk behind `>`. What the command did to the workspace stands."""
+
+    exit_code = 13
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            f"the answer cannot be written: {reason}",
+            "send it elsewhere; what the command changed in the workspace stands, `memctl log` shows it",
+        )
 
 
 class LockBusy(MemctlError):

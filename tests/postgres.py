@@ -45,7 +45,10 @@ class Postgres:
         self._as: dict[str, Any] = {}
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             self._as = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
-            os.chown(folder, _NOBODY, _NOBODY)
+            if not _anybody_reaches(found / "initdb"):  # a clone or an environment that only root may enter
+                self._bin = Path(shutil.copytree(found.parent, folder / "programs", symlinks=True)) / "bin"
+            for name in (folder, *folder.rglob("*")):
+                os.chown(name, _NOBODY, _NOBODY, follow_symlinks=False)
         password = folder / "password"
         password.write_text(PASSWORD)
         if self._as:
@@ -153,8 +156,14 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def _anybody_reaches(path: Path) -> bool:
+    whole = path.resolve()
+    return all(place.stat().st_mode & 1 for place in (whole, *whole.parents))
+
+
 def folder_for_server() -> Path:
     """A folder that whoever the server runs as may enter."""
-    folder = Path(tempfile.mkdtemp(prefix="memctl-pg-"))
+    place = next((place for place in (tempfile.gettempdir(), "/tmp") if _anybody_reaches(Path(place))), None)
+    folder = Path(tempfile.mkdtemp(prefix="memctl-pg-", dir=place))
     folder.chmod(0o755)
     return folder

@@ -1,5 +1,6 @@
 """One call of a command: its memory, its clock, its output; how commands are declared; where errors become exit codes."""
 
+import errno
 import functools
 import inspect
 import io
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from ..errors import MemctlError, Usage
+from ..errors import CannotAnswer, MemctlError, Usage
 from ..facts import moment
 from .output import Output
 
@@ -245,15 +246,36 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
         return code if isinstance(code, int) else 0
     except MemctlError as error:
         out.error(error)
-        return error.exit_code
+        return CannotAnswer.exit_code if _cannot_answer(out) else error.exit_code
     except (KeyboardInterrupt, EOFError):  # the second at a prompt
         return 130
     except (BrokenPipeError, SystemExit):  # the parser makes the second of the first
-        # The reader (`head`) has seen enough; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _answer_nobody()  # the reader (`head`) has seen enough
         return 0
     except Exception as error:  # the boundary: what is not ours must still end in a line, not in a traceback
-        return _foreign(out, error, arguments)
+        return CannotAnswer.exit_code if _cannot_answer(out, error) else _foreign(out, error, arguments)
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _cannot_answer(out: Output, error: Exception | None = None) -> bool:
+    """True where the answer cannot leave, for another reason than a reader who is gone; then that is said."""
+    try:
+        sys.stdout.flush()
+        if not isinstance(error, OSError) or error.filename or error.errno not in _FULL:  # an error of a file names it
+            return False
+    except OSError as stuck:
+        error = stuck
+    _answer_nobody()
+    if not isinstance(error, BrokenPipeError):
+        out.error(CannotAnswer(error.strerror or str(error)))
+    return not isinstance(error, BrokenPipeError)
+
+
+def _answer_nobody() -> None:
+    """Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_left_out(word: str) -> bool:

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -112,14 +112,21 @@ class Output:
 
     def _tell(self, text: str, stream: TextIO) -> None:
         """Print a line, on a terminal wrapped, but never inside of a `command`: that may be copied."""
-        if text[:1] == " " or not stream.isatty():
-            print(text, file=stream)
-            return
-        from .terminal import wrapped
+        self._flush_answer()
+        with suppress(OSError) if stream is sys.stderr else nullcontext():  # an answer stands without notes
+            if text[:1] == " " or not stream.isatty():
+                print(text, file=stream)
+                return
+            from .terminal import wrapped
 
-        whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), text)
-        for line in wrapped(whole, shutil.get_terminal_size().columns, 2):
-            print(line.replace(UNBROKEN, " "), file=stream)
+            whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), text)
+            for line in wrapped(whole, shutil.get_terminal_size().columns, 2):
+                print(line.replace(UNBROKEN, " "), file=stream)
+
+    def _flush_answer(self) -> None:
+        """Where both streams go to one file or pipe, what was printed first stands first."""
+        with suppress(OSError):  # a reader who left, a full disk: told when the answer ends
+            sys.stdout.flush()
 
     @property
     def _beside(self) -> TextIO:
@@ -143,12 +150,14 @@ class Output:
 
     def error(self, error: MemctlError) -> None:
         """What happened and what to do, a line each, or as JSON on one."""
+        self._flush_answer()
         if self.json:
             told = {"kind": type(error).__name__, "exit_code": error.exit_code, "what": error.what, "do": error.cure}
-            print(json.dumps({"schema": 1, "error": told}), file=sys.stderr)
+            with suppress(OSError):
+                print(json.dumps({"schema": 1, "error": told}), file=sys.stderr)
             return
         self._tell(f"memctl: {printable(one_line(error.what))}", sys.stderr)
-        print(f"  {printable(one_line(error.cure))}", file=sys.stderr)
+        self._tell(f"  {printable(one_line(error.cure))}", sys.stderr)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Rows under headings: drawn on a terminal, tab-separated elsewhere."""

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,39 @@ def test_a_reader_that_has_seen_enough_is_no_error(hostile: Path) -> None:
     process.stdout.close()
     assert (process.wait(60), process.stderr.read()) == (0, b"")
     process.stderr.close()
+
+
+def shelled(command: str, cwd: Path, unbuffered: str = "") -> Done:
+    """A line of the shell, `memctl` in it the real command."""
+    env = os.environ | {"PYTHONUNBUFFERED": unbuffered, "PYTHONPATH": str(Path(__file__).parents[2]), "EDITOR": "vim"}
+    line = command.replace("memctl", f"{sys.executable} -m memctl", 1)
+    done = subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, timeout=60, encoding="utf-8")
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_the_answer(tmp_path: Path, unbuffered: str) -> None:
+    """Exit code 13, two lines or their JSON, no traceback; what is said beside the answer may get lost."""
+    root = fixture_copy(tmp_path)
+    for words in (
+        "recall nets",
+        "recall '渔网 сети nets' --json -k 99",
+        "retain 'Купила варежки'",
+        "open Alice",
+        "--help",
+    ):
+        code, _, told = astuple(shelled(f"memctl {words} >/dev/full", root, unbuffered))
+        assert code == 13 and "the answer cannot be written: No space left on device" in told, (words, told)
+        assert "Traceback" not in told and "Exception ignored" not in told, told
+        assert shelled(f"memctl {words} >/dev/full 2>&1", root, unbuffered).code == 13
+    assert shelled("memctl recall варежки 2>/dev/full", root, unbuffered).code == 0
+    assert "Купила варежки" in call(["recall", "варежки"], root).out
+
+
+def test_notes_stand_behind_what_was_printed_before(tmp_path: Path) -> None:
+    """Where both streams go to one file."""
+    assert shelled("memctl open Alice 2>&1", fixture_copy(tmp_path)).out.splitlines()[0].endswith("Alice.md:1")
 
 
 def test_quiet_keeps_the_answer_and_nothing_else(tmp_path: Path) -> None:

@@ -132,6 +132,7 @@ def _shell(command: str, folder: Path, programs: Path, given: str = "") -> tuple
         "COLUMNS": "100",
         "LC_ALL": "C.UTF-8",
         "GIT_CONFIG_GLOBAL": os.devnull,
+        "PYTHONUNBUFFERED": "",
     }
     env |= {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(

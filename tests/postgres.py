@@ -46,7 +46,10 @@ class Postgres:
         if hasattr(os, "geteuid") and os.geteuid() == 0:
             self._as = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
             if not _anybody_reaches(found / "initdb"):  # a clone or an environment that only root may enter
-                self._bin = Path(shutil.copytree(found.parent, folder / "programs", symlinks=True)) / "bin"
+                self._bin = folder / "programs" / "pgserver" / "pginstall" / "bin"
+                shutil.copytree(found.parent, self._bin.parent, symlinks=True)
+                if (libraries := found.parents[2] / "pgserver.libs").exists():
+                    shutil.copytree(libraries, folder / "programs" / "pgserver.libs")
             for name in (folder, *folder.rglob("*")):
                 os.chown(name, _NOBODY, _NOBODY, follow_symlinks=False)
         password = folder / "password"

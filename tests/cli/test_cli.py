@@ -75,7 +75,7 @@ def test_the_version(tmp_path: Path) -> None:
 
 CODES = {
     "MemctlError": 70, "NothingFound": 1, "Usage": 2, "BadSettings": 2, "OverBudget": 2, "NoWorkspace": 10, "OutsideWorkspace": 11, "PageChanged": 12,
-    "PageUnreadable": 13, "CannotWrite": 13, "LockBusy": 14, "PortBusy": 14, "Refused": 15, "ExtraMissing": 16, "ExtraBroken": 16,
+    "PageUnreadable": 13, "CannotWrite": 13, "CannotAnswer": 13, "LockBusy": 14, "PortBusy": 14, "Refused": 15, "ExtraMissing": 16, "ExtraBroken": 16,
     "ServerFailed": 17,
 }  # fmt: skip
 

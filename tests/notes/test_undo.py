@@ -185,7 +185,11 @@ def test_an_undo_that_was_cut_off_is_completed(tmp_path: Path, monkeypatch: pyte
 
 # -- a hash of what is gone would confirm a guess ---------------------------------------------------------------------
 
-CODES = [("The code of the alarm is 4711", "Alarm"), ("Код от сейфа 4711", "Сейф"), ("保险箱的密码是 4711", "保险箱")]
+CODES = [
+    ("The code of the alarm is tulipheron", "Alarm"),
+    ("Код от сейфа tulipheron", "Сейф"),
+    ("保险箱的密码是 tulipheron", "保险箱"),
+]
 HASHES = [partial(hashlib.blake2b, digest_size=size) for size in (4, 5, 6, 8, 16, 32, 64)] + [
     hashlib.sha256,
     hashlib.md5,
@@ -199,7 +203,7 @@ def confirmed(root: Path, former: set[bytes]) -> int:
     return sum(
         any(each in held or each.hex().encode() in held or each[::-1] in held for each in found if len(each) > 4)
         for found in digests.values()
-    ) + (b"4711" in held)
+    ) + (b"tulipheron" in held)
 
 
 @pytest.mark.parametrize("way", ["editor", "all", "forget"])
@@ -209,20 +213,20 @@ def test_nothing_confirms_a_line_that_is_gone(tmp_path: Path, way: str) -> None:
     call(["init"], tmp_path)
     for words in [
         *(["retain", text, "--about", who] for text, who in CODES),
-        ["fact", "set", "pin", "4711", "--about", "Alarm"],
+        ["fact", "set", "pin", "tulipheron", "--about", "Alarm"],
     ]:
         assert call(words, tmp_path).code == 0
         assert call(["reflect"], tmp_path).code == 0
         for page in pages(tmp_path).values():
             former |= {page, *page.splitlines(), *page.splitlines(keepends=True)}
-    former = {text for text in former if b"4711" in text}
+    former = {text for text in former if b"tulipheron" in text}
     call(["retain", "The hill is green"], tmp_path)
     assert confirmed(tmp_path, former)
     for path, page in pages(tmp_path).items():
-        if b"4711" in page and way == "all":
+        if b"tulipheron" in page and way == "all":
             (tmp_path / path).unlink()
         elif way == "editor":
-            (tmp_path / path).write_bytes(b"".join(each for each in page.splitlines(True) if b"4711" not in each))
+            (tmp_path / path).write_bytes(b"".join(each for each in page.splitlines(True) if b"tulipheron" not in each))
     for _, who in CODES if way == "forget" else ():
         call(["forget", "--about", who, "--include-exempt", "--apply"], tmp_path)
     call(["index"], tmp_path)

@@ -18,6 +18,7 @@ LINES = (
     ("保险箱的密码是 {pin}", "保险箱"),
 )
 _PIN = "4711"
+_SHOWN = re.compile(rb"(?<!\d)4711(?!\d)")  # in a longer number, such as a time in ns, it tells nothing
 _ID = re.compile(rb"(?<![\w-])[a-z]-[0-9a-z]{8}(?![\w-])")
 
 
@@ -56,7 +57,7 @@ def told(workspace: Workspace) -> tuple[int, int]:
         fact_id(Kind.WORLD, (who,), text.format(pin=pin), day) for text, who, day in days for pin in range(4000, 5000)
     }
     proven = found & (guesses | {question_id("due", ref) for ref in guesses})
-    return sum(_PIN.encode() in data for data in held), len(proven)
+    return sum(bool(_SHOWN.search(data)) for data in held), len(proven)
 
 
 def main(short: bool = False) -> bool:

@@ -14,6 +14,8 @@ from ..markdown.escape import one_line, printable
 from .call import DRY_RUN, Call, argument, command, flag, option
 from .editor import editor_command, needs_terminal, run_editor
 from .hits import print_hit
+from .output import fitted
+from .terminal import wrapped
 
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -125,12 +127,18 @@ def undo(
 # -- the picker of recall -i ------------------------------------------------------------------------------------------
 
 _CONTEXT = 3  # lines around a hit
+_DAY, _NUMBER = 10, 7  # columns of a day, and in front of a line of a page
 
 
 def pick_and_open(call: Call, words: str, search: "Callable[[Memory, str], Sequence[Hit]]") -> int:
     """Let the owner choose a hit, and open it in their editor; the exit code is 1 if none was chosen."""
+    cure = "without -i it prints: memctl recall WORDS"
+    if call.out.json:
+        raise Usage("recall -i takes no --json: it is for a person who types", cure)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Usage("recall -i needs a terminal, and there is none", "without -i it prints: memctl recall WORDS")
+        raise Usage("recall -i needs a terminal, and there is none", cure)
+    call.memory.recall("", k=1)  # what has to be indexed first is, with a bar, before the picker takes the screen
+    call.close_bar()
     with call.stay() as memory:
         hit = pick(words, lambda typed: search(memory, typed), lambda one: _around(memory, one))
         if hit:
@@ -142,7 +150,8 @@ def _around(memory: "Memory", hit: Hit) -> str:
     (passage,) = memory.show(str(hit.source), _CONTEXT)
     lines = enumerate(passage.lines, passage.first)
     marked = (f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
-    return "\n".join([str(passage.citation), *marked])
+    marks = "".join(f" [{mark}]" for mark in hit.marks)
+    return "\n".join([f"{passage.citation}{marks}", *marked])
 
 
 @dataclass(slots=True)
@@ -151,6 +160,7 @@ class _Picker:
 
     search: Callable[[str], Sequence[Hit]]
     around: Callable[[Hit], str]
+    width: Callable[[], int]
     hits: Sequence[Hit] = ()
     at: int = 0
     told: str = ""
@@ -168,14 +178,20 @@ class _Picker:
         self.at = max(0, min(self.at + by, len(self.hits) - 1))
 
     def rows(self) -> "StyleAndTextTuples":
-        """The list, with the style of each line."""
-        lines = [f"{hit.day or '':10}  {one_line(hit.content)}  {hit.source}" for hit in self.hits]
-        styles = ("reverse" if n == self.at else "" for n in range(len(lines)))
-        return [(style, f"{printable(line)}\n") for style, line in zip(styles, lines, strict=True)] or [("", " ")]
+        """The list, a line each with its style; where a hit stands is told beside its text if the text keeps most of the line."""
+        rows: StyleAndTextTuples = []
+        for number, hit in enumerate(self.hits):
+            place = f"  {hit.source}"
+            room = self.width() - len(place)
+            room, place = (room, place) if room > 2 * len(place) + _DAY else (self.width(), "")
+            line = fitted(f"{hit.day or '':{_DAY}}  {one_line(hit.content)}", room) + printable(place)
+            rows.append(("reverse" if number == self.at else "", f"{line}\n"))
+        return rows or [("", " ")]
 
     def below(self) -> str:
-        """What stands below the list."""
-        return self.around(self.hits[self.at]) if self.hits else self.told
+        """What stands below the list, in lines as wide as the screen."""
+        lines = self.around(self.hits[self.at]).split("\n") if self.hits else [self.told]
+        return "\n".join(part for line in lines for part in wrapped(line, self.width(), _NUMBER))
 
     def marked(self) -> int:
         """The row of the hit itself there: on a low screen that is what must be seen."""
@@ -186,15 +202,17 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
     """The hit that is chosen with Enter, None after Esc; `around` is the text below the list for one."""
     try:
         from prompt_toolkit import Application
+        from prompt_toolkit.application import get_app
         from prompt_toolkit.buffer import Buffer
         from prompt_toolkit.data_structures import Point
         from prompt_toolkit.document import Document
         from prompt_toolkit.key_binding import KeyBindings
-        from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, HSplit, Layout, Window
+        from prompt_toolkit.layout import BufferControl, Dimension, FormattedTextControl, Layout
+        from prompt_toolkit.layout.containers import HSplit, ScrollOffsets, Window
         from prompt_toolkit.layout.processors import BeforeInput
     except ImportError as error:
         raise ExtraMissing("tui", "prompt_toolkit") from error
-    picker, keys = _Picker(search, around), KeyBindings()
+    picker, keys = _Picker(search, around, lambda: get_app().output.get_size().columns), KeyBindings()
     picker.ask(words)
     typed = Buffer(document=Document(words), multiline=False, on_text_changed=lambda typed: picker.ask(typed.text))
     moves = {"down": 1, "c-n": 1, "up": -1, "c-p": -1, "pagedown": 10, "pageup": -10}
@@ -205,12 +223,13 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
         keys.add(name, eager=True)(lambda event: event.app.exit(None))
     lines = FormattedTextControl(picker.rows, get_cursor_position=lambda: Point(0, picker.at))
     page = FormattedTextControl(picker.below, get_cursor_position=lambda: Point(0, picker.marked()))
-    whole = 2 * _CONTEXT + 4
+    whole, shown = 2 * _CONTEXT + 4, partial(Window, always_hide_cursor=True)
+    high = Dimension(1, whole, preferred=whole)
     parts = [
         Window(BufferControl(typed, [BeforeInput("> ")]), height=1),
-        Window(lines, height=Dimension(min=1), always_hide_cursor=True),
+        shown(lines, height=Dimension(min=1)),
         Window(char="─", height=1),
-        Window(page, height=Dimension(1, whole, preferred=whole), wrap_lines=True, always_hide_cursor=True),
+        shown(page, wrap_lines=True, height=high, scroll_offsets=ScrollOffsets(bottom=_CONTEXT)),
         Window(FormattedTextControl("Enter opens · ↑ ↓ choose · Esc leaves"), height=1, style="reverse"),
     ]
     app: Application[Hit | None] = Application(Layout(HSplit(parts)), key_bindings=keys, full_screen=True)

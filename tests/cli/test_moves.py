@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from face_helpers import call, fixture_copy, memory_on, write_pages
+from rich.cells import cell_len
 
 from memctl.cli.editor import editor_command
 from memctl.errors import ExtraMissing
@@ -167,6 +168,33 @@ def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tm
     shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", screen.getvalue())
     assert "2025-11-28  Kettle" in shown and ">   12 - W:" in shown
     assert ("memory/2025-11-28.md#L12" in shown.split("─")[-1]) == (rows > 7)
+
+
+@pytest.mark.parametrize("columns", [60, 160])
+@pytest.mark.parametrize("word", ["kettle boils", "чайник кипит", "水壶开了"])
+def test_the_picker_cuts_no_word(columns: int, word: str, tmp_path: Path) -> None:
+    """A hit that is longer than the screen ends with an ellipsis, and with its place where there is room; the page below is wrapped."""
+    from memctl.cli.moves import _around, _Picker
+
+    text = f"- W(src=tool): {' '.join([word] * 60)}\n"
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": text}))
+    picker = _Picker(lambda typed: memory.recall(typed).hits, lambda hit: _around(memory, hit), lambda: columns)
+    picker.ask(word)
+    ((_, row, *_),) = picker.rows()
+    below = picker.below().split("\n")
+    assert row.startswith(f"2025-11-28  {word}") and "…" in row
+    assert (row.rstrip().endswith("memory/2025-11-28.md#L3")) == (columns > 100)
+    assert below[0] == "memory/2025-11-28.md#L3 [untrusted: tool]"
+    assert below[3].startswith(">    3 - W(src=tool):") and all(line[:7].isspace() for line in below[4:])
+    assert len(below) > 6 and max(map(cell_len, [row.rstrip("\n"), *below])) <= columns
+    assert picker.marked() == 3
+
+
+def test_the_picker_is_for_a_person(tmp_path: Path) -> None:
+    """With --json, and without a terminal, it says what prints."""
+    for more, told in (["--json"], "takes no --json"), ([], "needs a terminal"):
+        done = call(["recall", "-i", "kettle", *more], fixture_copy(tmp_path / told))
+        assert done.code == 2 and told in done.err and "memctl recall WORDS" in done.err
 
 
 def test_the_picker_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,8 @@ Why a line is not among the hits, in the order in which it can fall out:
     recall/passages.py         a bare heading, a greeting, the head of a table and the like (`says_nothing`)
     recall/answer.py           over the budget (`fit_hits`)
 
-To see which: `memctl recall --explain` has the score of every hit in its parts, and `memctl eval --misses N` with the question
-and the line says what kept the line away (docs/eval.md, evaluation/evaluate.py).
+To see which: `memctl eval --add QUESTION CITATION` labels the line, and `memctl eval --misses 1` says what kept it away
+(docs/eval.md, evaluation/evaluate.py). `memctl recall --explain` has the score in its parts, of hits only.
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from memctl.beliefs.confidence import DEFAULT, HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
+from memctl.beliefs.confidence import HIGHEST, LOWEST, Evidence, Ledger, ledger, replay, shown
 from memctl.beliefs.page_read import read_entries
+from memctl.facts import UNSAID
 from memctl.index.open_memory import OpenMemory
 from memctl.maintenance.init import init
 from memctl.notes.workspace import Workspace
@@ -73,7 +74,7 @@ def make_history(shape: str, rng: Random, events: int = EVENTS) -> History:
     """One history; equal for an equal state of `rng`."""
     shares = _shares(shape, rng, events)
     guessed = rng.random() < 0.5
-    number = DEFAULT if guessed else round(min(1.0, max(0.0, rng.gauss(shares[0], 0.2))), 2)
+    number = UNSAID if guessed else round(min(1.0, max(0.0, rng.gauss(shares[0], 0.2))), 2)
     stated, day = Evidence(START, "00000", "stated", number, guessed=guessed), START
     found: list[Event] = []
     for place, share in enumerate(shares):
@@ -137,7 +138,7 @@ def window(items: Sequence[Evidence]) -> list[float]:
 
 def hindsight(items: Sequence[Evidence]) -> list[float]:
     """Fixed steps from the last value: +.1 when reinforced, -.1 when weakened, -.2 when contradicted (arXiv:2512.12818)."""
-    value, after = DEFAULT, list[float]()
+    value, after = UNSAID, list[float]()
     for at, item in enumerate(items):
         if item.verdict == "against":
             value -= 0.1 if item.value < 1 else 0.2

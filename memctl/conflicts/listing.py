@@ -12,7 +12,7 @@ from ..facts import Citation, Fact, Kind, Period, is_trusted
 from ..hits import Hit
 from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import facts_about, said_since, side_by_side, slots_filled
+from ..index.queries.beliefs import newest_about, said_since, side_by_side, slots_filled
 from ..index.queries.entries import by_ids, by_refs, citing, entries_at, slot_ids
 from ..index.queries.names import keys_of
 from ..index.reread import Seen, reread
@@ -58,7 +58,7 @@ def conflicts(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, .
 def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict, ...]:
     """The same from the open index as it is."""
     keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
-    if keys and not facts_about(memory.index, keys, 1):
+    if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
     found = [*slot_conflicts(memory, keys), *(pair for pair in replaced_since(memory, names=keys) if _of_facts(pair))]
     return _shown(memory, found)

@@ -7,15 +7,19 @@ the rest waits in bank/review.md until `memctl review` is answered.
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from ..errors import MemctlError, Usage
+from ..errors import MemctlError, PageUnreadable, Usage
 from ..facts import Fact, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
@@ -25,6 +29,7 @@ from ..index.sync import sync
 from ..markdown.grammar import render
 from ..markdown.lines import Role
 from ..notes.files import read_page
+from ..notes.workspace import Workspace
 from ..retain.retain import Kept, retain
 from ..review.keep import PAGE, Uncertain, add
 from .dedup import Duplicates
@@ -35,13 +40,6 @@ from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
     from .extract import CandidateFact
-import os
-import re
-import stat
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-
-from ..errors import PageUnreadable
-from ..notes.workspace import Workspace
 
 _PIECE = 1 << 18
 _OF_A_LOG = 5  # questions that the prose of one day may raise

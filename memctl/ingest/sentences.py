@@ -155,12 +155,12 @@ class Sentence(NamedTuple):
         """A part of it, by places."""
         return Sentence(self.said[begin:end], self.plain[begin:end], self.language)
 
-    def without_leads(self, name: str, most: int = 5, unless: str | None = None) -> Sentence:
+    def without_leads(self, name: str, most: int = 5) -> Sentence:
         """What is left when a pattern is taken off its beginning as often as it stands there; never nothing."""
         rest = self
         for _ in range(most):
             lead = rest.opens(name)
-            if not lead or not 0 < lead.end() < len(rest.plain) or (unless and rest.opens(unless)):
+            if not lead or not 0 < lead.end() < len(rest.plain):
                 break
             rest = rest.cut(lead.end())
         return rest

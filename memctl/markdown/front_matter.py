@@ -50,6 +50,7 @@ _ESCAPED = re.compile("[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]")
 # Some readers of YAML take these for numbers, dates, truth values or nothing; others do not.
 _AMBIGUOUS = re.compile(r"[-+.\d][\w.:+-]*|~|null|true|false|yes|no|on|off|y|n|=|<<", re.IGNORECASE)
 _PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`](?:[^,\[\]{}:?#\x00-\x1f]|(?<!\s)#)*(?<!\s)")
+_NAMES = "aliases"
 _BAD = "front matter that is not a YAML mapping, or over 32 KiB"
 
 
@@ -58,8 +59,8 @@ def front_values(text: str) -> dict[str, str | list[str]]:
     return _values(_source(text))
 
 
-def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = (), key: str = "aliases") -> str:
-    """The page with names taken from, then added to a list in its front matter; names are compared by `entity_key`.
+def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()) -> str:
+    """The page with names taken from, then added to the `aliases` of its front matter; names are compared by `entity_key`.
 
     A list keeps its form, `[a, b]` or `- a` lines; a single name becomes `[a, b]`. A missing key is added at the end,
     as `- a` lines; missing front matter is made above the page. Removing what was added gives the old bytes again,
@@ -67,16 +68,16 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     reason if the front matter is not a YAML mapping or would not be read back as intended.
     """
     source = before = _source(text)
-    wanted = list(_listed(_values(before).get(key, [])))
+    wanted = list(_listed(_values(before).get(_NAMES, [])))
     for name in remove:
-        source = _without_name(source, key, name)
+        source = _without_name(source, _NAMES, name)
         wanted = [other for other in wanted if entity_key(other) != entity_key(name)]
     for name in add:
         if not name.strip() or re.search(r"[\x00-\x1f\ud800-\udfff]", name):
             raise ValueError(f"{name!r} is not a name")
-        source = _with_name(source, key, name)
+        source = _with_name(source, _NAMES, name)
         wanted += [] if entity_key(name) in map(entity_key, wanted) else [name]
-    _check(before, source, key, wanted)
+    _check(before, source, _NAMES, wanted)
     return _put(text, before, source)
 
 

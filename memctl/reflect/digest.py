@@ -86,7 +86,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     told = _WeekLines(source, verdict, last)
     kinds = (
         [*told.changed(rows), *_moved(beliefs, first, last)],
-        told.matching(rows, "decided"),
+        told.decided(rows),
         told.failed(rows),
         told.waiting(due),
         told.important(rows),
@@ -135,11 +135,11 @@ class _WeekLines:
             before = f" (before: {one_line(was[0].content).rstrip('.')})" if was and row.kind != "observation" else ""
             yield _sentence("changed", hit, f"{hit.content}{before}")
 
-    def matching(self, rows: Sequence[Row], what: str) -> Iterator[DigestSentence]:
+    def decided(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What the words say was decided."""
         for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
-            if re.search(f"(?i){pattern(languages(), 'pages', what)}", hit.content) and self._stands(row):
-                yield _sentence(what, hit, hit.content)
+            if re.search(f"(?i){pattern(languages(), 'pages', 'decided')}", hit.content) and self._stands(row):
+                yield _sentence("decided", hit, hit.content)
 
     def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """Attempts that failed, with the reason."""

@@ -252,7 +252,7 @@ def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...
     if task is not None and not task.strip():
         raise Usage("--task names no task", "write words of it, or leave it out for all tasks")
 
-    told = lessons(FactSource(memory).outcomes(beliefs.tasks_between(memory.index, None, memory.today)))
+    told = lessons(FactSource(memory).outcomes(beliefs.tasks_until(memory.index, memory.today)))
     return told if task is None else tuple(each for each in told if each.is_called(task))
 
 

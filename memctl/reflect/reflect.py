@@ -26,7 +26,7 @@ from ..errors import MemctlError, PageChanged
 from ..facts import Citation, is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_between
+from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
 from ..index.queries.entries import by_refs
 from ..index.queries.names import all_entities, resolve
 from ..index.rows import rows_of, task_key
@@ -333,7 +333,7 @@ class Planner:
     def lessons(self) -> None:
         """Plan bank/lessons.md: the tasks whose outcomes changed, each from all of them, and what failed across tasks."""
         whole = self._changes.whole
-        tasks = set(tasks_between(self._index, None, self._today)) if whole else self._changes.tasks
+        tasks = set(tasks_until(self._index, self._today)) if whole else self._changes.tasks
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
         sections = blocks.split_sections(entity_pages.lessons_body(made, entity_pages.LinkContext(LESSONS)))
@@ -386,7 +386,7 @@ class Planner:
 
     def proposals(self, replay: Replayed) -> None:
         """Plan bank/proposals.md, from the whole workspace whatever changed."""
-        tasks = lessons(self._facts.outcomes(tasks_between(self._index, None, self._today)))
+        tasks = lessons(self._facts.outcomes(tasks_until(self._index, self._today)))
         due = candidates(self._index, self._facts, replay.beliefs, tasks, self._today)
         core, page = self._read(CORE), self._read(PAGE)
         if core is None or page is None:

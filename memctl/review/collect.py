@@ -17,7 +17,7 @@ from ..facts import Period, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import facts_about, names_told, page_hashes, said_since
+from ..index.queries.beliefs import names_told, newest_about, page_hashes, said_since
 from ..index.queries.entries import by_ids, by_refs, saying
 from ..index.queries.names import KnownNames, all_entities, keys_of
 from ..index.queries.review import core_names, from_outside, mention_counts, past_plans, settled
@@ -116,7 +116,8 @@ class _Reader:
 
     def __init__(self, memory: OpenMemory, asked: Sequence[Doubt]) -> None:
         self._memory, self._asked = memory, asked
-        self._keep = {kept.candidate.id: kept for kept in keep.read(memory.workspace)} if self._has("keep") else {}
+        waits = any(doubt.kind == "keep" for doubt in asked)
+        self._keep = {kept.candidate.id: kept for kept in keep.read(memory.workspace)} if waits else {}
         refs = [ref for doubt in asked if doubt.kind not in ("same", "keep") for ref in doubt.about]
         self._hits = self._lines(refs)
 
@@ -128,9 +129,6 @@ class _Reader:
         hits = hits_of(self._memory, rows.values())
         lines = {ref: next((rows[each] for each in ids_of_line(ref) if each in rows), None) for ref in refs}
         return {ref: hits[row.id] for ref, row in lines.items() if row and row.id in hits}
-
-    def _has(self, kind: str) -> bool:
-        return any(doubt.kind == kind for doubt in self._asked)
 
     def questions(self) -> list[Question | None]:
         """The question of each doubt; None where a line is gone or says nothing any more."""
@@ -154,7 +152,7 @@ class _Reader:
     def _same(self, doubt: Doubt) -> Question:
         """Two names, each with the newest line that has it, if there is one."""
         index = self._memory.index
-        newest = [next(iter(facts_about(index, keys_of(index, key), 1)), None) for key in doubt.about]
+        newest = [newest_about(index, keys_of(index, key)) for key in doubt.about]
         rows = by_ids(index, (fact.id for fact in newest if fact))
         hits = hits_of(self._memory, rows.values())
         sides = [hits.get(fact.id) if fact else None for fact in newest]

@@ -33,6 +33,7 @@ from .tables import DAMAGE
 
 _WAIT = 10.0  # seconds for another writer
 _FIRST = 10  # recall@10
+_SECONDS = 10.0  # in which vectors are asked to be checked
 _MARGIN = 1e-9  # of two that are equally like the question either will do
 
 
@@ -358,10 +359,8 @@ def verify_vectors(workspace: Workspace) -> VectorsChecked | None:
         return check_vectors(vectors, paths={page_id(page.path): page.path for page in workspace.scan()})
 
 
-def check_vectors(
-    vectors: Vectors, most: int = 100, seconds: float = 10.0, paths: Mapping[int, str] | None = None
-) -> VectorsChecked:
-    """Check sums, names and signs; then ask up to `most` stored vectors, for so long. `paths` name the pages."""
+def check_vectors(vectors: Vectors, most: int = 100, paths: Mapping[int, str] | None = None) -> VectorsChecked:
+    """Check sums, names and signs; then ask up to `most` stored vectors, for ten seconds. `paths` name the pages."""
     rows = {row[0]: row for row in vectors.texts()}  # what is not sound is said below, with its number
     damaged = sum(1 for _ in vectors._rows("SELECT key FROM code")) - len(rows)
     problems = [f"{many(damaged, 'text is', 'texts are')} damaged"] if damaged else []
@@ -382,19 +381,17 @@ def check_vectors(
         vectors.complain()
     keys = [key for pack in sound for key in pack.all_keys()]
     spread = list(dict.fromkeys(keys[:: max(1, len(keys) // most)]))[:most]
-    asked, recall = _recall(vectors, rows, spread, seconds)
+    asked, recall = _recall(vectors, rows, spread)
     return VectorsChecked(sum(pack.rows for pack in sound), len(rows), tuple(problems), asked, recall)
 
 
-def _recall(
-    vectors: Vectors, rows: dict[int, tuple[Any, ...]], keys: Iterable[int], seconds: float
-) -> tuple[int, float | None]:
+def _recall(vectors: Vectors, rows: dict[int, tuple[Any, ...]], keys: Iterable[int]) -> tuple[int, float | None]:
     """How many were asked, and the share of the true ten that the search finds."""
     matrix = vectors.matrix(load=True)
     entries = defaultdict[int, set[int]](set)  # key of a text -> the entries that have its vector
     for entry, key, _ in vectors.named():
         entries[key].add(entry)
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + _SECONDS
     shares: list[float] = []
     for key in keys:
         if key not in rows or (shares and time.monotonic() > deadline):

@@ -84,14 +84,14 @@ def timeline_chart(found: Timeline, link: Link, in_page: bool = True) -> str:
     return _render(chart, f"Timeline of {found.about or 'the workspace'}", in_page)
 
 
-def curve_chart(text: str, points: Sequence[CurvePoint], today: date, link: Link, in_page: bool = True) -> str:
+def curve_chart(text: str, points: Sequence[CurvePoint], today: date, link: Link) -> str:
     """The confidence of a belief over time as SVG; every piece of evidence is a point that leads to its line."""
     first, last = points[0].day.toordinal(), max(today, points[-1].day).toordinal() + 1
     series: list[list[Any]] = [[], [], [], [], []]
     _draw_curve(series, points, (first, last), lambda confidence: confidence, link)
-    chart = _chart(series, _OF_PAGE if in_page else _PLAIN, 190, (first, last), (0, 1))
+    chart = _chart(series, _OF_PAGE, 190, (first, last), (0, 1))
     chart.y_labels = [0, 0.25, 0.5, 0.75, 1]
-    return _render(chart, f"Confidence: {text}", in_page)
+    return _render(chart, f"Confidence: {text}", in_page=True)
 
 
 def graph_chart(found: EntityGraph, link: Mapping[str, str], in_page: bool = True) -> str:

@@ -87,15 +87,15 @@ def has_marked(index: Index, key: str, names: Iterable[str]) -> bool:
     return any(index.rows(sql, (key, name)) for name in names)
 
 
-def facts_about(index: Index, names: Iterable[str], limit: int) -> list[ToldFact]:
-    """The newest `limit` facts that name one of these keys, the newest first; neither copies nor observations."""
+def newest_about(index: Index, names: Iterable[str]) -> ToldFact | None:
+    """The newest fact that names one of these keys; neither a copy nor an observation."""
     fields = ", ".join(f"told.{name}" for name in ToldFact._fields[:-1])
     sql = (
         f"SELECT DISTINCT {fields}, words.own FROM mention JOIN told ON told.id = mention.entry "
         "JOIN words ON words.rowid = told.id WHERE mention.name IN ({keys}) AND told.kind <> 'observation'"
     )
-    found = {row[0]: ToldFact(*row) for row in index.rows_in(sql, names)}
-    return sorted(found.values(), key=lambda told: (told.day or "", told.id), reverse=True)[:limit]
+    found = (ToldFact(*row) for row in index.rows_in(sql, names))
+    return max(found, key=lambda told: (told.day or "", told.id), default=None)
 
 
 def said_since(index: Index, since: date) -> list[int]:
@@ -315,10 +315,10 @@ def _by_day(rows: Iterable[tuple[Any, ...]]) -> list[Light]:
     return sorted(found.values(), key=lambda light: (light.day or "", light.ref, light.id))
 
 
-def tasks_between(index: Index, since: date | None, until: date) -> list[str]:
-    """The tasks whose outcome was written down in those days; empty for one that has no name."""
-    sql = "SELECT DISTINCT task FROM countable WHERE task IS NOT NULL AND day >= ? AND day <= ?"
-    return sorted(task for (task,) in index.rows(sql, (str(since) if since else "", str(until))))
+def tasks_until(index: Index, until: date) -> list[str]:
+    """The tasks whose outcome was written down by that day; empty for one that has no name."""
+    sql = "SELECT DISTINCT task FROM countable WHERE task IS NOT NULL AND day <= ?"
+    return sorted(task for (task,) in index.rows(sql, (str(until),)))
 
 
 def outcomes_of(index: Index, tasks: Iterable[str], until: date) -> list[Row]:

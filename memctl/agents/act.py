@@ -30,7 +30,7 @@ from ..markdown.lines import Role, split_lines
 from ..markdown.page import live_blocks, open_end, parse_page
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
-from ..retain.retain import as_said, citing_known
+from ..retain.retain import as_said, citing_known, fact_kind
 from .brackets import COMMANDS, Command, read_reply
 
 if TYPE_CHECKING:
@@ -313,15 +313,9 @@ def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
 
 
 def _kind(values: Mapping[str, str]) -> Kind:
-    if "kind" not in values:
-        return Kind.OPINION if values.get("confidence") else Kind.WORLD
-    try:
-        kind = Kind.of(values["kind"])
-    except ValueError:
-        kind = Kind.NOTE
-    if kind is Kind.NOTE:
-        raise Usage(f"kind={values['kind']!r} is not a kind of fact", "world, experience, opinion or observation")
-    return kind
+    if "kind" in values:
+        return fact_kind(values["kind"], f"kind={values['kind']!r}")
+    return Kind.OPINION if values.get("confidence") else Kind.WORLD
 
 
 def _share(written: str | None) -> str | None:

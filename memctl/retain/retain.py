@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
@@ -97,7 +98,7 @@ def read_fact(
         usual = Kind.OPINION if given.get("c") else Kind.EXPERIENCE if given.get("outcome") else Kind.WORLD
         read = Fact(usual, bare)
     if kind is not None:
-        read = replace(read, kind=_kind(kind))
+        read = replace(read, kind=fact_kind(kind, f"--kind {kind!r}", " (or W, B, O, S)"))
     names = tuple(dict.fromkeys([*read.entities, *(name.removeprefix("@").strip("[]") for name in about)]))
     if any(not name.strip() or re.search(r"[\[\]|#\n]", name) for name in names):
         raise Usage("--about needs a name without [ ] | or #")
@@ -107,16 +108,12 @@ def read_fact(
     return clean(read)
 
 
-def _kind(word: str) -> Kind:
-    try:
-        found = Kind.of(word)
-    except ValueError:
-        found = Kind.NOTE
-    if found is Kind.NOTE:
-        raise Usage(
-            f"--kind {word!r} is not a kind of fact", "world, experience, opinion or observation (or W, B, O, S)"
-        )
-    return found
+def fact_kind(word: str, said: str, more: str = "") -> Kind:
+    """The kind of fact that a word names; Usage for another, in which it stands as it was `said`."""
+    with suppress(ValueError):
+        if (found := Kind.of(word)) is not Kind.NOTE:
+            return found
+    raise Usage(f"{said} is not a kind of fact", f"world, experience, opinion or observation{more}")
 
 
 # -- what a program hands in ------------------------------------------------------------------------------------------

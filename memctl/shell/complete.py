@@ -70,7 +70,7 @@ def quoted(word: str, quote: str) -> str:
     return "".join(f"\\{char}" if char in special else char for char in word)
 
 
-def complete(words: Sequence[str]) -> list[Candidate]:
+def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> list[Candidate]:
     """What may stand in place of the last of `words`, which are those behind `memctl`."""
     *before, word = words
     place = _Cursor(read_table(), before)
@@ -82,7 +82,7 @@ def complete(words: Sequence[str]) -> list[Candidate]:
     else:
         expects, option, begun = place.expects or place.argument(), "", word
     found = [] if place.expects or option else _begun(word, place.commands())
-    found += _Values(place).of(expects, begun)
+    found += _Values(place, environ).of(expects, begun)
     exact = [each for each in found if each[0].startswith(begun)]
     found = exact or found  # a shell takes back what was typed, where some begin in another way (today, Toaster)
     return [(option + each if each != FILES else each, told) for each, told in found]
@@ -152,9 +152,9 @@ class _Cursor:
 class _Values:
     """What the workspace of a line knows."""
 
-    def __init__(self, place: _Cursor) -> None:
-        self._place = place
-        named = place.given.get("-w") or place.given.get("--workspace") or os.environ.get("MEMCTL_WORKSPACE")
+    def __init__(self, place: _Cursor, environ: Mapping[str, str]) -> None:
+        self._place, self._environ = place, environ
+        named = place.given.get("-w") or place.given.get("--workspace") or environ.get("MEMCTL_WORKSPACE")
         self._root = os.path.expanduser(named) if named else _nearest(os.getcwd())
 
     def of(self, kind: str, begun: str) -> list[Candidate]:
@@ -201,7 +201,7 @@ class _Values:
     def _days(self, begun: str) -> Iterator[Candidate]:
         """Days that have a log, by months where those are several; before them words of the language of the shell."""
         table = self._place.table
-        locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")[:2]
+        locale = next(filter(None, map(self._environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")[:2]
         own = f"@when {locale}" if f"@when {locale}" in table else "@when en"
         for language in [own] if not begun else [each for each in table if each.startswith("@when ")]:
             yield from _begun(begun, [(word, "") for word in table[language][0][1].split("|")])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
+from itertools import chain, islice
 from typing import NamedTuple
 
 from ..beliefs.confidence import Belief
@@ -28,6 +29,7 @@ ENOUGH = 12  # facts of a week from which it has a page: fewer are as quickly re
 _FEWEST, _MOST = 5, 10  # sentences
 _SHARE = 4  # facts for each sentence
 _OF_ONE_KIND = 4
+_AT_ONCE = 32  # lines that are read together, the likeliest first
 _STEP = 0.1  # of confidence: a smaller move is no news
 
 
@@ -75,7 +77,7 @@ def digest_body(week: Week, page: str) -> str:
 
 
 def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief], week: str) -> Week:
-    """What a week has to tell."""
+    """What a week has to tell; `beliefs` are those that something was said of in it."""
     first = _monday(week)
     last = min(first + timedelta(days=6), memory.today)
     if last < first:
@@ -85,7 +87,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     verdict = judge(memory.index, [*rows, *due], last, as_of=last, apart=True)
     told = _WeekLines(source, verdict, last)
     kinds = (
-        [*told.changed(rows), *_moved(beliefs, first, last)],
+        chain(told.changed(rows), _moved(beliefs, first, last)),
         told.decided(rows),
         told.failed(rows),
         told.waiting(due),
@@ -103,8 +105,8 @@ def _chosen(kinds: Iterable[Iterable[DigestSentence]], most: int) -> tuple[Diges
     """A few of each kind, each line once, in the order of the kinds."""
     found: dict[str, DigestSentence] = {}
     for kind in kinds:
-        fresh = [each for each in kind if each.ref not in found][:_OF_ONE_KIND]
-        found |= {each.ref: each for each in fresh[: max(0, most - len(found))]}
+        fresh = (each for each in kind if each.ref not in found)
+        found |= {each.ref: each for each in islice(fresh, min(_OF_ONE_KIND, max(0, most - len(found))))}
     return tuple(found.values())
 
 
@@ -118,8 +120,14 @@ class _WeekLines:
         ordered = sorted(
             rows, key=lambda row: (-(row.importance or 0), -int((row.day or "0").replace("-", "")), row.ref)
         )
-        hits = {hit.ref: hit for hit in self._source.hits(ordered)}
-        return ((row, hits[row.ref]) for row in ordered if row.ref in hits)
+        newest = {row.ref: row for row in sorted(ordered, key=lambda row: (row.path, row.line))}  # of twins
+        for start in range(0, len(ordered), _AT_ONCE):
+            some = ordered[start : start + _AT_ONCE]
+            hits = {
+                hit.ref: hit
+                for hit in self._source.hits({newest[row.ref].id: newest[row.ref] for row in some}.values())
+            }
+            yield from ((row, hits[row.ref]) for row in some if row.ref in hits)
 
     def changed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What replaced an older line."""

@@ -157,20 +157,28 @@ class FactSource:
         )
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
 
+    def has_lines(self, name: str) -> bool:
+        """True where the page of a name has something to tell, unless newer lines replaced all of it in words."""
+        facts, keys = self.facts_of(name), set(keys_of(self._index, name))
+        choice = _PageFacts(facts, keys, str(self._today))
+        entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
+        verdict = judge(self._index, entries, self._today, whole=False, apart=True)
+        return _JudgedLines(self, verdict, choice, self._today).are_any or bool(self._met(name, facts, keys))
+
     def told(self, name: str, path: str | None) -> TellableFacts:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
         facts = self.facts_of(name)
         keys = set(keys_of(self._index, name)) if name else {""}
         choice = _PageFacts(facts, keys, str(self._today))
-        entries = by_ids(self._index, (fact.id for fact in choice.all))
-        verdict = judge(self._index, entries.values(), self._today, whole=False, apart=True)
-        replaced = replacements_of(self._memory, entries.values())
+        entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
+        verdict = judge(self._index, entries, self._today, whole=False, apart=True)
+        replaced = replacements_of(self._memory, entries)
         verdict = folded(verdict, {older: pair for older, pair in replaced.items() if not pair.newer.private})
         lines = _JudgedLines(self, verdict, choice, self._today)
         pages = frozenset(map(page_of, (*(fact.id for fact in facts), *verdict.entries)))
         if path is None:
             return TellableFacts(About(name), lines.durable("world"), lines.durable("experience"), pages)
-        related = self._related(name, facts, keys) if name else []
+        related = [self.spelled(other, facts) for other in self._met(name, facts, keys)] if name else []
         most = max(_LEAST, len(facts) // _SHARE)
         now = lines.now(most)
         defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
@@ -180,7 +188,7 @@ class FactSource:
         )
         return TellableFacts(about, (), (), pages)
 
-    def _related(self, name: str, facts: Sequence[beliefs.Light], keys: Collection[str]) -> list[str]:
+    def _met(self, name: str, facts: Sequence[beliefs.Light], keys: Collection[str]) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""
         own = {*keys, entity_key(name)}
         met: Counter[str] = Counter()
@@ -188,7 +196,7 @@ class FactSource:
             others = {self.known.known_as(key) for key in fact.names.split("\n") if key and key not in own}
             met.update(other for other in others if entity_key(other) not in own)
         often = sorted((-count, entity_key(other), other) for other, count in met.items() if count >= _MET)
-        return [self.spelled(other, facts) for _, _, other in often[:_RELATED]]
+        return [other for _, _, other in often[:_RELATED]]
 
     def place_of(self, ref: str | None) -> Citation | None:
         """Where the line with an id stands; None for one that is private or gone."""
@@ -314,6 +322,14 @@ class _JudgedLines:
         self._source, self._verdict, self._choice, self._today = source, verdict, choice, today
         self._said: set[frozenset[str]] = set()
         self._of_their_day: list[PageLine] = []
+
+    @property
+    def are_any(self) -> bool:
+        """True where something holds, is to come or happened."""
+        choice = self._choice
+        return any(map(self._holds, (*choice.slots, *choice.states))) or not all(
+            map(self._is_over, (*choice.plans, *choice.events))
+        )
 
     def now(self, most: int) -> tuple[PageLine, ...]:
         """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from itertools import groupby
@@ -99,6 +99,16 @@ class Planner:
         self._digests(replay)
         if propose:
             self.proposals(replay)
+
+    def name_pages(self) -> bool:
+        """Plan the pages that names are to get, with nothing but the name: whoever plans then knows them all. False for none."""
+        for name, path in () if self._changes.is_empty else self._paths(self._touched(set())).items():
+            if not self._stands(path) and self._facts.has_lines(name):
+                self._put(Edit(path, None, ""), _new_page(name, path) or "")
+        return bool(self.edits)
+
+    def _stands(self, path: str) -> bool:
+        return (self._workspace.root / path).exists()
 
     def _read(self, path: str) -> Edit | None:
         try:
@@ -206,19 +216,24 @@ class Planner:
     def pages(self, replay: Replayed) -> None:
         """Plan the pages of entities, and what world.md and experience.md tell of names without one."""
         held = self._held(replay)
-        names = self._touched(replay)
+        keys = {key for belief in replay.beliefs if belief.moved for key in belief.names}
+        keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
+        names = self._touched(keys)
         paths = self._paths(names)
-        told: dict[str, TellableFacts] = {}
-        for done, name in enumerate(sorted(names, key=entity_key), 1):
+
+        def told(name: str) -> TellableFacts:
             found = self._facts.told(name, paths.get(name))
-            about = found.about._replace(beliefs=held[entity_key(name)] if name in paths else ())
-            told[name] = found._replace(about=about)
-            if name in paths and about.is_empty and not (self._workspace.root / paths[name]).exists():
+            beliefs = held[entity_key(name)] if name in paths else ()
+            return found._replace(about=found.about._replace(beliefs=beliefs))
+
+        fresh = {name: told(name) for name, path in paths.items() if not self._stands(path)}
+        for name, (about, *_) in fresh.items():
+            if about.is_empty:
                 del paths[name]  # nothing to tell yet: no page, and no link to it
-            self._memory.progress(done, len(names))
         world: dict[str, str] = {}
         experience: dict[str, str] = {}
-        for name, (about, durable, done_before, sources) in told.items():
+        for done, name in enumerate(sorted(names, key=entity_key), 1):
+            about, durable, done_before, sources = fresh.pop(name) if name in fresh else told(name)
             path, title = paths.get(name), heading(name) if name else _NOBODY
             pages = self._links(about, (*durable, *done_before), paths)
             world[title] = entity_pages.world_body(durable, entity_pages.LinkContext.of(WORLD, name, pages, self._wiki))
@@ -229,6 +244,7 @@ class Planner:
                 self._summary(path, _new_page(name, path) or "", about._replace(pages=pages))
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
             self._note_part(f"@{entity_key(name) if name else ''}", sources, stands)
+            self._memory.progress(done, len(names))
         for path in merged_pages(self._index):
             self._block(path, "summary", "", lambda _: "")
         self._shared(WORLD, "World", world)
@@ -261,7 +277,7 @@ class Planner:
     def _shared(self, path: str, title: str, sections: Mapping[str, str]) -> None:
         """Plan a page with a section for each name."""
         whole = self._changes.whole
-        if any(sections.values()) or (self._workspace.root / path).exists():
+        if any(sections.values()) or self._stands(path):
             self._block(
                 path,
                 title.lower(),
@@ -283,10 +299,9 @@ class Planner:
                 held[key].append(line._replace(holder=self._facts.known.known_as(holder) if holder else ""))
         return held
 
-    def _touched(self, replay: Replayed) -> dict[str, int]:
-        keys = {key for belief in replay.beliefs if belief.moved for key in belief.names}
-        keys |= {key for entry in replay.withdrawn for key in self._facts.names_of(entry.fact)}
-        keys |= self._changes.names
+    def _touched(self, keys: Set[str]) -> dict[str, int]:
+        """How many facts name each of those whose part is made again, because of a change or of beliefs about these."""
+        keys = keys | self._changes.names
         if self._changes.whole:
             keys |= {"", *names_told(self._index, self._today), *(each.key for each in self._entities.values())}
         names = {self._facts.known.known_as(key) if key else "" for key in keys}
@@ -337,7 +352,7 @@ class Planner:
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
         sections = blocks.split_sections(entity_pages.lessons_body(made, entity_pages.LinkContext(LESSONS)))
-        stands = [LESSONS] if sections or (self._workspace.root / LESSONS).exists() else []
+        stands = [LESSONS] if sections or self._stands(LESSONS) else []
         for task, outcomes in told.items():
             self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)
         self.made.failed = {title: refs for title, refs in self.made.failed.items() if _task_of(title) not in tasks}
@@ -365,11 +380,15 @@ class Planner:
                 yield hit.fact.why, task, count, hit.day or ""
 
     def _digests(self, replay: Replayed) -> None:
+        heard: dict[str, list[Belief]] = defaultdict(list)
+        for belief in replay.beliefs:
+            for week in {week_of(str(bullet.day)) for bullet in belief.items if bullet.verdict != "stated"}:
+                heard[week].append(belief)
         for week in sorted(self._weeks(replay)):
             page = digest_page(week)
-            told = week_told(self._memory, self._facts, replay.beliefs, week)
+            told = week_told(self._memory, self._facts, heard[week], week)
             body = digest_body(told, page)
-            if body or (self._workspace.root / page).exists():
+            if body or self._stands(page):
                 self._block(page, "digest", title_of(week), lambda _, body=body: body)  # type: ignore[misc]
             if told.facts:
                 self._note_part(week, told.pages, [page] if body else [])
@@ -540,34 +559,49 @@ def reflect(
     """
     workspace, report = memory.workspace, Reflected()
     whole = since is None or in_conflict(workspace)
+    named: list[str] = []
 
     def job(at: OpenMemory) -> Planner:
+        at.sync_for_write()
+        with at.index.reading():
+            planner = Planner(at, None if whole else since or at.today)
+            if dry_run or not planner.name_pages():
+                planner.plan(propose)
+                return planner
+        named.extend(apply(workspace, planner.edits, stop=False).written)
         at.sync_for_write()
         with at.index.reading():
             planner = Planner(at, None if whole else since or at.today)
             planner.plan(propose)
         return planner
 
-    with nullcontext() if dry_run else writing_alone(workspace, "reflect"):
-        for _ in range(1 if dry_run else _ROUNDS):
-            plan = memory.run(job)
-            report.add(plan)
-            if dry_run:
-                report.diff = "".join(edit.diff() for edit in plan.edits)
-                report.pages = [edit.path for edit in plan.edits]
-                break
-            done = _write(workspace, plan.edits, report)
-            for edit in plan.edits:
-                if not moves_lines(edit):
-                    plan.made.note(edit.path, edit.after.encode("utf-8", "surrogateescape"))
-            write_made(workspace, plan.made if done == len(plan.edits) else None)
-            whole = done < len(plan.edits)
-            if not done:
-                break
-        if report.pages and not dry_run:  # so that the next reader and the count below find a fresh index
-            memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
+    if dry_run:
+        plan = memory.run(job)
+        report.add(plan)
+        report.diff = "".join(edit.diff() for edit in plan.edits)
+        report.pages = [edit.path for edit in plan.edits]
+    else:
+        with writing_alone(workspace, "reflect"):
+            for _ in range(_ROUNDS):
+                written, whole = _carry_out(workspace, memory.run(job), report)
+                if not written:
+                    break
+            report.pages += [path for path in named if path not in report.pages]
+            if report.pages:  # so that the next reader and the count below find a fresh index
+                memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
     report.conflicts = memory.run(lambda at: len(conflicts_in(at) if since is None else conflicts_since(at, since)))
     return report
+
+
+def _carry_out(workspace: Workspace, plan: Planner, report: Reflected) -> tuple[int, bool]:
+    """Write what was planned, and remember what it was made from; returns how many pages, and whether some could not be written."""
+    report.add(plan)
+    done = _write(workspace, plan.edits, report)
+    for edit in plan.edits:
+        if not moves_lines(edit):
+            plan.made.note(edit.path, edit.after.encode("utf-8", "surrogateescape"))
+    write_made(workspace, plan.made if done == len(plan.edits) else None)
+    return done, done < len(plan.edits)
 
 
 def _write(workspace: Workspace, edits: Sequence[Edit], report: Reflected) -> int:

@@ -162,8 +162,8 @@ def test_nothing_is_read_where_nothing_changed(diaries: Path, monkeypatch: pytes
     assert work.statements < 40 and work.lines == 0, (work.lines, work.statements)
 
 
-def test_all_facts_are_read_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a first reflect holds grows with its beliefs, not with what was told."""
+def test_all_facts_are_read_once_and_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a first reflect holds grows with its beliefs, not with what was told; that names get pages makes nothing twice."""
     workspace, sizes, read = diary(tmp_path, FEW), list[int](), fact_source.FactSource.evidence
 
     def counted(source: fact_source.FactSource, entries: Any) -> Any:
@@ -172,5 +172,7 @@ def test_all_facts_are_read_a_day_at_a_time(tmp_path: Path, monkeypatch: pytest.
         return read(source, some)
 
     monkeypatch.setattr(fact_source.FactSource, "evidence", counted)
-    assert reflect(memory_on(workspace, date(2025, 11, 1)), dry_run=True).changed
-    assert max(sizes) == 3 and sum(sizes) == 3 * FEW, sizes
+    unmarked = "- W @Newt: Was seen by Heron\n- W @Newt: Рядом был Сокол\n- W @Newt: 看见了海鸥\n"
+    (workspace.root / "memory/2025-01-01.md").write_text(f"## Retain\n\n{unmarked}", "utf-8")
+    assert "bank/entities/海鸥.md" in reflect(memory_on(workspace, date(2025, 11, 1))).pages
+    assert max(sizes) == 3 and sum(sizes) == 3 * FEW + 3, sizes

@@ -8,23 +8,28 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import MemctlError
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
 from ..index.queries.entries import by_refs
 from ..index.row import Row
+from ..markdown import blocks
 from ..markdown.evidence_line import OPINIONS
+from ..notes.edits import Edit, read_for_edit
 from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.replaced import replaced_since
 
+WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _FILE = "reflected.json"
 _PROGRAM = Path(__file__).parent.parent
 _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "markdown", "index", "recall", "review")
@@ -165,6 +170,26 @@ def week_of(day: str) -> str:
     """`2025-W48`."""
     year, week, _ = date.fromisoformat(day).isocalendar()
     return f"{year:04d}-W{week:02d}"
+
+
+def in_conflict(workspace: Workspace) -> bool:
+    """True if one of the pages about everybody holds an unresolved merge: what the other machine wrote may be old."""
+    for path in (OPINIONS, WORLD, EXPERIENCE, LESSONS):
+        with suppress(MemctlError):  # the plan reports what is wrong with that page
+            page = read_for_edit(workspace, path)
+            if page.before and b"\n<<<<<<<" in page.before:
+                return True
+    return False
+
+
+def moves_lines(edit: Edit) -> bool:
+    """True if lines of a person stand elsewhere afterwards: then what cites them has to be written again."""
+    if edit.path == OPINIONS or edit.before is None:
+        return False
+    before, after = (
+        [n for n, line in blocks.unmanaged_lines(text) if line.strip()] for text in (edit.text_before, edit.after)
+    )
+    return before != after
 
 
 def _hash(made: MadeFrom, number: int) -> str | None:

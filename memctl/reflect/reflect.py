@@ -44,14 +44,12 @@ from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
 from .fact_source import FactSource, TellableFacts, ToldSince
 from .lessons import Task, failures, lessons, reason_key
-from .made import begin, changes, read_made, week_of, write_made
+from .made import EXPERIENCE, LESSONS, WORLD, begin, changes, in_conflict, moves_lines, read_made, week_of, write_made
 from .proposals import BLOCK, CORE, PAGE, candidates, proposals, proposals_body, refused_in
 
-WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
-SHARED = (OPINIONS, WORLD, EXPERIENCE, LESSONS)
 _SEVERAL = "Failed for the same reason"  # the section of bank/lessons.md across tasks
 _NOBODY = "Without a name"  # the section of facts about nobody
-_ROUNDS = 3  # a new page and lines that moved change what other pages say; the second round finds nothing else
+_ROUNDS = 3  # lines that moved change what other pages cite; the second round finds nothing else
 
 
 class Moved(NamedTuple):
@@ -414,16 +412,6 @@ class Planner:
         self._block(PAGE, BLOCK, "# Proposals\n", lambda _: proposals_body(made, core.after))
 
 
-def in_conflict(workspace: Workspace) -> bool:
-    """True if one of the pages about everybody holds an unresolved merge: what the other machine wrote may be old."""
-    for path in SHARED:
-        with suppress(MemctlError):  # the plan reports what is wrong with that page
-            page = read_for_edit(workspace, path)
-            if page.before and b"\n<<<<<<<" in page.before:
-                return True
-    return False
-
-
 def wiki_links(workspace: Workspace) -> str:
     """How names are linked (LinkContext.wiki): as the settings say, else `[[Name]]` if the owner writes so on the core page, or
     opens the folder in Obsidian."""
@@ -440,16 +428,6 @@ def prose_lines(text: str) -> Iterator[tuple[int, str]]:
     lines = [(number, line) for number, line in blocks.unmanaged_lines(text) if line.strip()]
     ends = [at for at, (_, line) in enumerate(lines) if line.strip() == "---"]
     return iter(lines[ends[1] + 1 :] if len(ends) > 1 and ends[0] == 0 else lines)
-
-
-def moves_lines(edit: Edit) -> bool:
-    """True if lines of a person stand elsewhere afterwards: then what cites them has to be written again."""
-    if edit.path == OPINIONS or edit.before is None:
-        return False
-    before, after = (
-        [n for n, line in blocks.unmanaged_lines(text) if line.strip()] for text in (edit.text_before, edit.after)
-    )
-    return before != after
 
 
 def _new_page(name: str, path: str) -> str | None:

@@ -27,9 +27,9 @@ from ..language.sentences import is_plan
 from ..markdown.evidence_line import OPINIONS
 from ..notes.edits import Edit, read_for_edit
 from ..recall.entry_hits import hits_of
-from ..reflect.made import program_of
+from ..reflect.made import in_conflict, program_of
 from ..reflect.proposals import CORE, PAGE, CoreProposal, read_proposals
-from ..reflect.reflect import Planner, in_conflict
+from ..reflect.reflect import Planner
 from ..truth.replaced import replaced_since
 from . import keep
 from .question import Doubt, Question, ids_of_line

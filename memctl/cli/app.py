@@ -190,7 +190,8 @@ def _report_json(report: "SyncReport") -> dict[str, Any]:
 
 def _verify(call: Call, report: "SyncReport") -> int:
     """Print whether the index equals one made again, and the vectors are whole; the exit code is 1 if they are not."""
-    verified, vectors = call.memory.verify(), call.memory.verify_vectors()
+    with call.progress("comparing with one made again") as memory:
+        verified, vectors = memory.verify(), memory.verify_vectors()
     if call.out.json:
         found = _report_json(report) | {"rows": verified.rows, "differences": list(verified.differences)}
         call.out.raw_json(found | {"verified_vectors": vectors._asdict() if vectors else None})

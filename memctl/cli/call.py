@@ -81,6 +81,7 @@ class Call:
         memory, self.stopped = self.memory, stopped or self.stopped
         self._follow(what)
         if self._bar:
+            self._bar.stays = True
             self._bar.update(0, 0)
         try:
             yield memory

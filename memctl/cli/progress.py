@@ -8,7 +8,7 @@ from typing import Any
 
 _SHOWN_AFTER = 0.5  # seconds
 _MEASURED, _WINDOW = 1.0, 15.0  # seconds of work from which a rate is told, and over which it is measured
-_BESIDE = 50  # columns of what stands beside the bar, at their longest
+_BESIDE = 44  # columns of what is told beside the bar, at their longest, and of the ^C that a terminal puts behind it
 Draw = Callable[[str, int, int, str], None]
 """Draws what is done, how much, out of how much (0: nobody knows), and what is to be told beside it."""
 
@@ -17,8 +17,11 @@ class Bar:
     """Shows work that takes half a second and longer, with the time left once the rate of this very work is measured.
 
     Told `(done, total, what)` again and again, where `what` names a part of the work. When a part is done the line goes, and
-    comes again with the next one: no bar stands at its end while something else is done.
+    comes again with the next one: no bar stands at its end while something else is done. If it `stays`, one without a measure
+    is shown where nothing is told for half a second then.
     """
+
+    stays = False
 
     def __init__(self, what: str, draw: Draw | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self._what, self._clock, self._begin = what, clock, clock()
@@ -38,7 +41,9 @@ class Bar:
             self._at = (what or self._what, done, total)
             if done >= total > 0:
                 self._hide()
-                return
+                if not self.stays:
+                    return
+                self._at, self._begin, done = (self._what, 0, 0), self._clock(), 0
             if self._timer is None and self._draw == self._draw_rich:
                 self._timer = threading.Timer(_SHOWN_AFTER, self.show)
                 self._timer.daemon = True
@@ -78,7 +83,9 @@ class Bar:
             from rich.progress import BarColumn, Progress, TextColumn
 
             console = Console(stderr=True)
-            width = max(10, min(40, console.width - _BESIDE))  # the same all along, whatever is told beside it
+            width = max(
+                10, min(40, console.width - len(what) - _BESIDE)
+            )  # the same all along, whatever is told beside it
             columns = (TextColumn("{task.description}"), BarColumn(width), TextColumn("{task.fields[told]}"))
             self._rich = Progress(*columns, console=console, transient=True)
             self._task = self._rich.add_task(what, total=None, told=told)

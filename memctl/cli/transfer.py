@@ -79,7 +79,7 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
         return
     if writing:
         for kept in done.kept:
-            call.out.line(f"{kept.citation}  {kept.fact.kind.letter}: {kept.fact.text}")
+            call.out.say(f"{kept.citation}  {kept.fact.kind.letter}: {kept.fact.text}", 3)
     elif review:
         _print_review(call, done)
     else:
@@ -261,7 +261,8 @@ def export(
         for piece in content:
             call.out.line(piece.rstrip("\r\n"))
         return 0
-    memory.write_export(output, tables if form == "sqlite" else content)
+    with call.progress("writing", stopped):
+        memory.write_export(output, tables if form == "sqlite" else content)
     call.out.note(f"{many(count, 'row')} in {output}")
     return 0
 

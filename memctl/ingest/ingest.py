@@ -323,7 +323,7 @@ def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[byt
     for piece in source.pieces:
         yield piece
         done += len(piece)
-        memory.progress(done, max(done, source.size))
+        memory.progress(done >> 10, max(done, source.size) >> 10, "KiB read")
 
 
 def ingest_exchange(

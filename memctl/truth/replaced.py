@@ -87,7 +87,7 @@ def replaced_since(
     found: list[Replaced] = []
     for done, entry in enumerate(fresh):
         found += finder.older(entry)
-        memory.progress(done + 1, len(fresh))
+        memory.progress(done + 1, len(fresh), "comparing")
     pairs = _nearest(_standing(memory, found))
     return tuple(sorted(pairs, key=lambda pair: _place(pair.newer), reverse=True))
 

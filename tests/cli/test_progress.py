@@ -76,11 +76,24 @@ def test_a_bar_keeps_its_width(
     bar._draw_rich("indexing", 200, 400, "200 of 400 · a few seconds left")
     width = bar._rich.columns[1].bar_width
     bar.close()
-    assert width == {40: 10, 60: 10, 80: 30, 160: 40}[columns]
+    assert width == {40: 10, 60: 10, 80: 28, 160: 40}[columns]
     drawn = [
         line.count("━") + line.count("╺") + line.count("╸") for line in re.split("[\r\n]", capsys.readouterr().err)
     ]
     assert {count for count in drawn if count} == {width}
+
+
+def test_a_bar_leaves_room_for_what_is_typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A terminal puts ^C behind it; in the next line it would leave the bar standing there."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bar = Bar("embedding (words are ready)")
+    bar._draw_rich("embedding (words are ready)", 84, 5434, "84 of 5,434 · about 9 min left")
+    bar.close()
+    drawn = re.split("[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", capsys.readouterr().err))
+    assert len("embedding (words are ready)") < max(map(len, drawn)) <= 78
 
 
 def test_each_part_of_the_work_has_its_own_measure() -> None:
@@ -95,6 +108,23 @@ def test_each_part_of_the_work_has_its_own_measure() -> None:
     screen.drawn.clear()
     screen.bar.show()
     assert screen.drawn == []
+
+
+def test_what_tells_nothing_is_shown_too() -> None:
+    """Between two parts of long work, half a second after the first: a line without a measure. Where answers may come, none."""
+    for stays in (True, False):
+        screen = Screen()
+        screen.bar.stays = stays
+        assert screen.at(2, 10, 100) == ("indexing", "10 of 100")
+        assert screen.at(2, 100, 100) == ("", "")
+        screen.now += 0.6
+        screen.bar.show()
+        assert screen.drawn[-1] == (("indexing", "") if stays else ("", ""))
+        assert screen.at(1, 5, 10, "writing")[0] == "writing"
+        screen.bar.close()
+        screen.drawn.append(("", ""))
+        screen.bar.show()
+        assert screen.drawn[-1] == ("", "")
 
 
 def test_times_are_no_finer_than_they_are_known() -> None:

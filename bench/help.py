@@ -23,7 +23,7 @@ from memctl.cli.app import load
 from memctl.language.words import languages, lines
 from memctl.markdown.attributes import ATTRIBUTES
 from memctl.notes.settings import KEYS, Settings
-from memctl.recall.query import FIELDS
+from memctl.recall.query import FILTERS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -90,7 +90,7 @@ def completion_rows() -> Iterator[tuple[str, str, str, str]]:
             for name in names if not each.hidden else ():
                 yield path, name, kind(each), " ".join((each.help or "").split())
         yield path, "-h --help", "", "Show this message and exit."
-    yield "@query filters", "", "|".join(FIELDS), ""
+    yield "@query filters", "", "|".join(each.name for each in FILTERS), ""
     for language in languages():
         rows = [line.split() for line in lines(language, "dates")["words"]]
         yield f"@when {language}", "", "|".join(row[2] for row in rows if row[0] == "offset"), ""

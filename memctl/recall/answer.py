@@ -18,6 +18,7 @@ from ..language.analyzer import query_terms, terms
 from ..language.tokens import estimate
 from ..markdown.escape import many
 from ..notes.workspace import Workspace
+from .query import FILTERS
 
 _SHORT_HIT = 32  # tokens; few hits take less
 _MOST_PLACES = 100  # hits of one answer that nobody counted
@@ -92,7 +93,7 @@ def _repeats(hit: Hit, other: Hit) -> bool:
 
 
 _COUNTED = 1000
-_FILTERS = ("about", "kinds", "key", "days", "as_of", "min_confidence", "tags", "links_to", "min_importance", "paths", "heading", "phrases", "without")  # fmt: skip
+_FILTERS = (*dict.fromkeys(each.field for each in FILTERS), "phrases", "without")
 _SHOWN = 8  # words that are worth naming
 _LONG = 60  # characters of one word
 _MARKS = "\"'“”«»‘’.,:;?!()[]、。，？！"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import PageUnreadable, Usage
 from ..facts import Kind, Period
@@ -20,62 +20,112 @@ from ..notes.workspace import Workspace
 from .asked import asked_times
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
     from ..index.index import Index
 
 _SHORT = 200  # as in question.py, which most questions need not load
 
-FIELDS = (
-    "about", "kind", "key", "since", "until", "on", "as-of", "min-confidence", "min-importance", "tag", "links-to", "path",
-    "heading",
-)  # fmt: skip
-"""Filters that may stand in a question, as `field:value`."""
+
+def _kinds(value: str) -> list[Kind]:
+    return [Kind.of(word) for word in value.split(",")]
+
+
+def _name(value: str) -> list[str]:
+    return [_text(value.removeprefix("@").removeprefix("[[").removesuffix("]]"))]
+
+
+def _text(value: str) -> str:
+    if not value:
+        raise ValueError(value)
+    return value
+
+
+def _share(value: str) -> float:
+    if not 0 <= (share := float(value)) <= 1:  # nor nan
+        raise ValueError(value)
+    return share
+
+
+def _tag(value: str) -> list[str]:
+    if not re.fullmatch(TAG, f"#{value.removeprefix('#')}"):
+        raise ValueError(value)
+    return [value]
+
+
+def _page(value: str) -> list[str]:
+    return [_text(link_target(value.removeprefix("[[").removesuffix("]]")).removesuffix(".md").rpartition("/")[2])]
+
+
+def _glob(value: str) -> list[str]:
+    return [_text(value.removeprefix("./").rstrip("/"))]
+
+
+def _heading(value: str) -> str:
+    if not terms(value):
+        raise ValueError(value)
+    return value
+
+
+class QueryFilter(NamedTuple):
+    """A filter: its `name` in a question and as a flag, and the `field` of Query that holds it.
+
+    `read` gives the value of a word, or a list of them for one that may stand again; ValueError for a word without a
+    meaning, which `cure` tells how to write. Without it the word is a time.
+    """
+
+    name: str
+    field: str
+    read: Callable[[str], Any] | None
+    cure: str = "see `memctl recall --help`"
+    many: bool = False
+
+    @property
+    def given(self) -> str:
+        """Its name among the filters that a caller gives."""
+        return self.field if self.many else self.name.replace("-", "_")
+
+
+_TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
+FILTERS = (
+    QueryFilter("about", "about", _name, many=True),
+    QueryFilter("kind", "kinds", _kinds, "kinds are world, experience, opinion, observation, note", many=True),
+    QueryFilter("key", "key", _text),
+    QueryFilter("since", "days", None, _TIME),
+    QueryFilter("until", "days", None, _TIME),
+    QueryFilter("on", "days", None, _TIME),
+    QueryFilter("as-of", "as_of", None, _TIME),
+    QueryFilter("min-confidence", "min_confidence", _share, "a number from 0 to 1"),
+    QueryFilter("min-importance", "min_importance", _share, "a number from 0 to 1"),
+    QueryFilter("tag", "tags", _tag, "write project or project/alpha", many=True),
+    QueryFilter("links-to", "links_to", _page, "name a page", many=True),
+    QueryFilter("path", "paths", _glob, "write a page, a folder or a glob: memory/2025-11-*.md, bank/", many=True),
+    QueryFilter("heading", "heading", _heading, "write words of a heading"),
+)
+"""The filters of a question, each also as `name:value` inside its words. Their SQL is that of index/queries/filters.py."""
+_BY_NAME = {each.name: each for each in FILTERS}
+_GIVEN = {each.given: each for each in sorted(FILTERS, key=lambda each: not each.many)}
 _FILTER = re.compile(
     rf"(?<!\S)(?:-(?P<without>\"[^\"]+\"|[^\W\d_][\w-]*)(?=[\s,.;:!)]|$)|(?P<literal>\"[^\"]+\"|«[^»]+»|“[^”]+”|「[^」]+」)|(?P<name>{AT_NAME}|@?{WIKI_NAME})(?=[\s,.;:?!)]|$)"
-    rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(FIELDS)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
+    rf"|(?P<tag>{TAG})(?=[\s,.;:?!)]|$)|(?P<field>{'|'.join(_BY_NAME)}):(?P<value>\"[^\"]*\"|@?{WIKI_NAME}|\S+))"
 )
 
 
-class QueryFlags(TypedDict, total=False):
-    """The filters of a query as flags give them."""
-
-    about: Sequence[str]
-    kinds: Sequence[str]
-    key: str | None
-    since: str | None
-    until: str | None
-    on: str | None
-    as_of: str | None
-    min_confidence: float | None
-    min_importance: float | None
-    tags: Sequence[str]
-    links_to: Sequence[str]
-    paths: Sequence[str]
-    heading: str | None
-
-
-def read_query(text: str, today: date, **flags: Unpack[QueryFlags]) -> Query:
-    """The query that words and flags make together; Usage for a flag that cannot be followed.
+def read_query(text: str, today: date, **given: Any) -> Query:
+    """The query that words and filters make together; Usage for a filter that cannot be followed.
 
     What looks like a filter inside the words but has no meaning as one (`kind:Pod`) stays a word to look for; quotes make
     any a word. Words in quotes must stand together in a line, and `-word` in none, but in a sentence that ends with a
     question mark: there quotes hold a title. Of a long paste only the question is read (question.py).
     """
-    given = [("about", name) for name in flags.get("about", ())]
-    given += [("kind", word) for word in flags.get("kinds", ())]
-    given += [("tag", tag) for tag in flags.get("tags", ())]
-    given += [("links-to", page) for page in flags.get("links_to", ())]
-    given += [("path", glob) for glob in flags.get("paths", ())]
-    single = {name: flags.get(name) for name in _SINGLE}
-    given += [(name.replace("_", "-"), str(value)) for name, value in single.items() if value is not None]
+    if unknown := given.keys() - _GIVEN.keys():
+        raise Usage(f"no filter is named {min(unknown)!r}", ", ".join(_GIVEN))
     filters = _Filters(today, is_sentence=text.rstrip().endswith(("?", "\uff1f")))
-    for name, value in given:
-        try:
-            filters.set(name, value)
-        except ValueError:
-            cure = _CURES.get(name, "see `memctl recall --help`")
-            raise Usage(f"--{name} {value!r} is not understood", cure) from None
+    for name, each in _GIVEN.items():
+        values = given.get(name)
+        for value in [] if values is None else values if each.many else [str(values)]:
+            try:
+                filters.set(each, value)
+            except ValueError:
+                raise Usage(f"--{each.name} {value!r} is not understood", each.cure) from None
     asked = question_in(text)
     words = " ".join(_FILTER.sub(filters.take, asked).split())
     return filters.query(words, text if asked != text else "")
@@ -90,72 +140,24 @@ def question_in(text: str) -> str:
     return clean_question(text)
 
 
-_TIME = 'write 30d, 2025-11, 2025-11-27 or a phrase such as "last week"'
-_CURES = dict.fromkeys(("since", "until", "on", "as-of"), _TIME) | {
-    "kind": "kinds are world, experience, opinion, observation, note",
-    "min-confidence": "a number from 0 to 1",
-    "tag": "write project or project/alpha",
-    "links-to": "name a page",
-    "min-importance": "a number from 0 to 1",
-    "path": "write a page, a folder or a glob: memory/2025-11-*.md, bank/",
-    "heading": "write words of a heading",
-}
-_SINGLE = ("key", "since", "until", "on", "as_of", "min_confidence", "min_importance", "heading")
-
-
 class _Filters:
     """The filters of one query, from its flags and from inside its words."""
 
     def __init__(self, today: date, is_sentence: bool = False) -> None:
         self._today, self._is_sentence = today, is_sentence
-        self._about: dict[str, None] = {}
-        self._kinds: dict[Kind, None] = {}
-        self._key: str | None = None
         self._days = Period()
-        self._as_of: date | None = None
-        self._least: dict[str, float] = {}
-        self._tags: dict[str, None] = {}
-        self._links_to: dict[str, None] = {}
-        self._paths: dict[str, None] = {}
-        self._heading: str | None = None
-        self._phrases: dict[str, None] = {}
-        self._without: dict[str, None] = {}
+        self._single: dict[str, Any] = {}
+        self._many: dict[str, dict[Any, None]] = {"phrases": {}, "without": {}}
 
-    def set(self, name: str, value: str) -> None:
+    def set(self, which: QueryFilter, value: str) -> None:
         """Set one filter; ValueError if its value means nothing."""
         value = value.strip()
-        if name == "kind":
-            self._kinds |= dict.fromkeys([Kind.of(word) for word in value.split(",")])
-        elif name in ("min-confidence", "min-importance"):
-            share = float(value)
-            if not 0 <= share <= 1:  # nor nan
-                raise ValueError(value)
-            self._least[name] = share
-        elif name == "tag":
-            if not re.fullmatch(TAG, f"#{value.removeprefix('#')}"):
-                raise ValueError(value)
-            self._tags |= {value: None}
-        elif name == "links-to":
-            value = link_target(value.removeprefix("[[").removesuffix("]]")).removesuffix(".md").rpartition("/")[2]
-            if not value:
-                raise ValueError(name)
-            self._links_to |= {value: None}
-        elif name == "path":
-            if not (value := value.removeprefix("./").rstrip("/")):
-                raise ValueError(name)
-            self._paths |= {value: None}
-        elif name == "heading":
-            if not terms(value):
-                raise ValueError(value)
-            self._heading = value
-        elif name in ("about", "key"):
-            value = value.removeprefix("@").removeprefix("[[").removesuffix("]]") if name == "about" else value
-            if not value:
-                raise ValueError(name)
-            self._about |= {value: None} if name == "about" else {}
-            self._key = value if name == "key" else self._key
+        if which.read is None:
+            self._set_time(which.name, value)
+        elif which.many:
+            self._many.setdefault(which.field, {}).update(dict.fromkeys(which.read(value)))
         else:
-            self._set_time(name, value)
+            self._single[which.field] = which.read(value)
 
     def _set_time(self, name: str, value: str) -> None:
         period = parse_when(value, self._today)
@@ -165,7 +167,7 @@ class _Filters:
         ago = name != "on" and bool(re.fullmatch(r"\d+\s*[^\W\d_]+", value))
         last = period.first if ago else period.last
         if name == "as-of":
-            self._as_of = last or period.first
+            self._single["as_of"] = last or period.first
         else:
             since = period.first if name in ("since", "on") else self._days.first
             self._days = Period(since, last if name in ("until", "on") else self._days.last)
@@ -176,7 +178,7 @@ class _Filters:
             said = (match["literal"] or match["without"]).strip('"«»“”「」')
             if self._is_sentence:
                 return said if match["literal"] else match[0]
-            kept = self._phrases if match["literal"] else self._without
+            kept = self._many["phrases" if match["literal"] else "without"]
             kept |= {said: None} if terms(said) else {}
             return said if match["literal"] else " "
         name, value = ("tag", match["tag"]) if match["tag"] else (match["field"], match["value"])
@@ -184,7 +186,7 @@ class _Filters:
             named = match["name"].removeprefix("@") if "[[" in match["name"] else match["name"]
             name, value = "about", read_name(named)
         try:
-            self.set(name, value.strip('"'))
+            self.set(_BY_NAME[name], value.strip('"'))
         except ValueError:
             return match[0]
         return " "
@@ -194,13 +196,9 @@ class _Filters:
         since, until = self._days
         if since and until and since > until:
             raise Usage(f"since {since} is after until {until}", "swap them")
-        query = Query(
-            words, tuple(self._about), tuple(self._kinds), self._key, self._days if since or until else None, self._as_of,
-            self._least.get("min-confidence"), tuple(self._tags), tuple(self._links_to), pasted=pasted,
-            min_importance=self._least.get("min-importance"), paths=tuple(self._paths), heading=self._heading,
-            phrases=tuple(self._phrases), without=tuple(self._without),
-        )  # fmt: skip
-        return with_times(query, self._as_of or self._today)
+        held = {name: tuple(values) for name, values in self._many.items()} | self._single
+        query = Query(words, days=self._days if since or until else None, pasted=pasted, **held)
+        return with_times(query, query.as_of or self._today)
 
 
 def with_tags(index: Index, query: Query) -> Query:

@@ -43,8 +43,8 @@ from .requests import (
     StoreRequest,
     answer_schema,
     list_of,
-    listed_filters,
     parameters_for_flags,
+    query_filters,
     read_request,
     schema_of,
 )  # fmt: skip
@@ -116,21 +116,15 @@ def _memories(served: Served, asked: Body) -> dict[str, Any]:
     return {"memories": found.text, "count": found.lines}
 
 
+_HOW = {"k", "history", "vectors", "budget", "hops"}  # of recall, beside the query
+
+
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
-    filters: dict[str, Any] = {
-        name: asked.get(name)
-        for name in ("key", "since", "until", "on", "as_of", "min_confidence", "min_importance", "heading")
+    view, how = served.view, {name: asked[name] for name in _HOW & asked.keys()}
+    filters = {
+        name: value for name, value in asked.items() if name not in (*_HOW, "query", "per_page", "explain", "in")
     }
-    filters |= listed_filters(asked)
-    view = served.view
-    query = view.query(
-        asked.get("query", ""),
-        per_page=asked.get("per_page", 1),
-        about=asked.get("about", ()),
-        kinds=asked.get("kind", ()),
-        **filters,
-    )
-    how: dict[str, Any] = {name: asked[name] for name in ("k", "history", "vectors", "budget", "hops") if name in asked}
+    query = view.query(asked.get("query", ""), per_page=asked.get("per_page", 1), **query_filters(filters))
     names = asked.get("in")
     answer = served.memory.shared().recall(names, query, **how) if names else view.recall(query, **how)
     made = answer_json(answer, asked.get("explain", False))

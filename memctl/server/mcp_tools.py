@@ -39,8 +39,8 @@ from .requests import (
     ShowTool,
     answer_schema,
     list_of,
-    listed_filters,
     parameters_for_flags,
+    query_filters,
     read_request,
     schema_of,
 )  # fmt: skip
@@ -90,8 +90,7 @@ def _recall(session: Session, *, query: str = "", k: int | None = None, budget: 
     """Hits with their citations, within `budget` tokens; answered as if there were no private lines."""
     how = {name: asked.pop(name) for name in ("history", "hops") if name in asked}
     view = session.view
-    single: dict[str, Any] = {name: asked.pop(name) for name in ("tag", "links_to") if name in asked}
-    read = view.query(query, per_page=0, kinds=asked.pop("kind", ()), **listed_filters(single), **asked)
+    read = view.query(query, per_page=0, **query_filters(asked))
     answer = view.recall(read, k=k, budget=budget - _HEADING, **how)
     answer, block = _fitting(view, answer, budget)
     made = {"schema": 1} | answer_json(answer)

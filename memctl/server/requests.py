@@ -251,10 +251,11 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
         raise Usage(f"{where}: {what}" if where else what, cure) from None
 
 
-def listed_filters(asked: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The filters of which a request has one and a query many."""
-    named = (("tag", "tags"), ("links_to", "links_to"), ("path", "paths"))
-    return {many: [asked[one]] for one, many in named if asked.get(one)}
+def query_filters(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The filters of a request as a query takes them: it has many of what a request may name once."""
+    many = {"tag": "tags", "links_to": "links_to", "path": "paths"}
+    listed = {many[name]: [asked[name]] for name in many if asked.get(name)}
+    return {"kinds" if name == "kind" else name: asked[name] for name in asked.keys() - many.keys()} | listed
 
 
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")

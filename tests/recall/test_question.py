@@ -74,6 +74,20 @@ def test_a_short_text_is_not_touched(text: str) -> None:
         assert clean_question(text) == text
 
 
+@pytest.mark.parametrize(
+    ("story", "asks"),
+    [
+        ("We were at the sea with Ida. ", "What was her dog's name?"),
+        ("Мы были с Идой у моря. ", "Как звали её собаку?"),
+        ("我们和伊达去了海边。", "她的狗叫什么？"),
+    ],
+)
+def test_one_line_is_one_question(story: str, asks: str) -> None:
+    """What somebody typed, as many sentences as it takes before it asks."""
+    typed = story * (500 // len(story)) + asks
+    assert clean_question(typed) == typed
+
+
 @given(
     st.lists(
         st.one_of(

@@ -118,10 +118,10 @@ def test_a_word_with_a_dash_must_not_stand_there(root: Path, question: str, left
 
 def test_others_take_the_same(root: Path) -> None:
     """HTTP has them as parameters; MCP, where each costs tokens, in the question."""
-    from memctl.server.requests import RecallRequest, listed_filters
+    from memctl.server.requests import RecallRequest, query_filters
 
     assert {"path", "heading", "min_importance"} <= RecallRequest.model_fields.keys()
-    assert listed_filters({"path": "bank/"}) == {"paths": ["bank/"]}
+    assert query_filters({"path": "bank/"}) == {"paths": ["bank/"]}
 
 
 @pytest.mark.parametrize("left_out", ["-mongo", "-Kafka", "-quick", "-монго"])

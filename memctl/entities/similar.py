@@ -162,8 +162,6 @@ def _alike(one: _NameForm, other: _NameForm) -> str:
         return ""
     only = [word for word in one.words if word not in other.words]
     there = [word for word in other.words if word not in one.words]
-    if set(only) ^ set(there) and (set(only) | set(there)) & _words("apart"):
-        return ""
     if not only and not there:
         return "the same words in another order" if len(one.words) == len(other.words) else ""
     return _joined(one, other) or _sounding(one, other) or _inflected(only, there) or _slipped(one, other, only, there)

@@ -258,15 +258,6 @@ def test_kinds_follow_from_what_is_said(root: Path) -> None:
         assert hit["kind"] == kind.value
 
 
-def test_lines_from_stdin(root: Path) -> None:
-    """`-` takes a fact a line, all or none."""
-    done = call(["retain", "-"], root, stdin="W: first\n\n- O(0.9): second\n")
-    assert [line.split("#")[0] for line in done.out.splitlines()] == ["memory/2025-11-30.md"] * 2
-    before = snapshot(root)
-    assert call(["retain", "-"], root, stdin="W: third\nW(c=9): broken\n").code == 2
-    assert snapshot(root) == before
-
-
 def test_a_fact_pasted_with_its_bullet_is_no_option(root: Path) -> None:
     """`memctl retain "- W: x"` is a fact."""
     assert call(["retain", "- W: x"], root).code == 0

@@ -20,7 +20,7 @@ SAME = [
     ("Дмитрий", "Dmitry"), ("Елена Жукова", "Yelena Zhukova"), ("Чэнь Ли", "陈立"), ("陈立", "Chen Li"), ("王小明", "Wang Xiaoming"),
     ("Xiaoming Wang", "王小明"), ("陳立", "陈立"), ("愛麗絲", "爱丽丝"), ("Максим", "Maxim"),
     # another spelling, order, spacing, form
-    ("Irina Volkova", "Volkova Irina"), ("Irina Volkova", "Irina Volkowa"), ("Alexey", "Aleksei"), ("GullSpit", "Gull Spit"),
+    ("Irina Volkova", "Volkova Irina"), ("Irina Volkova", "Irina Volkowa"), ("Alexey", "Aleksei"), ("GullSpit", "Gull Spit"), ("NorthGate", "North Gate"),
     ("NJ-01", "NJ01"), ("Ирину", "Ирина"), ("Дашу Смирнову", "Даша Смирнова"), ("Волкова Ирина", "Irina Volkova"),
     ("European Bank for Reconstruction and Development", "The European Bank for Reconstruction and Development"),
     # slips
@@ -37,7 +37,7 @@ OTHERS = [
     ("Ивановский", "Ивановская"), ("Petrov", "Petrova"), ("Roberta", "Roberto"), ("Mario", "Maria"), ("Andrea", "Andreas"),
     ("Marina", "Martina"), ("Hansen", "Hanson"), ("Stephan", "Stephen"), ("Christian", "Christina"), ("Daniel", "Daniela"),
     ("Anna", "Hanna"), ("Alex", "Alec"), ("Michal", "Michel"), ("Planner", "Planter"), ("client", "clients"), ("Marina", "Karina"),
-    ("north gate station", "south gate station"), ("dev server", "prod server"), ("王小明", "王小红"), ("陈立", "陈力"), ("张伟", "张炜"),
+    ("north gate station", "south gate station"), ("dev server", "prod server"), ("Новый порт", "Старый порт"), ("Ann Lee Jr", "Ann Lee"), ("王小明", "王小红"), ("陈立", "陈力"), ("张伟", "张炜"),
     ("Curlew", "Curlew API"), ("Nightjar", "nightjar-gw"), ("Atlas", "Atlas of the World"), ("Мария Петрова", "Марина Петрова"),
     ("Ольга", "Олег"), ("New York", "York"), ("Jan Novak", "Jana Novak"), ("Игорь Смирнов", "Ирина Смирнова"),
 ]  # fmt: skip

@@ -69,18 +69,24 @@ def test_the_few_decide_as_all_do(lines: list[tuple[int, str, str, str]], words:
         with_index(Workspace(root), compare)
 
 
+def _current(root: Path, ref: str) -> str:
+    """What holds now in the place of a line, as far as the line itself tells."""
+
+    def ask(index: Index) -> str:
+        sync(Workspace(root), index)
+        entry = next(e for e in by_ids(index, newest(index, Filter("", ()), 100)).values() if e.ref == ref)
+        verdict = judge(index, [entry], TODAY, whole=False)
+        return verdict.entries[verdict.current(entry.id)].ref
+
+    return with_index(Workspace(root), ask)
+
+
 def test_untrusted_lines_hide_nothing(tmp_path: Path) -> None:
     told = [(0, "a", "", ""), *((n, f"b{n}", ", src=tool", "") for n in range(1, 20)), (30, "c", "", "")]
     told += [(n, f"d{n}", ", src=tool", "") for n in range(31, 40)]
     _write(tmp_path, told)
 
-    def ask(index: Index) -> str | None:
-        sync(Workspace(tmp_path), index)
-        entry = next(e for e in by_ids(index, newest(index, Filter("", ()), 100)).values() if e.ref == "id0")
-        verdict = judge(index, [entry], TODAY, whole=False)
-        return verdict.entries[verdict.current(entry.id)].ref
-
-    assert with_index(Workspace(tmp_path), ask) == "id20"
+    assert _current(tmp_path, "id0") == "id20"
 
 
 def test_a_chain_of_replacements_is_followed_to_its_end(tmp_path: Path) -> None:
@@ -88,13 +94,7 @@ def test_a_chain_of_replacements_is_followed_to_its_end(tmp_path: Path) -> None:
     for month, line in enumerate(("W: x ^aa1", "W(supersedes=aa1): y ^aa2", "W(supersedes=aa2): z ^aa3"), 1):
         (tmp_path / "memory" / f"2025-0{month}-01.md").write_text(f"## Retain\n- {line}\n")
 
-    def ask(index: Index) -> str:
-        sync(Workspace(tmp_path), index)
-        entry = next(e for e in by_ids(index, newest(index, Filter("", ()), 9)).values() if e.ref == "aa1")
-        verdict = judge(index, [entry], TODAY, whole=False)
-        return verdict.entries[verdict.current(entry.id)].ref
-
-    assert with_index(Workspace(tmp_path), ask) == "aa3"
+    assert _current(tmp_path, "aa1") == "aa3"
 
 
 SAID = [

@@ -512,6 +512,7 @@ def careless(
         ("B @Пётр: Спрятал кракозябру в буфете", ["кракозябр", "буфет"]),
         ("O(0.9) @爱丽丝: 喜欢饕餮和貔貅", ["饕餮", "貔貅", "饕", "貅"]),
         ("W(key=zkey,src=web:qqsource.example): Held ^wwblock", ["zkey", "qqsource"]),
+        ("W(private): Hid the quokkahouse", ["quokkahous"]),
     ],
 )
 def test_not_a_byte_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, words: list[str]) -> None:
@@ -591,13 +592,6 @@ def test_an_index_that_somebody_reads(tmp_path: Path) -> None:
         assert "another memctl is reading it" in gone(workspace, ids=("z",)).warnings[0]
     assert gone(workspace, expired=True).warnings == []
     assert bytes_left(workspace, "zanzibari") == []
-
-
-def test_untrusted_and_private_lines_go_like_others(tmp_path: Path) -> None:
-    """Whoever said it."""
-    workspace = write_pages(tmp_path, {NEW: "- W(src=web): Zanzibarium\n- W(private): Quokkahouse\n"})
-    gone(workspace, ids=(id_of(workspace, "Zanzibarium"), id_of(workspace, "Quokkahouse")))
-    assert bytes_left(workspace, "Zanzibari", "Quokkahous") == []
 
 
 # -- evidence and blocks ----------------------------------------------------------------------------------------------

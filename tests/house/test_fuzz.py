@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from face_helpers import TODAY, call, fixture_copy, memory_on
 
-from memctl.errors import MemctlError, Usage
+from memctl.errors import Usage
 from memctl.index.heal import with_index
 from memctl.index.index import Index
 from memctl.index.sync import sync
@@ -155,28 +155,3 @@ def test_no_argument_breaks_a_command(root: Path) -> None:
 def test_a_hundred_kilobytes_are_one_more_question(root: Path, text: str) -> None:
     """A question of 100 KB is answered or finds nothing."""
     assert call(["recall", text], root).code in {0, 1}
-
-
-def test_half_written_filters_are_words(root: Path) -> None:
-    """What looks like a filter but is none stays a word to look for."""
-    for text in FILTERS:
-        asked = read_query(f"{text} Curlew", TODAY)
-        assert "Curlew" in asked.words or asked.filters, text
-    assert read_query("kind:Pod", TODAY).words == "kind:Pod"
-    assert read_query("since:2025-13", TODAY).words == "since:2025-13"
-    assert read_query('"kind:opinion"', TODAY).kinds == ()
-
-
-def test_a_flag_that_cannot_be_followed_is_refused(root: Path) -> None:
-    """In a flag the same is an error, with the exit code of usage."""
-    for flag, value in (
-        ("--since", "2025-13"),
-        ("--kind", "Pod"),
-        ("--as-of", "?"),
-        ("--min-confidence", "2"),
-        ("--on", ""),
-    ):
-        done = call(["recall", "x", flag, value], root)
-        assert done.code == Usage.exit_code, (flag, value, done)
-    with pytest.raises(MemctlError):
-        read_query("x", TODAY, kinds=["Pod"])

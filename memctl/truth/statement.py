@@ -28,14 +28,6 @@ _MARKS = ("now", "change", "new", "ended", "cancelled", "denied", "never", "adde
 _PIECES = re.compile(r"[;,.:!，。；：！、“”\"«»()（）]")
 _BEFORE, _AFTER = 2, 3  # words at a marker of change that it may be about
 _NUMBER = re.compile(r"(?<![\w-])[$€£¥₽]?\d+(?:[.,:]\d+)*(?![\w-])|(?<![A-Za-z\d-])\d+(?:[.,]\d+)*(?=[㐀-鿿])")
-_UNIT = re.compile(
-    r"\s?([%°][CF]?|[个只条张位名台间岁次块部棵辆本口杯包][㐀-鿿]{0,2}|[㐀-鿿]{1,2}|[^\W\d_]{1,20}(?:/[^\W\d_]{1,6})?)"
-)
-_HAN_NUMBER = re.compile(
-    "[零一二两三四五六七八九十百千万半]{2,}[个只条张位名台间岁次块部棵辆本口杯包]?|[零一二两三四五六七八九十半]"
-    "(?:[个只条张位名台间岁次块部棵辆本口杯包]|(?=[年天公斤克元人家层分小]))"
-)
-_PLACES = {"十": 10, "百": 100, "千": 1000, "万": 10000}
 
 
 class Amount(NamedTuple):
@@ -180,7 +172,7 @@ def _cut(name: str, text: str, sign: str) -> tuple[str, list[str]]:
 def _read(text: str, names: frozenset[str]) -> ReadSentence:
     tokens = terms(text)
     timeless, said = _cut("time", text, " ; ")
-    bare = _HAN_NUMBER.sub(" ", _NUMBER.sub(" ", timeless))
+    bare = _han_number().sub(" ", _NUMBER.sub(" ", timeless))
     around = [_around(piece, names) for piece in _PIECES.split(_marked(bare))]
     ordered = [word for piece, _ in around for word in piece]
     head = _lower("beyond subject", spoken_in(text)).split(text.lower(), 1)[0]
@@ -279,6 +271,28 @@ def _numerals() -> dict[str, float]:
     return {word: float(value) for word, value in pairs}
 
 
+@cache
+def _places() -> dict[str, int]:
+    pairs = (word.split("=") for word in _listed("places"))
+    return {word: int(value) for word, value in pairs}
+
+
+@cache
+def _han_number() -> re.Pattern[str]:
+    """A number in characters: two and more, or one before what is counted."""
+    one, counters = "".join(filter(is_han, _numerals())), "".join(_listed("counters"))
+    many = "".join(sorted({*one, *_places()}))
+    return re.compile(f"[{many}]{{2,}}[{counters}]?|[{one}](?:[{counters}]|(?=[{''.join(_listed('counted'))}]))")
+
+
+@cache
+def _unit() -> re.Pattern[str]:
+    counters = "".join(_listed("counters"))
+    return re.compile(
+        rf"\s?([%°][CF]?|[{counters}][㐀-鿿]{{0,2}}|[㐀-鿿]{{1,2}}|[^\W\d_]{{1,20}}(?:/[^\W\d_]{{1,6}})?)"
+    )
+
+
 def _numbers(text: str) -> list[Amount]:
     """Every number that says how many or how much, in digits or written out; "twenty six" is one."""
     found: list[Amount] = []
@@ -301,7 +315,7 @@ def _amount(text: str, start: int, end: int, value: float) -> Amount | None:
     """The number at a place of a text, unless it is a name ("box 3"), a version or a place in an order."""
     if section("no amount", spoken_in(text)).match(text, end):
         return None
-    after = _UNIT.match(text, end)
+    after = _unit().match(text, end)
     word = after[1] if after and (is_han(after[1][0]) or not {*terms(after[1])[:1]} & stop_terms()) else ""
     priced = text[start : start + 1] in "$€£¥₽"
     said = section("amount", spoken_in(text), "{}$").search(text[:start])
@@ -330,8 +344,8 @@ def is_numeral(term: str) -> bool:
 
 def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     found = []
-    for match in _HAN_NUMBER.finditer(text, run.start(), run.end()):
-        bare = match[0].rstrip("个只条张位名台间岁次块部棵辆本口杯包")
+    for match in _han_number().finditer(text, run.start(), run.end()):
+        bare = match[0].rstrip("".join(_listed("counters")))
         unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
         said = section("amount", spoken_in(text), "{}$").search(text[: match.start()])
         counted = re.match(r"[㐀-鿿]{0,2}", text[match.end() :])
@@ -342,8 +356,8 @@ def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
 def _han_value(numeral: str) -> float:
     total, digit, last = 0.0, 0.0, 1.0
     for char in numeral:
-        if char in _PLACES:
-            total, digit, last = total + (digit or 1) * _PLACES[char], 0, _PLACES[char]
+        if place := _places().get(char):
+            total, digit, last = total + (digit or 1) * place, 0, place
         else:
             digit = _numerals().get(char, 0)
     return total + digit * (last / 10 if last > 10 else 1)

@@ -3,10 +3,11 @@
 import os
 import sys
 from contextlib import nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Refused, Usage
+from ..errors import ExtraMissing, Refused, Usage
 from .call import ABOUT, DRY_RUN, Call, argument, command, flag, one_of, option
 
 if TYPE_CHECKING:
@@ -225,6 +226,9 @@ def connect(
     )  # fmt: skip
     is_wanted = (write or undo) and not dry_run
     _print_connected(call, wish, run(call.memory.workspace, wish, undo=undo, write=is_wanted), is_wanted, undo)
+    if program is None and not undo and find_spec("pydantic") is None:
+        lacking = ExtraMissing("serve", "what `memctl mcp` needs")
+        call.out.note(f"the MCP server does not start yet: {lacking.what}; `{lacking.cure}`")
 
 
 def _named_program(program: str) -> tuple[str, ...]:

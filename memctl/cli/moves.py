@@ -66,11 +66,14 @@ def log(
     call: Call,
     on: list[str] | None = argument("[WHEN]", "A day, a month or a phrase [default: today].", default=None),
     since: str | None = option("--since", "From then on: 7d, 2025-11, yesterday.", "WHEN"),
-    within: str = option("--on", "The same as WHEN.", "WHEN", default="today"),
+    within: str | None = option("--on", "The same as WHEN.", "WHEN"),
 ) -> int:
     """What was written down on a day, oldest first: facts with what they replaced, and how beliefs moved."""
+    if on and within:
+        raise Usage("WHEN and --on are the same", "give one of them")
     kinds = ("world", "experience", "opinion", "observation")
-    query = call.memory.query(kinds=kinds, since=since, on=None if since else " ".join(on or [within]))
+    day = within or " ".join(on or ()) or "today"
+    query = call.memory.query(kinds=kinds, since=since, on=None if since else day)
     first, last = query.days or Period()
     answer = call.memory.recall(query, k=1000, history=True)
     told = [hit for hit in answer.hits if hit.day and str(first) <= str(hit.day) <= str(last or call.today)]

@@ -3,9 +3,11 @@
 import shutil
 from collections.abc import Sequence
 from datetime import date, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import ExtraMissing
 from ..facts import Period
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, option
@@ -19,6 +21,7 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 SVG = option("--svg", "Write the picture as SVG to that file, - is stdout. Needs memctl-workspace[view].", "FILE")
 _BAR, _OVER, _MARK, _MARKS, _BEFORE = "█", "░", "·", ":", "‹"
 _NARROWEST, _WIDEST_NAME = 40, 34
+_SERVED_BY = {"uvicorn": "serve", "jinja2": "view"}
 _HANGING = 12  # columns of a day and two blanks
 
 
@@ -71,9 +74,12 @@ def view(
 ) -> None:
     """Look at the memory as pages that only read: as files with --out, or at `memctl serve`, of which this prints the link.
 
-    Private and sealed lines are in neither. Needs memctl-workspace[view].
+    Private and sealed lines are in neither. Needs memctl-workspace[view], and the link [serve] too.
     """
     if out is None:
+        lacking = [extra for package, extra in _SERVED_BY.items() if find_spec(package) is None]
+        if lacking:
+            raise ExtraMissing(",".join(lacking), "what shows the pages in a browser")
         link = f"http://127.0.0.1:{port}/view/login?key={call.memory.pictures().key()}"
         call.out.raw_json({"url": link}) if call.out.json else call.out.line(link)
         call.out.note(

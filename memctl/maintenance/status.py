@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..errors import MemctlError
+from ..errors import ExtraMissing, MemctlError
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
@@ -80,7 +80,7 @@ class Status:
         for it in self.optional.values():
             if not it["installed"]:
                 lacking.setdefault(it["extra"], []).append(it["adds"])
-        how = "not installed; pip install 'memctl-workspace[NAME]' brings NAME:" if lacking else "all installed"
+        how = f"not installed; {ExtraMissing('NAME', '').cure} brings NAME:" if lacking else "all installed"
         yield "optional", how
         yield from (("optional", f"{extra}: {'; '.join(adds)}") for extra, adds in lacking.items())
 

@@ -159,6 +159,18 @@ def test_in_an_empty_home(place: Place, host: str) -> None:
     assert not list(place.home.iterdir())
 
 
+def test_a_server_that_would_not_start_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the command that installs what it needs; hooks and the skill go on without it."""
+    home = {"HOME": str(place.home), "USERPROFILE": str(place.home)}
+    words = ["connect", "claude-code", "-w", str(place.workspace), "--write"]
+    assert "start" not in call(words, place.project, **home).err
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    done = call(words, place.project, **home)
+    assert done.code == 0 and "the MCP server does not start yet" in done.err
+    assert "pip install 'memctl-workspace[serve]'" in done.err
+    assert "start" not in call([*words[:-1], "--undo"], place.project, **home).err
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_what_a_host_added_meanwhile_stays(place: Place, host: str) -> None:
     """A host writes its files anew all the time: undo takes out our entry by what it says."""

@@ -85,11 +85,15 @@ def test_a_slip_is_kept_and_named(words: list[str], told: str, tmp_path: Path) -
         ("/home/quill/venv", "pip install"),
     ],
 )
-def test_an_extra_is_installed_where_memctl_is(prefix: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_extra_is_installed_where_memctl_is(
+    prefix: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Plain pip finds no memctl-workspace to extend where pipx or uv keeps it apart."""
     monkeypatch.setattr("sys.prefix", prefix)
     cure = ExtraMissing("view", "pygal").cure
     assert cure.startswith(words) and cure.endswith("'memctl-workspace[view]'")
+    monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
+    assert f"optional\tnot installed; {words}" in call(["status"], fixture_copy(tmp_path)).out
 
 
 @pytest.mark.parametrize("words", [["recall", "x", "--k"], ["fact", "get", "--about"]])
@@ -115,6 +119,9 @@ def test_the_log_has_what_was_told_not_what_happened(tmp_path: Path) -> None:
     assert [hit["content"] for hit in made["hits"]] == ["Saw a walrus", "Likes fog"]
     assert [(each["from"], each["to"], each["content"]) for each in made["beliefs"]] == [(None, 0.8, "Likes fog")]
     assert "walrus" not in call(["log", "--on", "2025-07-03"], root).out
+    assert call(["log", "2025-11-29"], root).out == call(["log", "--on", "2025-11-29"], root).out
+    twice = call(["log", "2025-11-29", "--on", "2025-11-28"], root)
+    assert (twice.code, twice.out) == (2, "") and "give one" in twice.err
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,23 @@ def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: 
     assert call(["timeline", "@Eve"], root).code == call(["graph", "@Eve"], root).code == 0
 
 
+@pytest.mark.parametrize(
+    ("lacking", "extras"), [(["uvicorn"], "serve"), (["uvicorn", "jinja2"], "serve,view"), (["jinja2"], "view")]
+)
+def test_no_link_where_nothing_can_answer_it(
+    lacking: list[str], extras: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Exit code 16 and the command; files need no server."""
+    root = write_pages(tmp_path / "w", HOSTILE).root
+    assert call(["view"], root).out.startswith("http://127.0.0.1:7733/view/login?key=")
+    for module in lacking:
+        monkeypatch.setitem(sys.modules, module, None)
+    done = call(["view"], root)
+    assert (done.code, done.out) == (16, "") and f"pip install 'memctl-workspace[{extras}]'" in done.err
+    if extras == "serve":
+        assert call(["view", "--out", str(tmp_path / "out")], root).code == 0
+
+
 def test_pages_over_http_need_the_link(tmp_path: Path) -> None:
     """The link gives a cookie that no script reads; the cookie opens pages and no verb; nothing opens pages without it."""
     root = write_pages(tmp_path / "w", HOSTILE).root

@@ -345,6 +345,8 @@ def is_numeral(term: str) -> bool:
 def _han_numbers(text: str, run: re.Match[str]) -> list[Amount]:
     found = []
     for match in _han_number().finditer(text, run.start(), run.end()):
+        if section("no amount", spoken_in(text)).match(text, match.end()):
+            continue
         bare = match[0].rstrip("".join(_listed("counters")))
         unit = match[0][len(bare) :] or text[match.end() : match.end() + 1]
         said = section("amount", spoken_in(text), "{}$").search(text[: match.start()])
@@ -360,6 +362,7 @@ def _han_value(numeral: str) -> float:
             total, digit, last = total + (digit or 1) * place, 0, place
         else:
             digit = _numerals().get(char, 0)
+            last = last if digit else 1  # 一百零五 is 105, 一百五 150
     return total + digit * (last / 10 if last > 10 else 1)
 
 

@@ -183,6 +183,7 @@ LUGGAGE: dict[str, Callable[[str], str]] = {
     "tags": lambda q: (
         f"<instructions>\n{ENGLISH}\n</instructions>\n<context>\n{TALK}\n</context>\n<question>\n{q}\n</question>"
     ),
+    "tags on a line": lambda q: f"<context>\n{TALK}\n</context>\n<query>{q}</query>\n<rules>\n{TERSE}\n</rules>",
     "stack trace": lambda q: f"{TRACE}\n\n{q}",
     "stack trace after": lambda q: f"{q}\n\n{TRACE}",
     "log in a fence": lambda q: f"```\n{LOG}\n```\n{q}",

@@ -42,7 +42,7 @@ def test_a_question_is_found_whatever_stands_around_it(question: str, luggage: s
 
 BEFORE = [
     "en prompt, blank line", "terse prompt, new line", "ru prompt", "zh prompt", "talk", "messages", "chat template", "tags",
-    "roles", "stack trace", "log",
+    "tags on a line", "roles", "stack trace", "log",
 ]  # fmt: skip
 
 
@@ -53,7 +53,8 @@ def test_a_request_without_a_mark_is_found(request_: str, luggage: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "luggage", ["en prompt, blank line", "ru prompt", "zh prompt", "messages", "chat template", "tags"]
+    "luggage",
+    ["en prompt, blank line", "ru prompt", "zh prompt", "messages", "chat template", "tags", "tags on a line"],
 )
 @pytest.mark.parametrize("words", ["gateway retry budget", "пароль ирины", "部署 星期二", "ECONNRESET orders"])
 def test_bare_words_after_a_prompt_are_found(words: str, luggage: str) -> None:

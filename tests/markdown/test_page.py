@@ -194,20 +194,9 @@ def test_front_matter_never_raises(source: str) -> None:
 
 
 @given(st.lists(line_facts(), max_size=4), st.booleans())
-@settings(max_examples=examples(120))
+@settings(max_examples=examples(5000, part=400))
 def test_written_facts_are_read_back_and_nothing_else_is(facts: list[Fact], everywhere: bool) -> None:
     """Whatever stands in a fact (fences, markers, headings, quotes, ids), its line is that fact and one line long."""
-    check_written(facts, everywhere)
-
-
-@pytest.mark.slow
-@given(st.lists(line_facts(), max_size=4), st.booleans())
-@settings(max_examples=examples(5000))
-def test_written_facts_are_read_back_5000_times(facts: list[Fact], everywhere: bool) -> None:
-    check_written(facts, everywhere)
-
-
-def check_written(facts: list[Fact], everywhere: bool) -> None:
     text = ("# World\n\n" if everywhere else "## Retain\n\n") + "".join(f"- {render(fact)}\n" for fact in facts)
     page = parse_page(text + "\n## Next\n\n- W: not mine\n", everywhere)
     mine = [entry for entry in page.entries if 2 < entry.span.line <= 2 + len(facts)]

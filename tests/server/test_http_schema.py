@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from face_helpers import write_pages
 from http_helpers import Running, serving
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from strategies import examples
 
 from memctl.server.http_routes import ROUTES, openapi
 
@@ -33,26 +35,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         yield made
 
 
-def check(case: schemathesis.Case, server: Running) -> None:
+@api.parametrize()
+@settings(
+    max_examples=examples(400, 4, 100), derandomize="MEMCTL_TORTURE" not in os.environ, suppress_health_check=QUIET
+)
+def test_every_route_keeps_to_its_schema(case: schemathesis.Case, server: Running) -> None:
     """Every answer has a documented status, type and shape, none is 5xx; what the schema forbids is refused, and so is
     what has no token. That everything it allows is answered is not promised: "next Blursday" is a text, and no day."""
     headers = {"Authorization": f"Bearer {server.token}"}
     case.call_and_validate(base_url=server.url, headers=headers, excluded_checks=[positive_data_acceptance])
-
-
-@api.parametrize()
-@settings(max_examples=4, derandomize=True, suppress_health_check=QUIET)
-def test_every_route_keeps_to_its_schema(case: schemathesis.Case, server: Running) -> None:
-    """A short run."""
-    check(case, server)
-
-
-@pytest.mark.slow
-@api.parametrize()
-@settings(max_examples=400, suppress_health_check=QUIET)
-def test_every_route_keeps_to_its_schema_at_length(case: schemathesis.Case, server: Running) -> None:
-    """A long one."""
-    check(case, server)
 
 
 def test_the_document_is_valid(server: Running) -> None:

@@ -18,7 +18,7 @@ else:
         from sqlite3 import Error, connect
 
 _MOST, _FEW = 200, 20  # candidates at most: more than fit on a screen; ids, each of which is told with its line
-_NEWEST = 2  # characters of an id up to which the newest lines are better than those in order
+_USUAL = ("", "f", "f-")  # how most ids begin: the newest lines, one after the other, are soon enough of them
 _END = "\U0010ffff"
 
 # `next` goes from name to name through the primary key: a name that stands on 100,000 lines is one step.
@@ -57,7 +57,7 @@ def typeable(root: str, what: str, begun: str) -> list[tuple[Any, ...]]:
     # Nobody writes where there is no journal; to read past one takes a lock, and files beside the index.
     mode = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
     spelled = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    sql = _QUERIES[what].replace("{index}", "entry_day" if len(begun) <= _NEWEST else "entry_ref")
+    sql = _QUERIES[what].replace("{index}", "entry_day" if begun in _USUAL else "entry_ref")
     try:
         db = connect(f"file:{spelled}?{mode}", uri=True, timeout=0)
         try:

@@ -7,11 +7,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from face_helpers import all_commands, call, fixture_copy, snapshot, write_pages
+from face_helpers import all_commands, call, fixture_copy, memory_on, snapshot, write_pages
 from hypothesis import given, strategies as st
 
+from memctl.index import completion
 from memctl.notes import workspace
 from memctl.shell.complete import FILES, SIGNS, complete, quoted, read_table, split_line
 
@@ -101,6 +103,26 @@ def test_what_was_typed_is_never_taken_back(root: Path) -> None:
     assert words("recall", "--about", "@dump") == ["@Dumpling"]
     assert words("open", "to") == ["today"] and words("open", "TO") == ["today", "Toaster"]
     assert set(words("open", "2025-11-2")) == {"2025-11-21", "2025-11-25", "2025-11-28"}
+
+
+@pytest.mark.parametrize("begun", ["20", "pg", "2025-1", "f-", ""])
+def test_ids_cost_no_walk_through_the_facts(begun: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps of SQLite, by the hundred: `open 20` went past every fact, for no id begins so."""
+    lines = "".join(f"- W: Kettle number {number}\n" for number in range(2000))
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": lines}))
+    memory.recall("kettle", k=1)
+    steps: list[int] = []
+    opened = completion.connect
+
+    def connect(*given: Any, **more: Any) -> Any:
+        db = opened(*given, **more)
+        db.set_progress_handler(lambda: steps.append(1), 100)
+        return db
+
+    monkeypatch.setattr(completion, "connect", connect)
+    found = completion.typeable(str(tmp_path), "ids", begun)
+    assert len(found) == (20 if begun in ("f-", "") else 0)
+    assert len(steps) < 20
 
 
 def test_keys_ids_pages_and_filters(root: Path) -> None:

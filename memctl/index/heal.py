@@ -9,7 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -188,10 +188,11 @@ def _open_frozen(path: Path, reason: str) -> Index:
     with suppress(*DAMAGE, OSError):
         if not path.is_file() or path.is_symlink():
             raise FileNotFoundError(path)
-        db = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        frozen = partial(sqlite3.connect, f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
         if seal_holds(path):
-            return Index(db, None, frozen=reason)
-        with closing(db):
+            memory.close()
+            return Index(frozen(), None, frozen=reason)
+        with closing(frozen()) as db:
             memory.copy_from(db)
         if memory.rows("PRAGMA user_version") == [(schema_version(),)] and is_intact(memory):
             memory.instead = reason

@@ -6,6 +6,7 @@ import sqlite3
 import string
 import sys
 import unicodedata
+from contextlib import closing
 
 import pytest
 from counting import call_growth
@@ -58,7 +59,11 @@ def test_tokens_are_clean_short_and_stable(text: str) -> None:
 @given(st.lists(TEXTS, min_size=1, max_size=5).map(" ".join))
 def test_every_token_survives_fts5_as_exactly_one_token(text: str) -> None:
     own = terms(text)
-    db = sqlite3.connect(":memory:")
+    with closing(sqlite3.connect(":memory:")) as db:
+        _prove_tokens(db, own)
+
+
+def _prove_tokens(db: sqlite3.Connection, own: list[str]) -> None:
     db.execute(f"CREATE VIRTUAL TABLE f USING fts5(own, tokenize = \"ascii tokenchars '{TOKENCHARS}'\")")
     db.execute("CREATE VIRTUAL TABLE v USING fts5vocab(f, 'instance')")
     db.execute("INSERT INTO f VALUES (?)", (" ".join(own),))

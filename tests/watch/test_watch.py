@@ -58,7 +58,7 @@ class Watching:
     def until(self, holds: Callable[[list[dict[str, Any]]], Any]) -> list[dict[str, Any]]:
         """All lines so far, once `holds` is true for them."""
         with self._more:
-            assert self._more.wait_for(lambda: holds(self.lines), PATIENCE), self.lines
+            assert self._more.wait_for(lambda: holds(self.lines), PATIENCE), [line["told"] for line in self.lines][-9:]
             return list(self.lines)
 
     def event(self, name: str, after: int = 0) -> dict[str, Any]:

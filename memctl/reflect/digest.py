@@ -116,17 +116,18 @@ class _WeekLines:
     def __init__(self, source: FactSource, verdict: Validities, last: date) -> None:
         self._source, self._verdict, self._last = source, verdict, last
 
-    def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
+    def _hits(self, rows: Iterable[Row], saying: str = "") -> Iterator[tuple[Row, Hit]]:
         ordered = sorted(
             rows, key=lambda row: (-(row.importance or 0), -int((row.day or "0").replace("-", "")), row.ref)
         )
         newest = {row.ref: row for row in sorted(ordered, key=lambda row: (row.path, row.line))}  # of twins
         for start in range(0, len(ordered), _AT_ONCE):
             some = ordered[start : start + _AT_ONCE]
-            hits = {
-                hit.ref: hit
-                for hit in self._source.hits({newest[row.ref].id: newest[row.ref] for row in some}.values())
-            }
+            read = {newest[row.ref].id: newest[row.ref] for row in some}
+            if saying:
+                texts = self._source.texts(read.values())
+                read = {number: read[number] for number, text in texts.items() if re.search(saying, text.content)}
+            hits = self._source.as_written(read.values())
             yield from ((row, hits[row.ref]) for row in some if row.ref in hits)
 
     def changed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
@@ -139,14 +140,15 @@ class _WeekLines:
                     entry, older.get(standing.replaced_by, entry), key=lambda e: e.day or ""
                 )
         for row, hit in self._hits(row for row in rows if row.id in older):
-            was = self._source.hits([older[row.id]])
-            before = f" (before: {one_line(was[0].content).rstrip('.')})" if was and row.kind != "observation" else ""
+            was = self._source.texts([older[row.id]]).get(older[row.id].id)
+            before = f" (before: {one_line(was.content).rstrip('.')})" if was and row.kind != "observation" else ""
             yield _sentence("changed", hit, f"{hit.content}{before}")
 
     def decided(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What the words say was decided."""
-        for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
-            if re.search(f"(?i){pattern(languages(), 'pages', 'decided')}", hit.content) and self._stands(row):
+        saying = f"(?i){pattern(languages(), 'pages', 'decided')}"
+        for row, hit in self._hits((row for row in rows if row.kind != "opinion"), saying):
+            if self._stands(row):
                 yield _sentence("decided", hit, hit.content)
 
     def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:

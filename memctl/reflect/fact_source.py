@@ -25,7 +25,7 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
-from ..recall.entry_hits import hits_of
+from ..recall.entry_hits import EntryText, hits_of, text_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import folded, replacements_of
 from .entity_pages import About, PageLine, is_of_its_day
@@ -130,6 +130,18 @@ class FactSource:
         known |= hits_of(self._memory, fresh, verdict, known=self.known)
         return [known[entry.id] for entry in ordered if entry.id in known]
 
+    def texts(self, entries: Iterable[Row]) -> dict[int, EntryText]:
+        """What entries say on disk now, by id."""
+        wanted = list(entries)
+        seen = reread(self._memory.workspace, wanted)
+        return {entry.id: text_of(entry, seen[entry.id]) for entry in wanted if entry.id in seen}
+
+    def as_written(self, entries: Iterable[Row]) -> dict[str, Hit]:
+        """Entries as they stand on disk now, by their own id, whether they hold or not; of twins the last by place."""
+        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
+        hits = hits_of(self._memory, ordered, Validities({}, {}, {}), known=self.known)
+        return {hit.ref: hit for hit in hits.values()}
+
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
         key = entity_key(name) if name else ""
@@ -149,21 +161,18 @@ class FactSource:
             return self.known.known_as(name)
         key = entity_key(name)
         naming = [fact.id for fact in facts if key in fact.names.split("\n")]
-        written = Counter(
-            spelling
-            for hit in self.hits(by_ids(self._index, naming[:20]).values())
-            for spelling in (*(hit.fact.entities if hit.fact else ()), *mentions(hit.content))
-            if entity_key(spelling) == key
-        )
+        texts = self.texts(by_ids(self._index, naming[:20]).values())
+        written = Counter(each for text in texts.values() for each in text.names if entity_key(each) == key)
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
 
     def has_lines(self, name: str) -> bool:
-        """True where the page of a name has something to tell, unless newer lines replaced all of it in words."""
+        """True where the page of a name has something to tell, unless newer lines replaced all of it in words or ended its beliefs."""
         facts, keys = self.facts_of(name), set(keys_of(self._index, name))
         choice = _PageFacts(facts, keys, str(self._today))
         entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
         verdict = judge(self._index, entries, self._today, whole=False, apart=True)
-        return _JudgedLines(self, verdict, choice, self._today).are_any or bool(self._met(name, facts, keys))
+        lines = _JudgedLines(self, verdict, choice, self._today)
+        return lines.are_any or choice.has_opinions or bool(self._met(name, facts, keys))
 
     def told(self, name: str, path: str | None) -> TellableFacts:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
@@ -274,6 +283,7 @@ class _PageFacts:
             days[fact.content_key].add(fact.day or "")
         told = [f for f in own if f.kind in ("world", "experience")]
         others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
+        self.has_opinions = any(f.kind == "opinion" for f in own)
         self.slots = _newest_of_each([f for f in own if f.slot is not None])
         self.plans = [f for f in told if f.slot is None and f.first is not None and f.first > today]
         begun = [f for f in told if f.slot is None and not (f.first is not None and f.first > today)]

@@ -19,7 +19,7 @@ from ..errors import MemctlError
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries import beliefs
-from ..index.queries.entries import by_refs
+from ..index.queries.entries import by_ids, by_refs
 from ..index.row import Row
 from ..markdown import blocks
 from ..markdown.evidence_line import OPINIONS
@@ -31,6 +31,7 @@ from ..truth.replaced import replaced_since
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _FILE = "reflected.json"
+_AT_ONCE = 1_000  # facts that are judged together
 _PROGRAM = Path(__file__).parent.parent
 _ROOMS = ("reflect", "beliefs", "conflicts", "truth", "stance", "language", "markdown", "index", "recall", "review")
 
@@ -110,8 +111,10 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
     for number, sha in hashes.items():
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
-    standing = judge(index, corrected, memory.today, whole=False, apart=True).validity
-    found.retracted = {row.ref: row.day or "" for row in corrected if standing[row.id].retracted}
+    for start in range(0, len(corrected), _AT_ONCE):
+        rows = by_ids(index, corrected[start : start + _AT_ONCE]).values()
+        standing = judge(index, rows, memory.today, whole=False, apart=True).validity
+        found.retracted |= {row.ref: row.day or "" for row in rows if standing[row.id].retracted}
     found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:
         found.parts, found.failed = dict(last.parts), dict(last.failed)

@@ -122,7 +122,7 @@ def _subject(entry: Row) -> str:
     return entry.names.split("\n", 1)[0]
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _claim(entry: Row, entity: str) -> Claim:
     """An entry as a claim about an entity; a copy says nothing by itself."""
     return Claim(

@@ -68,7 +68,7 @@ class ReadSentence(NamedTuple):
         return len(self.words) > LONG
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=4096)
 def read_sentences(text: str, names: frozenset[str]) -> tuple[ReadSentence, ...]:
     """The sentences of a line, without questions and conditions; `names` are the terms of those the line is about."""
     found: list[ReadSentence] = []

@@ -275,11 +275,13 @@ def speaking(index: Index, refs: Iterable[str], until: date) -> list[Row]:
     return list(by_ids(index, [i for i, day in rows if day is not None and day <= str(until)]).values())
 
 
-def retractable(index: Index) -> list[Row]:
-    """Facts that a line corrects by their id, and those in a slot in which a line corrects in words."""
+def retractable(index: Index) -> list[int]:
+    """Ids of facts that a line corrects by their id, and of those in a slot in which a line corrects in words, slot by slot."""
     named = index.rows("SELECT entry.id FROM link JOIN live AS entry ON entry.ref = target WHERE relation = 'corrects'")
-    slots = index.rows("SELECT entry FROM slot WHERE key IN (SELECT DISTINCT key FROM slot WHERE marked)")
-    return list(by_ids(index, [i for (i,) in (*named, *slots)]).values())
+    slots = index.rows(
+        "SELECT entry FROM slot WHERE key IN (SELECT DISTINCT key FROM slot WHERE marked) ORDER BY key, name"
+    )
+    return list(dict.fromkeys(i for (i,) in (*named, *slots)))
 
 
 def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:

@@ -20,6 +20,7 @@ from .entries import Filter, by_ids
 
 _FEW = 512  # names that are read at once, at the first question;
 _MANY = 20_000  # as many by a process that asks on,
+_TEXTS = 20_000  # of which is remembered whom they name: some 10 MB
 _OFTEN = 1_000  # once it has looked so many names up one by one
 _ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
 
@@ -453,6 +454,8 @@ class KnownNames:
         if not self._any:
             return ()
         if text not in self._named:
+            if len(self._named) >= _TEXTS:
+                self._named.clear()
             self._named[text] = self._find(text)
         return self._named[text]
 

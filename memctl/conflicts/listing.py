@@ -60,7 +60,10 @@ def conflicts_in(memory: OpenMemory, about: str | None = None) -> tuple[Conflict
     keys = keys_of(memory.index, about.removeprefix("@")) if about is not None else None
     if keys and not newest_about(memory.index, keys):
         memory.tell(f"no fact names {about}")
-    found = [*slot_conflicts(memory, keys), *(pair for pair in replaced_since(memory, names=keys) if _of_facts(pair))]
+    found = [
+        *slot_conflicts(memory, keys),
+        *(pair for pair in replaced_since(memory, names=keys, facts=True) if _of_facts(pair)),
+    ]
     return _shown(memory, found)
 
 
@@ -68,7 +71,7 @@ def conflicts_since(memory: OpenMemory, since: date) -> tuple[Conflict, ...]:
     """Those pairs of which one side was told from `since` on; what was told before is looked at only beside it."""
     fresh = set(said_since(memory.index, since))
     slots = (pair for pair in slot_conflicts(memory, None, fresh) if {pair.older.id, pair.newer.id} & fresh)
-    return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since) if _of_facts(pair))])
+    return _shown(memory, [*slots, *(pair for pair in replaced_since(memory, since, facts=True) if _of_facts(pair))])
 
 
 _PLAIN = ("replaced: value", "replaced: ended")

@@ -53,12 +53,14 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
             page.seen[wanted] = _anchor(page.lines, entry)
         if (seen := page.seen[wanted]) is not None:
             found[entry.id] = seen
-    if index and index.stays:
-        for path in pages.keys() - kept.keys():
-            if len(kept) >= _MOST_PAGES or sum(page.size for page in kept.values()) >= _MOST_BYTES:
+    if index and index.stays and (fresh := [path for path in pages if path not in kept and pages[path].state]):
+        size = sum(page.size for page in kept.values())
+        for path in fresh:
+            if len(kept) >= _MOST_PAGES or size >= _MOST_BYTES:
                 kept.clear()
-            if pages[path].state:
-                kept[path] = pages[path]
+                size = 0
+            kept[path] = pages[path]
+            size += pages[path].size
     return found
 
 

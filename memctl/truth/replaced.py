@@ -70,11 +70,11 @@ class Replaced(NamedTuple):
 
 
 def replaced_since(
-    memory: OpenMemory, since: date | None = None, names: Collection[str] | None = None
+    memory: OpenMemory, since: date | None = None, names: Collection[str] | None = None, facts: bool = False
 ) -> tuple[Replaced, ...]:
     """Every such pair whose newer line was told from `since` on (None: ever) until today, the newest first.
 
-    With `names`, those about the entity that goes by these keys.
+    With `names`, those about the entity that goes by these keys; with `facts`, those of which the newer line is a fact.
 
     Reads from the open index. The work grows with the lines told since then, not with the store. Pairs that a trusted
     line settles, relates or says to hold side by side are left out, and so is what holds no longer.
@@ -83,6 +83,7 @@ def replaced_since(
     fresh = queries.told_between(memory.index, since, memory.today)
     if names is not None:
         fresh = [entry for entry in fresh if not set(names).isdisjoint(entry.names.split("\n"))]
+    fresh = [entry for entry in fresh if entry.role == Role.FACT.value] if facts else fresh
     finder.read(fresh)
     found: list[Replaced] = []
     for done, entry in enumerate(fresh):

@@ -39,7 +39,7 @@ _VERSIONS = 5  # of a slot that are looked at, and shown where there is no page
 _RELATED, _MET = 8, 2  # names shown as related, and the facts that they must share
 _FEW = 3  # own facts below which a page tells those of others too
 _AT_ONCE = 2_000  # facts that are read together
-_MOST_HITS = 5_000  # that are kept for those who ask again
+_MOST_HITS = 500  # that are kept for those who ask again
 
 
 class TellableFacts(NamedTuple):

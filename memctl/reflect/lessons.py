@@ -204,7 +204,7 @@ class _ActionClause(NamedTuple):
     negated: bool
 
 
-@lru_cache(maxsize=10_000)
+@lru_cache(maxsize=4096)
 def _clause(text: str) -> _ActionClause:
     clause = first_clause(text)
     found = list(_words(clause))
@@ -224,7 +224,7 @@ def _words(clause: str) -> Iterator[tuple[str, bool]]:
         yield from ((word, True) for word in bare if word and not _is_number(word))
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=20_000)
 def _prose(chunk: str) -> tuple[tuple[str, bool], ...]:
     return tuple(_prose_words(chunk))
 

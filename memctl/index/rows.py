@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from ..facts import UNSAID, Fact, Kind, Period, is_trusted
 from ..ids import content_key, digest, fact_id, page_id, value_key
 from ..language.analyzer import query_terms, terms
-from ..language.dates import valid_from_text
+from ..language.dates import parse_when, valid_from_text
 from ..language.names import TAG, entity_key, mentions, slug, tag_key
 from ..language.relations import DATED, Relation, slot_of
 from ..language.sentences import is_correction, is_plan
@@ -30,6 +30,7 @@ EVIDENCE = "evidence"
 """What the index calls the block of sub-bullets under a belief: copies, like all that reflect writes."""
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
+_YEAR = re.compile(r"\d{4}")
 _SOURCE = re.compile(r"(?:user|agent|tool|web|import)(?::\S.*)?")
 _CITED_DAY = re.compile(r"\bmemory/(\d{4}-\d{2}-\d{2})[^\s#/]*\.md#L\d")
 
@@ -99,6 +100,28 @@ def _told_days(front: Mapping[str, str | list[str]]) -> list[str]:
     return sorted(str(day) for day in found if day)
 
 
+def _headed(parsed: Page) -> Iterator[str | None]:
+    """For each entry the day that a heading above it is, the nearest that is one, as in a diary of a page a month."""
+    above: list[tuple[int, str | None]] = []
+    for entry in parsed.entries:
+        if entry.role is Role.HEADING:
+            level = parsed.lines[entry.span.line - 1].lstrip().partition(" ")[0].count("#") or 1
+            while above and above[-1][0] >= level:
+                above.pop()
+            above.append((level, _day_in(entry.content) or (above[-1][1] if above else None)))
+        yield above[-1][1] if above else None
+
+
+def _day_in(heading: str) -> str | None:
+    """The day that begins a heading, or is all of it, with its year."""
+    match = _LOG_DAY.match(heading)
+    day = _iso(match[1]) if match else None
+    if day is None and _YEAR.search(heading):
+        once, again = (parse_when(heading, date(year, 5, 17)) for year in (1999, 2013))
+        day = once.first if once and once == again and once.first == once.last else None
+    return _text(day)
+
+
 def _iso(text: str) -> date | None:
     try:
         return date.fromisoformat(text)
@@ -137,14 +160,17 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
     page = page_id(path)
     hidden = private_lines(parsed)
     shown = {_own_id(each, day) for each in parsed.entries if each.span.line not in hidden} if hidden else set[str]()
-    for ordinal, entry in zip(_ordinals(parsed.entries), parsed.entries, strict=False):
+    for ordinal, entry, headed in zip(_ordinals(parsed.entries), parsed.entries, _headed(parsed), strict=False):
         is_private = entry.span.line in hidden  # whole entries are
         raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
         key = entry.role.value, digest(raw)
         own = held.get(key)
         if own is None:
             own = " ".join(terms(without_sealed(_searched(entry, raw))))
-        yield _row(path, day, entry, seen, shown if is_private else ())._replace(
+        row = _row(path, day, entry, seen, shown if is_private else ())
+        if headed and not row.day and row.block is None:  # ids know nothing of it
+            row = row._replace(day=headed, first=row.first or headed)
+        yield row._replace(
             id=page << ORDINAL_BITS | ordinal,
             page=page,
             private=int(is_private),

@@ -225,6 +225,33 @@ def test_the_days_of_front_matter(documents: Memory, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "day"),
+    [
+        ("## 2025-11-03", "2025-11-03"),
+        ("## 2025-11-03, Monday: the weir", "2025-11-03"),
+        ("## 3 November 2025", "2025-11-03"),
+        ("## 3 ноября 2025 г.", "2025-11-03"),
+        ("## 03.11.2025", "2025-11-03"),
+        ("## 2025年11月3日", "2025-11-03"),
+        ("## 2025-11-03\n\n### Birds", "2025-11-03"),
+        ("## 2025-11-03\n\n## Birds", ""),
+        ("## 3 November", ""),  # of which year?
+        ("## November 2025", ""),  # a month is no day
+        ("## 03/11/2025", ""),  # the third, or the eleventh?
+        ("## Letter of 3 November 2025", ""),
+    ],
+)
+def test_the_day_of_a_heading(heading: str, day: str, tmp_path: Path) -> None:
+    """A diary of a page a month: lines below a heading that is a day have that day, and their ids know nothing of it."""
+    text = "The heron nests at the weir."
+    memory = memory_on(write_pages(tmp_path / "dated", {"diary.md": f"# Diary\n\n{heading}\n\n{text}\n"}), TODAY)
+    plain = memory_on(write_pages(tmp_path / "plain", {"diary.md": f"# Diary\n\n## Birds\n\n{text}\n"}), TODAY)
+    (hit,), (same,) = memory.recall("heron").hits, plain.recall("heron").hits
+    assert (hit.day or "", hit.ref) == (day, same.ref)
+    assert bool(memory.recall("heron", on="2025-11-03").hits) == bool(day)
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "what happened in March 2024?",

@@ -70,6 +70,21 @@ def test_a_word_index_that_does_not_fit_its_lines(workspace: Workspace, tmp_path
     assert rows(workspace) == rebuilt(workspace)
 
 
+@pytest.mark.parametrize("flipped", [b"fincj", b"fincl", b"fincH"])
+@pytest.mark.parametrize("times", [2, 4])
+def test_a_flipped_bit_in_a_word_of_several_lines(tmp_path: Path, times: int, flipped: bytes) -> None:
+    """The sum by which SQLite checks a word index may cancel out where a word stands an even number of times."""
+    workspace = make_workspace(tmp_path, {LOG: "".join(f"The finch sings, {at}.\n\n" for at in range(times))})
+    synced(workspace)
+    db = sqlite3.connect(index_path(workspace), isolation_level=None)
+    ((number, block),) = db.execute(
+        "SELECT id, block FROM words_data WHERE instr(block, CAST('finch' AS BLOB))"
+    ).fetchall()
+    db.execute("UPDATE words_data SET block = ? WHERE id = ?", (block.replace(b"finch", flipped), number))
+    db.close()
+    assert rows(workspace) == rebuilt(workspace)
+
+
 @pytest.mark.parametrize(
     "statement",
     [

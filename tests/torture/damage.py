@@ -127,7 +127,11 @@ def trial(workspace: Workspace, how: Callable[[Path, random.Random], None], dice
     synced(workspace)
     if how in ON_WAL:
         leave_wal(workspace)
-    how(workspace.memory / "index.sqlite", dice)
+    path = workspace.memory / "index.sqlite"
+    before = path.stat().st_mtime_ns
+    how(path, dice)
+    if path.exists() and path.stat().st_mtime_ns == before:  # within one tick of the clock of files
+        os.utime(path, ns=(before, before + 1))
     try:
         if rows(workspace) != rebuilt(workspace):
             return "wrong rows"

@@ -9,6 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from datetime import date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
@@ -98,8 +99,10 @@ def weight(messages: Sequence[Message], count: Count) -> int:
 
 def live(folder: Path | None, scale: Scale, counts: dict[str, Count], delete_on: int | None = None) -> Lived:
     """A week with a workspace in `folder`, or without memory; `.memory/` is deleted on the morning of `delete_on`."""
-    build = remembering(folder, scale) if folder else truncating(counts["estimate"], scale)
-    with serving(scale.window, list(counts.values())[-1]) as url:
+    with (
+        serving(scale.window, list(counts.values())[-1]) as url,
+        remembering(folder, scale) if folder else nullcontext(truncating(counts["estimate"], scale)) as build,
+    ):
         chat: list[Message] = [{"role": "system", "content": SYSTEM}]
         turns: list[Turn] = []
         evenings: list[float] = []
@@ -197,7 +200,8 @@ def truncating(count: Count, scale: Scale) -> Build:
     return build
 
 
-def remembering(folder: Path, scale: Scale) -> Build:
+@contextmanager
+def remembering(folder: Path, scale: Scale) -> Iterator[Build]:
     """With memory: a new workspace in `folder`, and `memctl.Window` over the chat."""
     import memctl
 
@@ -211,13 +215,14 @@ def remembering(folder: Path, scale: Scale) -> Build:
 
     def build(chat: list[Message], now: datetime) -> list[Message]:
         if now.date() not in windows:  # the agent is started anew every morning
-            for window in windows.values():
-                window.close()
+            opened.close()
             windows[now.date()] = memctl.Window(folder, scale.budget, today=now.date())
+            opened.callback(windows[now.date()].close)
             windows[now.date()].inject = scale.inject
         return windows[now.date()].messages(chat)
 
-    return build
+    with ExitStack() as opened:
+        yield build
 
 
 def write_down(folder: Path, messages: Iterable[Message], when: datetime) -> None:

@@ -35,7 +35,7 @@ tour: $(USER_VENV)/ready  ## the same, and every other command
 	@RUN=$(abspath $(USER_VENV)/bin) NOW=$(NOW) sh bench/demo.sh tour
 
 test: $(VENV)/ready  ## all tests
-	$(RUN)/python -m pytest -n 2 --dist worksteal
+	$(RUN)/python -m pytest -n 4 --dist worksteal
 
 check: $(VENV)/ready  ## lint, types, order of rooms, figures of the code
 	$(RUN)/ruff check memctl tests bench
@@ -93,7 +93,7 @@ lock:  ## resolve the exact and the lowest versions again (needs uv)
 lowest:  ## all tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --disable-pip-version-check -c .ci/lowest.txt -e '.[dev]'
-	.venv-lowest/bin/python -m pytest -n 2 --dist worksteal
+	.venv-lowest/bin/python -m pytest -n 4 --dist worksteal
 
 extras:  ## the tests of vectors with numpy, hnswlib (which takes a C++ compiler) and a real model of sentence-transformers
 	$(PYTHON) -m venv .venv-extras

@@ -15,8 +15,8 @@ help:  ## this list
 
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-ifdef CI  # exact versions, each file proved by its hash
-	$(RUN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .ci/locked.txt
+ifdef CI  # exact versions, each file proved by its hash; nothing resolved: pip tries a newer release for "coverage[toml]" first, and stops
+	$(RUN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r .ci/locked.txt
 endif
 	$(RUN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	$(RUN)/python -m compileall -q memctl

@@ -187,7 +187,9 @@ class _Picker:
             place = f"  {hit.source}"
             room = self.width() - len(place)
             room, place = (room, place) if room > 2 * len(place) + _DAY else (self.width(), "")
-            line = fitted(f"{hit.day or '':{_DAY}}  {one_line(hit.content)}", room) + printable(place)
+            how = hit.standing.partition(" by ^")[0].rpartition(", ")[2]  # "replaced": the rest stands below the list
+            text = f"[{how}] {one_line(hit.content)}" if how else one_line(hit.content)
+            line = fitted(f"{hit.day or '':{_DAY}}  {text}", room) + printable(place)
             rows.append(("reverse" if number == self.at else "", f"{line}\n"))
         return rows or [("", " ")]
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from shlex import quote
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
@@ -102,12 +103,21 @@ def show(memory: OpenMemory, reference: str, context: int = 3) -> tuple[Passage,
         found = _named_passages(bound.index, pages, ref or reference.strip(), context)
         found = found or ((pages.at(citation, context),) if citation else ())
         if not found:
-            near = near_name(bound.workspace, bound.index, reference)
-            cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
-            raise NothingFound(f"nothing is named {reference!r}", cure)
+            raise _not_found(bound, reference)
         return found
 
     return memory.run(job)
+
+
+def _not_found(memory: OpenMemory, reference: str) -> NothingFound:
+    """What to say of a name without a page, and of one that nothing has."""
+    name = reference.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
+    if mentions_of(memory.index, [entity_key(name)], 1):
+        cure = f"`memctl entity show {quote(name)}` shows the lines that name it"
+        return NothingFound(f"{name!r} has no page yet", cure)
+    near = near_name(memory.workspace, memory.index, reference)
+    cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"
+    return NothingFound(f"nothing is named {reference!r}", cure)
 
 
 def place(memory: OpenMemory, reference: str) -> Citation:

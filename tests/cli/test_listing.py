@@ -64,6 +64,18 @@ def test_show_takes_several(root: Path, words: list[str], shown: list[str] | Non
             assert [str(each.citation) for each in memory.show(words)] == shown
 
 
+@pytest.mark.parametrize("name", ["Lena", "@Лена", "[[王伟]]"])
+def test_a_name_without_a_page(tmp_path: Path, name: str) -> None:
+    bare = name.strip("@[]")
+    call(["init", str(tmp_path)], tmp_path)
+    call(["retain", "tea", "--about", bare], tmp_path)
+    for verb in ("show", "open"):
+        done = call([verb, name], tmp_path)
+        assert done.code == 1 and f"{bare!r} has no page yet\n  `memctl entity show" in done.err, done.err
+    assert "tea" in call(["entity", "show", bare], tmp_path).out
+    assert "did you mean" in call(["show", f"{bare}{bare[-1]}"], tmp_path).err or bare == "王伟"
+
+
 def test_a_range_that_ends_before_it_begins(root: Path) -> None:
     done = call(["show", f"{LOG}#L9-L3"], root)
     assert done.code == 2 and "ends before it begins\n  write #L3-L9" in done.err

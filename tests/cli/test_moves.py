@@ -197,6 +197,23 @@ def test_the_picker_cuts_no_word(columns: int, word: str, tmp_path: Path) -> Non
     assert picker.marked() == 3
 
 
+def test_the_picker_says_what_no_longer_holds(tmp_path: Path) -> None:
+    from memctl.cli.moves import _Picker
+
+    told = "- W(key=db) @Atlas: Uses PostgreSQL\n- W(key=вес) @Чай: 3 кг\n- W(t=2025-11-01..2025-11-02) @茶: PostgreSQL 茶会\n"
+    now = "- W(key=db) @Atlas: Uses MongoDB, no PostgreSQL\n- W(key=вес) @Чай: 4 кг\n"
+    memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": told, "memory/2025-11-28.md": now}))
+    picker = _Picker(lambda typed: memory.recall(typed).hits, lambda hit: hit.content, lambda: 40)
+    for word, rows in {
+        "PostgreSQL Atlas": ["2025-11-28  Uses MongoDB", "2025-11-20  [replaced] Uses PostgreSQL"],
+        "кг чай": ["2025-11-28  4 кг", "2025-11-20  [replaced] 3 кг"],
+        "茶会": ["2025-11-20  [ended 2025-11-02] Postgre"],
+    }.items():
+        picker.ask(word)
+        shown = [text for _, text, *_ in picker.rows()]
+        assert len(shown) >= len(rows) and all(map(str.startswith, shown, rows)), shown
+
+
 def test_the_picker_is_for_a_person(tmp_path: Path) -> None:
     """With --json, and without a terminal, it says what prints."""
     for more, told in (["--json"], "takes no --json"), ([], "needs a terminal"):

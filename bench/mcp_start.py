@@ -30,12 +30,12 @@ def main() -> None:
     parser.add_argument("commands", nargs="+")
     parser.add_argument("--times", type=int, default=9)
     given = parser.parse_args()
-    runs = {command: [] for command in given.commands}  # type: dict[str, list[tuple[float, float, list[Any]]]]
+    runs: dict[str, list[tuple[float, float, list[Any]]]] = {command: [] for command in given.commands}
     for _ in range(given.times + 1):
         for command in given.commands:
             runs[command].append(_start(shlex.split(command)))
     for command, every in runs.items():
-        cpu, wall = (median(run[n] for run in every[1:]) for n in (0, 1))  # the first one warms the disk
+        cpu, wall = (median(column) for column in list(zip(*every[1:], strict=True))[:2])  # the first one warms the disk
         tools = every[-1][2]
         print(
             f"{command}: CPU {cpu:.2f} s, wall {wall:.2f} s, {len(tools)} tools in {len(json.dumps(tools))} characters"

@@ -35,7 +35,9 @@ def main() -> None:
         for command in given.commands:
             runs[command].append(_start(shlex.split(command)))
     for command, every in runs.items():
-        cpu, wall = (median(column) for column in list(zip(*every[1:], strict=True))[:2])  # the first one warms the disk
+        cpu, wall = (
+            median(column) for column in list(zip(*every[1:], strict=True))[:2]
+        )  # the first one warms the disk
         tools = every[-1][2]
         print(
             f"{command}: CPU {cpu:.2f} s, wall {wall:.2f} s, {len(tools)} tools in {len(json.dumps(tools))} characters"

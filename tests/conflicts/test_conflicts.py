@@ -158,11 +158,13 @@ def test_words_that_disagree(tmp_path: Path, one: str, other: str, rule: str) ->
 
 
 AGREE = """
+never in part     | 11-03 B(t=2025-11-02) @A: Took a sailing course in Kiel with Mona, Tom and a borrowed blue dinghy. | 11-10 W @A: Has never taken a cooking lesson in Kiel, nor rented a flat.
 other entity      | 11-04 W @Tom: Eats meat.                  | 11-05 W @Timo: Does not eat meat.
 other thing       | 11-04 W @A: Does not eat meat.            | 11-05 W @A: Eats fish.
 other time        | 11-10 W(t=2014) @A: Had no driving licence. | 11-10 W @A: Has a driving licence.
 another day       | 11-10 B @A: The deploy failed.            | 11-11 B @A: The deploy did not fail.
 done since        | 11-01 W @A: Has never taken a sailing course. | 11-10 B @A: Took a sailing course in Kiel.
+done since, too   | 11-01 W @A: To this day has never taken a sailing course. | 11-10 B @A: Took a sailing course in Kiel.
 never, and a wish | 11-01 W @A: Plans to take a sailing course. | 11-10 W @A: Has never taken a sailing course.
 never another     | 11-01 B @A: Took a cooking course.        | 11-10 W @A: Has never taken a sailing course.
 a plan            | 11-01 W @A: Plans to sell the van.        | 11-26 W @A: Did not sell the van.
@@ -417,6 +419,15 @@ def test_choosing_what_came_from_outside_makes_it_the_owners(tmp_path: Path) -> 
     assert line.origin == "owner"
     assert line.content.startswith("The bird is a male")
     assert not [text for text in current(workspace, "is the bird a female") if "judging by the bill" in text]
+
+
+def test_what_the_chosen_line_replaced_is_not_replaced_once_more(tmp_path: Path) -> None:
+    """The line that decides names the loser alone; what the winner said of others and of itself stays its own."""
+    lines = ("10-02 W @A: Eats soup. ^cc", "10-30 W @A: Eats fish. ^aa")
+    workspace = told(tmp_path, *lines, "11-16 W(supersedes=cc,src=tool,ttl=9y) @A: Does not eat fish. ^bb")
+    (done,) = resolve(memory_on(workspace, TODAY), "bb", "aa").kept
+    assert (done.fact.supersedes, done.fact.corrects) == ((), ("aa",))
+    assert (done.fact.source, done.fact.ttl, done.fact.block_id) == (None, None, None)
 
 
 def test_resolving_twice_adds_one_line(tmp_path: Path) -> None:

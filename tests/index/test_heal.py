@@ -338,6 +338,19 @@ def test_a_read_only_copy_is_believed_when_it_proves_sound(workspace: Workspace)
     index.close()
 
 
+@posix
+@pytest.mark.usefixtures("read_only")
+def test_a_read_only_index_that_is_a_link_is_not_believed(workspace: Workspace, tmp_path: Path) -> None:
+    """It may be somebody else's: what it says of this workspace is not shown."""
+    theirs = tmp_path / "theirs.sqlite"
+    index_path(workspace).rename(theirs)
+    index_path(workspace).symlink_to(theirs)
+    index = open_index(workspace)
+    assert (index.frozen, index.instead) == (None, "Read-only file system")
+    assert index.rows("SELECT count(*) FROM page") == [(0,)]
+    index.close()
+
+
 @pytest.mark.usefixtures("read_only")
 def test_the_index_verb_says_that_it_cannot_be_kept_up(workspace: Workspace) -> None:
     assert index_verb(workspace).changed == 0

@@ -412,6 +412,17 @@ def test_a_derived_folder_that_others_may_read_is_closed_to_them(workspace: Work
     assert {stat.S_IMODE(path.stat().st_mode) for path in (workspace.memory, *inside)} == {0o700}
 
 
+@posix
+def test_a_token_that_others_could_read_is_not_made_to_look_secret(workspace: Workspace) -> None:
+    retain(memory_on(workspace), [read_fact("One")], DAY)
+    token = workspace.memory / "token"
+    token.write_text("x" * 43)
+    for path in (workspace.memory, token):
+        path.chmod(0o755)
+    memory_on(workspace).recall("one")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (workspace.memory, token)] == [0o700, 0o755]
+
+
 # -- the derived folder -----------------------------------------------------------------------------------------------
 
 

@@ -93,6 +93,12 @@ def test_time_grows_with_the_length_of_a_head(name: str) -> None:
     assert growth(private_lines_of_text, SLOW[name]) < 3
 
 
+@pytest.mark.parametrize("colon", [":", "："])
+def test_a_head_amid_a_line_counts_before_its_last_colon(colon: str) -> None:
+    assert without_private_lines(f"说过 W（private） @李{colon}甲乙丙\n") == "\n"
+    assert without_private_lines(f"@李{colon}说过 W（private） 甲乙丙\n") != "\n"
+
+
 def test_a_head_that_nothing_closes_is_private_by_the_word() -> None:
     """More is hidden than was meant, never less."""
     for line in ('- W(a="b, private) @X: {}', '- W(a="b", c="d, private) x: "y {}', '- W(a="b)", private: {}'):

@@ -415,17 +415,22 @@ def test_it_stops_wherever_a_signal_comes(workspace: Workspace, where: str) -> N
         process.kill()
 
 
-def test_it_stops_amid_a_sync(tmp_path: Path) -> None:
+@pytest.mark.parametrize("word", ["Words to read. ", "Слова для чтения. ", "可读的文字。"])
+def test_it_stops_amid_a_sync(word: str, tmp_path: Path) -> None:
     """What was read by then is kept, and the next sync goes on."""
-    workspace = make_workspace(tmp_path, {f"bank/{n}.md": f"# {n}\n\n" + "Words to read. " * 200 for n in range(400)})
-    seen, wal = Watching(tmp_path), workspace.memory / "index.sqlite-wal"
-    for _ in range(int(PATIENCE * 20)):
-        if wal.exists() and wal.stat().st_size > 200_000:
-            break
-        threading.Event().wait(0.05)
-    assert seen.stop() == (0, "")
-    assert memctl("index", "-w", str(tmp_path)).returncode == 0
-    assert is_fresh(workspace)
+    for pages in (400, 2_000, 10_000):  # until the signal comes before all are read
+        root = tmp_path / str(pages)
+        workspace = make_workspace(root, {f"bank/{n}.md": f"# {n}\n\n{word * 100}" for n in range(pages)})
+        seen, wal = Watching(root), workspace.memory / "index.sqlite-wal"
+        while not seen.lines and not (wal.exists() and wal.stat().st_size):
+            assert seen.process.poll() is None
+            threading.Event().wait(0.002)
+        assert seen.stop() == (0, "")
+        assert memctl("index", "-w", str(root)).returncode == 0
+        assert is_fresh(workspace)
+        if not seen.lines:
+            return
+    pytest.fail("no sync lasted until its signal came")
 
 
 def test_exit_codes_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +117,13 @@ class Postgres:
         return self._process is not None
 
     def kill(self) -> None:
-        """SIGKILL to all of its processes."""
+        """SIGKILL to all of its processes: each is a session of its own, and would finish what it is at."""
         if self._process:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            others = [pid for (pid,) in self.sql("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()")]
+            os.kill(self._process.pid, signal.SIGSTOP)  # it would start them anew
+            for pid in (*others, self._process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             self._process.wait()
         (self._folder / "data" / "postmaster.pid").unlink(missing_ok=True)
         self._process = None

@@ -31,6 +31,8 @@ def _running() -> Iterator[Postgres]:
 @pytest.fixture
 def server(_running: Postgres) -> Postgres:
     """The server with its schema and no workspace: alice and bob are of team atlas, carol of birch, the schema is the keeper's."""
+    if not _running.runs:  # a test that killed it has failed
+        _running.start()
     _running.sql("DROP SCHEMA IF EXISTS memctl CASCADE")
     with SharedServer(_running.url()).transaction(write=True):
         return _running

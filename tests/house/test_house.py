@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,15 +20,19 @@ from bench.house import MODULE_LINES, long_functions
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "memctl"
 BROAD_EXCEPTS = 3
-MODULES = {
-    path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))
-}
+
+
+@cache
+def modules() -> dict[str, ast.Module]:
+    """Every module by its path: read when they are asked for, as every process of the tests collects this file."""
+    paths = sorted(SOURCE.rglob("*.py"))
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def imports(name: str) -> Iterator[tuple[str, int]]:
     """Every module that a module imports, absolute (`memctl.language.dates`), and the line."""
     folder = ["memctl", *name.removesuffix(".py").split("/")[:-1]]
-    for node in ast.walk(MODULES[name]):
+    for node in ast.walk(modules()[name]):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -52,7 +57,7 @@ EXTRAS = {
 
 def test_what_is_imported_is_installed() -> None:
     """By the package itself or by an extra; what development happens to bring along is in no user's environment."""
-    for name in MODULES:
+    for name in modules():
         found = {module.partition(".")[0]: line for module, line in imports(name)}
         odd = {f"{name}:{found[each]}: {each}" for each in found.keys() - INSTALLED - EXTRAS - sys.stdlib_module_names}
         assert not odd
@@ -61,8 +66,8 @@ def test_what_is_imported_is_installed() -> None:
 def test_there_are_no_import_cycles() -> None:
     """Within a room too."""
     graph = {
-        name: {t.removeprefix("memctl.").replace(".", "/") + ".py" for t, _ in imports(name)} & MODULES.keys()
-        for name in MODULES
+        name: {t.removeprefix("memctl.").replace(".", "/") + ".py" for t, _ in imports(name)} & modules().keys()
+        for name in modules()
     }
     done: set[str] = set()
 
@@ -90,7 +95,7 @@ def test_each_resource_has_one_door() -> None:
     """rich only where a terminal is written to, SQLite only in index/, vectors/ and notes/, Markdown's parser only in markdown/page.py."""
     found = [
         f"{name}:{line} imports {target}"
-        for name in MODULES
+        for name in modules()
         for target, line in imports(name)
         if (doors := DOORS.get(target.partition(".")[0])) and not any(name.startswith(door) for door in doors)
     ]
@@ -104,12 +109,12 @@ def test_figures() -> None:
     """Sizes of functions, without the options of commands, and of modules; broad excepts. `python bench/house.py` has more."""
     broad = [
         f"{name}:{node.lineno}"
-        for name, tree in MODULES.items()
+        for name, tree in modules().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
     ]
-    lines = {name: len((SOURCE / name).read_text("utf-8").splitlines()) for name in MODULES}
-    assert long_functions(MODULES) == []
+    lines = {name: len((SOURCE / name).read_text("utf-8").splitlines()) for name in modules()}
+    assert long_functions(modules()) == []
     assert [name for name, count in lines.items() if count > MODULE_LINES] == []
     assert len(broad) <= BROAD_EXCEPTS, broad
 
@@ -124,7 +129,7 @@ def _is_broad(node: ast.ExceptHandler) -> bool:
 
 def test_broad_excepts_give_their_reason() -> None:
     """A comment on the line."""
-    for name, tree in MODULES.items():
+    for name, tree in modules().items():
         lines = (SOURCE / name).read_text("utf-8").splitlines()
         for node in ast.walk(tree):
             if isinstance(node, ast.ExceptHandler) and _is_broad(node):
@@ -133,8 +138,8 @@ def test_broad_excepts_give_their_reason() -> None:
 
 def test_every_public_name_has_a_docstring() -> None:
     """Modules, classes, functions and methods that do not begin with an underscore; not the lines of a protocol."""
-    bare = [name for name, tree in MODULES.items() if not ast.get_docstring(tree)]
-    for name, tree in MODULES.items():
+    bare = [name for name, tree in modules().items() if not ast.get_docstring(tree)]
+    for name, tree in modules().items():
         owners = [node for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
         for node in (node for owner in (tree, *owners) for node in owner.body):
             if (
@@ -243,7 +248,7 @@ def test_nothing_imports_a_network_library() -> None:
     allowed = ("server/", "local_model.py", "client.py")  # with their further modules
     assert not [
         f"{n}:{line} {t}"
-        for n in MODULES
+        for n in modules()
         for t, line in imports(n)
         if t.partition(".")[0] in network and t != "urllib.parse" and not n.startswith(allowed)
     ]
@@ -262,7 +267,7 @@ def test_the_manual_has_the_help_of_every_command(tmp_path: Path) -> None:
 def test_pointers_lead_somewhere() -> None:
     """Every file that a module's docstring or docs/architecture.md names is there; in a list of files, also what each has."""
     told = [
-        *(ast.get_docstring(tree) or "" for tree in MODULES.values()),
+        *(ast.get_docstring(tree) or "" for tree in modules().values()),
         (ROOT / "docs/architecture.md").read_text("utf-8"),
     ]
     files = {name for text in told for name in re.findall(r"(?<![\w/.<>*-])(?:[a-z_]+/)+\w+\.py\b", text)}

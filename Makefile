@@ -74,21 +74,23 @@ pictures: $(VENV)/ready  ## the pictures of docs/, from the fixture workspace (n
 
 site: $(USER_VENV)/ready  ## docs/ as a site in build/site; a link that leads nowhere fails
 	test -x .venv-site/bin/mkdocs || $(PYTHON) -m venv --without-pip .venv-site
-	$(call one_use,.venv-site) 'mkdocs>=1.6,<2' 'mkdocs-material>=9.6,<10'
+	$(call one_use,.venv-site) --require-hashes --no-deps -r .ci/site.txt
 	NO_MKDOCS_2_WARNING=1 .venv-site/bin/mkdocs build --quiet --strict --config-file .ci/mkdocs.yml
 
 package: $(USER_VENV)/ready  ## wheel and sdist in dist/, each installed in an empty environment and asked a question
 	rm -rf dist
 	$(PYTHON) -m venv --without-pip .venv-package
-	$(call one_use,.venv-package) 'build>=1.2,<2' 'hatchling>=1.24,<2'
+	$(call one_use,.venv-package) --require-hashes --no-deps -r .ci/package.txt
 	.venv-package/bin/python -m build --no-isolation --outdir dist . > /dev/null
 	PYTHON=$(PYTHON) PIP="$(USER_VENV)/bin/python -m pip" sh .ci/package.sh dist/*.whl dist/*.tar.gz
 
-LOCK = uv pip compile pyproject.toml --extra dev --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet
+LOCK = uv pip compile --python-version 3.11 --no-emit-index-url --no-header --no-annotate --quiet --upgrade
 
 lock:  ## resolve the exact and the lowest versions again (needs uv)
-	$(LOCK) --universal --generate-hashes --upgrade -o .ci/locked.txt
-	$(LOCK) --resolution lowest-direct --only-binary :all: --upgrade -o .ci/lowest.txt
+	$(LOCK) pyproject.toml --extra dev --universal --generate-hashes -o .ci/locked.txt
+	echo 'mkdocs>=1.6,<2 mkdocs-material>=9.6,<10' | tr ' ' '\n' | $(LOCK) - --universal --generate-hashes -o .ci/site.txt
+	echo 'build>=1.2,<2 hatchling>=1.24,<2' | tr ' ' '\n' | $(LOCK) - --universal --generate-hashes -o .ci/package.txt
+	$(LOCK) pyproject.toml --extra dev --resolution lowest-direct --only-binary :all: -o .ci/lowest.txt
 
 lowest:  ## all tests with the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv .venv-lowest

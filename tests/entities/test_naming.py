@@ -283,20 +283,39 @@ def test_a_dry_run_shows_the_diff(tmp_path: Path) -> None:
     assert not list((tmp_path / ".memory").glob("reflect*"))
 
 
-def test_a_page_saved_meanwhile_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An editor that saves between our look and our write wins."""
+@pytest.mark.parametrize("name", ["Bosun", "Alex-Petrov"])
+@pytest.mark.parametrize("what", ["alias", "merge", "undo"])
+def test_a_page_saved_meanwhile_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, name: str
+) -> None:
+    """An editor that saves between our look and our write wins; the same call again then does what it was to do."""
     space = workspace(tmp_path)
-    page = tmp_path / "bank/entities/Bosun.md"
+    if what == "undo":
+        memory_on(space).merge("Bosun", "Alex Petrov")
+    page = tmp_path / f"bank/entities/{name}.md"
+    theirs = page.read_text("utf-8") + "\nMine. Моё. 我的。\n"
     real = edits.replace
 
     def late(space: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
-        page.write_text("# Bosun\n\nMine.\n", "utf-8")
+        if path.endswith(f"/{name}.md"):
+            page.write_text(theirs, "utf-8")
         real(space, path, expected, data)
 
+    def run() -> None:
+        if what == "alias":
+            memory_on(space).alias(name, ["Bo"])
+        else:
+            memory_on(space).merge("Bosun", "Alex Petrov", undo=what == "undo")
+
     monkeypatch.setattr(edits, "replace", late)
-    with pytest.raises(PageChanged):
-        memory_on(space).alias("Bosun", ["Bo"])
-    assert page.read_text("utf-8") == "# Bosun\n\nMine.\n"
+    with pytest.raises(PageChanged) as error:
+        run()
+    assert error.value.exit_code == 12 and error.value.cure
+    assert page.read_text("utf-8") == theirs
+    monkeypatch.setattr(edits, "replace", real)
+    run()
+    assert page.read_text("utf-8").endswith("\nMine. Моё. 我的。\n")
+    assert ("Bosun" in names(space)) == (what != "merge") and "Alex Petrov" in names(space)
 
 
 def test_the_command_line(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from shlex import quote
 from typing import Any, NamedTuple
 
 from ..errors import MemctlError, NothingFound, PageUnreadable, Usage
@@ -113,7 +112,7 @@ def _not_found(memory: OpenMemory, reference: str) -> NothingFound:
     """What to say of a name without a page, and of one that nothing has."""
     name = reference.strip().removeprefix("@").removeprefix("[[").removesuffix("]]")
     if mentions_of(memory.index, [entity_key(name)], 1):
-        cure = f"`memctl entity show {quote(name)}` shows the lines that name it"
+        cure = "`memctl recall` finds the lines that name it"
         return NothingFound(f"{name!r} has no page yet", cure)
     near = near_name(memory.workspace, memory.index, reference)
     cure = f"did you mean {near}?" if near else "name a citation (path#L12), an id, an entity or a page"

@@ -71,7 +71,7 @@ def test_a_name_without_a_page(tmp_path: Path, name: str) -> None:
     call(["retain", "tea", "--about", bare], tmp_path)
     for verb in ("show", "open"):
         done = call([verb, name], tmp_path)
-        assert done.code == 1 and f"{bare!r} has no page yet\n  `memctl entity show" in done.err, done.err
+        assert done.code == 1 and f"{bare!r} has no page yet\n  `memctl recall` finds" in done.err, done.err
     assert "tea" in call(["entity", "show", bare], tmp_path).out
     assert "did you mean" in call(["show", f"{bare}{bare[-1]}"], tmp_path).err or bare == "王伟"
 

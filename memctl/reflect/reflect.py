@@ -145,17 +145,19 @@ class Planner:
             return
         self._put(page, after)
 
-    def beliefs(self) -> Replayed:
-        """Plan bank/opinions.md."""
+    def beliefs(self, write: bool = True) -> Replayed:
+        """Plan bank/opinions.md; without `write` only find what the beliefs are and what is to be asked."""
         page = self._read(OPINIONS)
         if page is None:
             self.made.program = ""
         text, was, may_write = self._resolved(page.after if page else "")
         entries, parsed = read_entries(text)
         marks = read_last_written(text)
-        replay = replay_beliefs(entries, marks, self._replay_input(entries, marks, parsed))
+        given = self._replay_input(entries, marks, parsed)
+        del parsed  # the lines of the largest page
+        replay = replay_beliefs(entries, marks, given)
         self.notes += [f"{OPINIONS}: {note}" for note in replay.notes]
-        if page and may_write and (replay.beliefs or entries or marks):
+        if write and page and may_write and (replay.beliefs or entries or marks):
             written = write_opinions(text, replay)
             self._put(page, written.text)
             if written.problem:

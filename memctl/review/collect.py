@@ -295,7 +295,7 @@ def _same(memory: OpenMemory) -> Iterator[Doubt]:
 def _held(memory: OpenMemory) -> Iterator[Doubt]:
     """What reflect leaves to be asked: evidence that is not certain, opinions that may be over, lines for memory.md."""
     planner = Planner(memory, None)
-    replay = planner.beliefs()
+    replay = planner.beliefs(write=False)
     for pair in replay.asked:
         kind = "reversed" if pair.judgement.kind == "reversal" else "belief"
         yield Doubt(kind, (pair.belief, pair.fact), pair.judgement.reason)
@@ -307,7 +307,7 @@ def _held(memory: OpenMemory) -> Iterator[Doubt]:
 def core_proposal(memory: OpenMemory, ref: str) -> tuple[CoreProposal, Edit] | None:
     """What is proposed for memory.md of the line with this id, and bank/proposals.md as reflect would write it."""
     planner = Planner(memory, None)
-    planner.proposals(planner.beliefs())
+    planner.proposals(planner.beliefs(write=False))
     page = _planned_page(memory, planner)
     return next(((each, page) for each in read_proposals(page.after) if each.ref == ref), None)
 

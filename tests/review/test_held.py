@@ -78,6 +78,14 @@ def test_nothing_is_planned_anew_where_nothing_changed(tmp_path: Path) -> None:
         assert planned.call_count == 1
 
 
+def test_the_page_of_beliefs_is_not_written_for_its_questions(tmp_path: Path) -> None:
+    """It is the largest page of a workspace, and a plan of it half of what a review would hold in memory."""
+    memory = memory_with(tmp_path, "belief", "replaced")
+    with patch("memctl.reflect.reflect.write_opinions", side_effect=AssertionError("written")):
+        asked = memory.review()
+    assert {one.kind for one in asked} == {"belief", "replaced"}
+
+
 def test_words_that_are_gone_from_the_pages_are_gone_from_what_is_kept(tmp_path: Path) -> None:
     memory = memory_with(tmp_path, "belief", pages={"memory/2025-11-21.md": "- W(private) @Anna: Has a safe\n"})
     memory.review()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
@@ -13,7 +14,7 @@ from ..hits import Hit, more_line
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import outcomes_of
 from ..index.queries.entries import Query, by_refs, copied_places, own_lines, recent_tasks, slot_names
-from ..index.queries.names import KnownNames, keys_of
+from ..index.queries.names import KnownNames
 from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.tokens import Counter
@@ -25,7 +26,7 @@ from ..recall.lookup import current_slots
 from ..recall.passages import with_neighbours
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
-from ..reflect.lessons import TaskOutcome, lessons
+from ..reflect.lessons import TaskOutcome, lessons, outcome_of
 from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, share_of, slot_item, words_of
 
 CORE_PAGE = "memory.md"
@@ -42,7 +43,8 @@ _RECALLED = 30  # lines that are looked at for a message, or more where there is
 _MOST = 2000  # lines looked at where most are untrusted
 _BELIEFS, _NAMED, _SLOTS = 5, 3, 6
 _LEAST_KNOWN = 250  # tokens for what is known, however small the budget: some ten facts
-_TASKS = 30  # whose outcomes were told last: each is read from disk
+_TASKS = 30  # whose outcomes were told last
+_OUTCOMES = 100  # the newest of each task: they are read from disk
 _TAUGHT = 4
 _MOST_LESSONS = 60
 _LESSONS = "bank/lessons.md"
@@ -104,28 +106,27 @@ class Layers:
         if not tasks:
             return []
         days, about = self._filters.days, set(map(entity_key, self._filters.about))
+        read, lately = self._outcomes(tasks)
         told = [
             outcome
-            for outcome in self._outcomes(tasks)
+            for outcome in read
             if (not days or (outcome.day and days.holds(date.fromisoformat(outcome.day))))
             and (not about or about & set(map(entity_key, outcome.entities)))
         ]
         found = [(task, strategy) for task in lessons(told) for strategy in task.strategies]
         found.sort(key=lambda pair: (_LABELS.index(pair[1].labels[0]), -(pair[1].ok + pair[1].failed)))
-        return [lesson_item(task, strategy, layer) for task, strategy in found]
-
-    def _outcomes(self, tasks: Sequence[str]) -> Iterator[TaskOutcome]:
-        """Every outcome of some tasks; those that name no task go by all the names of their entity."""
-        wanted = [
-            f"@{key}" if task.startswith("@") else task
-            for task in tasks
-            for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
+        return [
+            lesson_item(task, way, layer, _OUTCOMES if way.outcomes[-1].ref in lately else None) for task, way in found
         ]
-        entries = outcomes_of(self._index, wanted, self._today)
-        for hit in hits_of(self._memory, entries, whole=False).values():
-            if hit.fact and hit.fact.outcome and self._may_enter(hit):
-                told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
-                yield TaskOutcome(*told, hit.entities, hit.day, hit.source, hit.ref)
+
+    def _outcomes(self, tasks: Sequence[str]) -> tuple[list[TaskOutcome], set[str]]:
+        """The newest outcomes of some tasks, and the ids of those whose task may have older ones."""
+        most = -1 if self._filters.about or self._filters.days else _OUTCOMES  # what a filter leaves may be older
+        entries = outcomes_of(self._index, tasks, self._today, most)
+        counts = Tally(entry.task for entry in entries)
+        hits = hits_of(self._memory, entries, whole=False).values()
+        found = [outcome for hit in hits if self._may_enter(hit) and (outcome := outcome_of(hit))]
+        return found, {entry.ref for entry in entries if counts[entry.task] == most}
 
     def recent(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""

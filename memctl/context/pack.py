@@ -142,11 +142,14 @@ def _named(hit: Hit) -> str:
     return f"{_plain(hit.entities[0])} " if hit.fact and hit.fact.entities else ""
 
 
-def lesson_item(task: Task, strategy: Strategy, layer: str) -> Item:
-    """What was tried at a task, how often it worked, why it failed; cited by its newest outcome."""
+def lesson_item(task: Task, strategy: Strategy, layer: str, newest_of: int | None) -> Item:
+    """What was tried at a task, how often it worked, why it failed; cited by its newest outcome.
+
+    `newest_of` is how many outcomes of the task were counted where there may be older ones.
+    """
     newest = strategy.outcomes[-1]
     counts = [f"{strategy.ok} ok" if strategy.ok else "", f"{strategy.failed} failed" if strategy.failed else ""]
-    counted = ", ".join(filter(None, counts))
+    counted = ", ".join(filter(None, counts)) + (f" of the newest {newest_of}" if newest_of else "")
     about = _plain(task.name or task.entity)
     why = ", ".join(
         _plain(reason) + (f" ({count} times)" if count > 1 else "") for reason, count in strategy.reasons[:3]

@@ -29,7 +29,7 @@ from ..recall.entry_hits import EntryText, hits_of, text_of
 from ..truth.judge import Validities, judge
 from ..truth.replaced import folded, replacements_of
 from .entity_pages import About, PageLine, is_of_its_day
-from .lessons import Task, TaskOutcome, lessons
+from .lessons import Task, TaskOutcome, lessons, outcome_of
 
 IMPORTANT = 0.7  # importance from which a fact stands before newer ones, and is worth carrying where nobody has a page
 _STATES, _PLANS, _EVENTS = 6, 4, 6  # lines of each section on an entity's page
@@ -214,19 +214,8 @@ class FactSource:
 
     def outcomes(self, tasks: Iterable[str]) -> list[TaskOutcome]:
         """Every outcome of some tasks; `@key` stands for those of an entity that name no task, under all its names."""
-        wanted = {
-            f"@{key}" if task.startswith("@") else task
-            for task in tasks
-            for key in (keys_of(self._index, task[1:]) if task.startswith("@") else ("",))
-        }
-        return [
-            TaskOutcome(
-                hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why, hit.entities, hit.day,
-                hit.source, hit.ref, hit.importance,
-            )
-            for hit in self.hits(beliefs.outcomes_of(self._index, wanted, self._today))
-            if hit.fact and hit.fact.outcome and not hit.retracted
-        ]  # fmt: skip
+        hits = self.hits(beliefs.outcomes_of(self._index, tasks, self._today))
+        return [outcome for hit in hits if not hit.retracted and (outcome := outcome_of(hit))]
 
 
 class ToldSince:

@@ -14,6 +14,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from ..facts import Citation
+from ..hits import Hit
 from ..language.analyzer import query_terms, stop_terms, terms
 from ..language.names import entity_key, is_han, script_of
 
@@ -43,6 +44,14 @@ class TaskOutcome(NamedTuple):
     def is_explicit(self) -> bool:
         """True if its author meant it as a lesson: it names its task, and says why or that it matters."""
         return bool(self.task.strip()) and bool(self.why or (self.importance or 0) >= _WEIGHTY)
+
+
+def outcome_of(hit: Hit) -> TaskOutcome | None:
+    """What a hit says of a task; None for one without an outcome."""
+    if hit.fact is None or not hit.fact.outcome:
+        return None
+    told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
+    return TaskOutcome(*told, hit.entities, hit.day, hit.source, hit.ref, hit.importance)
 
 
 class Failure(NamedTuple):

@@ -14,6 +14,7 @@ from ..index import Index
 from ..row import Row
 from .entries import Query, by_ids, by_refs
 from .filters import condition_of
+from .names import keys_of
 
 _ROWS = (
     "SELECT id, role, line, end_line, confidence, links FROM entry WHERE id >= ?1 "
@@ -323,11 +324,16 @@ def tasks_until(index: Index, until: date) -> list[str]:
     return sorted(task for (task,) in index.rows(sql, (str(until),)))
 
 
-def outcomes_of(index: Index, tasks: Iterable[str], until: date) -> list[Row]:
-    """Every fact with an outcome of one of these tasks."""
-    sql = "SELECT id FROM countable WHERE task IN ({keys})"
-    entries = by_ids(index, (i for (i,) in index.rows_in(sql, tasks))).values()
-    return [entry for entry in entries if entry.day is None or entry.day <= str(until)]
+def outcomes_of(index: Index, tasks: Iterable[str], until: date, most: int = -1) -> list[Row]:
+    """Every fact with an outcome of one of these tasks, or `most` of each, the newest.
+
+    `@key` stands for the outcomes of an entity that name no task, under all its names.
+    """
+    told = {t: [f"@{key}" for key in keys_of(index, t[1:])] if t.startswith("@") else [t] for t in tasks}
+    sql = "SELECT id FROM countable WHERE task = ? AND coalesce(day, '') <= ? ORDER BY day DESC, id DESC LIMIT ?"
+    wanted = dict.fromkeys(task for written in told.values() for task in written)
+    found = (index.rows(sql, (task, str(until), most)) for task in wanted)
+    return list(by_ids(index, (i for rows in found for (i,) in rows)).values())
 
 
 def important(index: Index, least: float, until: date) -> list[int]:

@@ -78,14 +78,16 @@ class Closable(Protocol):
 T = TypeVar("T")
 C = TypeVar("C", bound=Closable)
 _MOST_IDLE = 4
-_TRUSTED = 1.0  # seconds for which the watch is believed without a look: some changes raise no event
+_TRUSTED, _LONGEST = 1.0, 10.0  # seconds for which the watch is believed without a look: some changes raise no event
+_REST = 50  # times as long as a look took: 20,000 files take .2 s, which would else be a sixth of the time
 
 
 class SyncNeed(NamedTuple):
-    """Whether a sync is needed. `known` is what `settle` was last told, if nothing has changed since; `turn` goes to `settle`."""
+    """Whether a sync is needed. `known` is what `settle` was last told, if nothing has changed since; the rest is for `settle`."""
 
     known: Any
     turn: int
+    began: float
 
 
 class Resident:
@@ -163,15 +165,17 @@ class Resident:
             if self._watch.has_changed():
                 self._turn += 1
                 self._settled = None
-            if self._settled and time.monotonic() - self._settled[0] > _TRUSTED:
+            now = time.monotonic()
+            if self._settled and now > self._settled[0]:
                 self._settled = None
-            return SyncNeed(self._settled[1] if self._settled else None, self._turn)
+            return SyncNeed(self._settled[1] if self._settled else None, self._turn, now)
 
     def settle(self, look: SyncNeed, found: Any) -> None:
         """Remember what a sync found that began after `look`."""
         with self._lock:
             if look.turn == self._turn:
-                self._settled = time.monotonic(), found
+                now = time.monotonic()
+                self._settled = now + min(max(_TRUSTED, _REST * (now - look.began)), _LONGEST), found
 
     def _unsettle(self) -> None:
         with self._lock:

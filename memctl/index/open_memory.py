@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from ..errors import LockBusy
 from ..notes.workspace import Workspace
 from .heal import with_index
-from .index import Index, Progress
+from .index import Index, Progress, silent
 from .queries.entries import private_refs
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="OpenMemory")
 T = TypeVar("T")
 P = ParamSpec("P")
-
-
-def silent(*_: object) -> None:
-    """Ignores notes and progress."""
 
 
 def on_fresh_index(read: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[M, P], T]:

@@ -60,14 +60,18 @@ class EntityPage(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """An entity with a page: its key, its name as a person writes it, every key it goes by, and where its page is."""
+    """Whom a name stands for: the key that all names share, the name as a person writes it, every key and spelling, the page.
+
+    Without a page, a name stands for itself.
+    """
 
     key: str
     name: str
     type: str | None
     path: str
-    keys: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    page: int | None = None
 
 
 class PageRows(NamedTuple):

@@ -117,6 +117,7 @@ CREATE TABLE named (                    -- every name that a page gives to its e
     PRIMARY KEY (key, page)
 ) WITHOUT ROWID;
 CREATE INDEX named_head ON named (head);
+CREATE INDEX named_page ON named (page);
 -- The names that hold: a page from outside does not say whom a name means that the owner uses.
 CREATE VIEW alias AS SELECT * FROM named WHERE NOT outside OR NOT (key IN (SELECT key FROM named WHERE NOT outside)
     OR EXISTS (SELECT 1 FROM mention JOIN trusted ON trusted.id = mention.entry WHERE mention.name = named.key));

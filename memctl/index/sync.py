@@ -7,11 +7,9 @@ import os
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,8 +19,8 @@ from ..notes.files import read_page
 from ..notes.workspace import PageFile, Workspace
 from ..system import interrupts_blocked
 from .heal import open_scratch, with_index
-from .index import Index, Known, Progress
-from .queries.entries import dump, private_refs
+from .index import Index, Known, Progress, silent
+from .queries.entries import dump, private_refs, terms_held
 from .queries.forget import expunge, has_leftovers
 
 if TYPE_CHECKING:
@@ -33,43 +31,47 @@ RACY_NS = 2_000_000_000
 """A file changed within 2 s of our look may change again without a new mtime (git's racy rule)."""
 
 
-class Change(Enum):
-    """What to do with a page."""
+class Step(NamedTuple):
+    """A page that needs work: as it is on disk, None if it is gone; and as the index knows it, None if that does not."""
 
-    READ = "read"  # new, or not surely the same: read it and compare its hash
-    REPORT = "report"  # no page can be had there: keep the reason
-    DROP = "drop"  # gone from disk
+    disk: PageFile | None
+    row: Known | None
 
+    @property
+    def path(self) -> str:
+        """The path of the page."""
+        page = self.disk or self.row
+        assert page is not None
+        return page.path
 
-Step = tuple[Change, PageFile | None, Known | None]
-"""What to do with a page, the page on disk, and what the index knows of it."""
-
-
-def merge(found: Sequence[PageFile], known: Sequence[Known]) -> Iterator[Step]:
-    """One step per page that needs work, by path. Both sequences are sorted by path, with every path once."""
-    here, there = iter(found), iter(known)
-    disk, row = next(here, None), next(there, None)
-    while disk or row:
-        if disk is None or (row is not None and row.path < disk.path):
-            yield Change.DROP, None, row
-            row = next(there, None)
-        elif row is None or disk.path < row.path:
-            yield (Change.READ if disk.status else Change.REPORT), disk, None
-            disk = next(here, None)
-        else:
-            change = _compare(disk, row)
-            if change:
-                yield change, disk, row
-            disk, row = next(here, None), next(there, None)
+    @property
+    def is_young(self) -> bool:
+        """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
+        return _has_its_status(self.disk, self.row)
 
 
-def _compare(disk: PageFile, row: Known) -> Change | None:
+def changes(found: Sequence[PageFile], known: Sequence[Known]) -> list[Step]:
+    """One step for each page that is not surely what the index knows: those on disk in their order, then what is gone."""
+    rows = {row.path: row for row in known}
+    steps = [Step(disk, rows.pop(disk.path, None)) for disk in found]
+    return [step for step in steps if not _is_known(step)] + [Step(None, row) for row in rows.values()]
+
+
+def _is_known(step: Step) -> bool:
+    disk, row = step
+    if disk is None or row is None:
+        return False
+    if disk.status is None:
+        return disk.problem == row.problem and not row.sha256
+    return _has_its_status(disk, row) and disk.status.st_mtime_ns < row.looked_ns - RACY_NS
+
+
+def _has_its_status(disk: PageFile | None, row: Known | None) -> bool:
+    """True for a page that was read, and whose file shows no change since."""
+    if disk is None or disk.status is None or row is None or not row.sha256:
+        return False
     status = disk.status
-    if status is None:
-        return None if disk.problem == row.problem and not row.sha256 else Change.REPORT
-    same = (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
-    settled = status.st_mtime_ns < row.looked_ns - RACY_NS
-    return None if same and settled and row.sha256 else Change.READ
+    return (status.st_size, status.st_mtime_ns, status.st_ino) == (row.size, row.mtime_ns, row.inode)
 
 
 MANY = 300  # pages from which other processes pay: each takes a fifth of a second to start
@@ -77,36 +79,15 @@ _LARGE_PAGE = 1 << 12  # bytes of a page from which it pays to ask the index for
 _TOGETHER = 20  # pages that one of them is given at a time
 
 
-class Wanted(NamedTuple):
-    """A page to read, and the hash under which the index knows it (empty: not at all)."""
-
-    path: str
-    sha256: bytes
-
-
 class Read(NamedTuple):
     """A page as read. Without rows it is the same as before, or has a `problem`; `warning` is what was odd about it."""
 
-    path: str
     rows: PageRows | None = None
     status: os.stat_result | None = None
     sha256: bytes = b""
     looked_ns: int = 0
     warning: str | None = None
     problem: str | None = None
-
-
-HeldTerms = Callable[[str], Mapping[tuple[str, int], str]]
-
-
-def read_pages(
-    workspace: Workspace, wanted: Sequence[Wanted], parallel: bool, held: HeldTerms
-) -> Generator[Read, None, None]:
-    """Each wanted page, in order. `held` gives the search terms that an index holds of a page (`rows_of`)."""
-    workers = _processors() if parallel else 1
-    if workers == 1:
-        return (_read(workspace, page, held) for page in wanted)
-    return _read_in_parallel(workspace, wanted, workers)
 
 
 def _processors() -> int:
@@ -118,28 +99,30 @@ def _processors() -> int:
     return min(4, len(available(0)) if available else os.cpu_count() or 1)
 
 
-def _read(workspace: Workspace, wanted: Wanted, held: HeldTerms | None = None) -> Read:
+def _read(workspace: Workspace, path: str, sha256: bytes, index: Index | None = None) -> Read:
+    """A page that the index knows under a hash (empty: not at all). Search terms that `index` holds are not made again."""
     from .rows import rows_made  # with the parser, which a fresh index never needs
 
     try:
-        page = read_page(workspace, wanted.path)
+        page = read_page(workspace, path)
     except (PageUnreadable, OutsideWorkspace) as error:
-        return Read(wanted.path, problem=getattr(error, "reason", error.what))
-    sha256 = page.sha256
+        return Read(problem=getattr(error, "reason", error.what))
     rows = None
-    if sha256 != wanted.sha256:
-        known = held(wanted.path) if held and wanted.sha256 and len(page.text) >= _LARGE_PAGE else None
-        rows = rows_made(wanted.path, page.text, known)
-    return Read(wanted.path, rows, page.status, sha256, page.looked_ns, page.warning)
+    if page.sha256 != sha256:
+        held = terms_held(index, path) if index and sha256 and len(page.text) >= _LARGE_PAGE else None
+        rows = rows_made(path, page.text, held)
+    return Read(rows, page.status, page.sha256, page.looked_ns, page.warning)
 
 
-def _read_some(workspace: Workspace, wanted: Sequence[Wanted]) -> list[Read]:
-    reads = [_read(workspace, page) for page in wanted]
+def _read_some(workspace: Workspace, wanted: Iterable[tuple[str, bytes]]) -> list[Read]:
+    reads = [_read(workspace, *page) for page in wanted]
     return [read._replace(rows=read.rows._replace(rows=tuple(read.rows.rows))) if read.rows else read for read in reads]
 
 
-def _read_in_parallel(workspace: Workspace, wanted: Sequence[Wanted], workers: int) -> Generator[Read, None, None]:
-    """The same in several processes, a few pieces ahead of who takes them, so that memory stays small."""
+def _read_in_parallel(
+    workspace: Workspace, wanted: Sequence[tuple[str, bytes]], workers: int
+) -> Generator[Read, None, None]:
+    """Pages read by other processes, in order and a few pieces ahead of who takes them, so that memory stays small."""
     from concurrent.futures import Future, ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -190,7 +173,7 @@ def sync(
     *,
     wait: float = 10.0,
     seconds: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress = silent,
     parallel: bool = False,
 ) -> SyncReport:
     """Bring the index up to date; `wait` is for another writer, `seconds` caps the work (None: no cap).
@@ -202,93 +185,82 @@ def sync(
     """
     if not workspace.hides:
         workspace = workspace.whole  # the index of a view that hides nothing is the owner's
-    found = workspace.scan()
-    known = index.known()
-    hides = _number_of(workspace.hides or ())
+    found, known = workspace.scan(), index.known()
+    hides = _number_of(workspace.hides)
     if index.hides != hides:  # other lines are private than last time: what cites them is on any page
         known = [row._replace(looked_ns=0) for row in known]
     # What only may have changed comes last: it would use up the time of what has. In the order of the numbers of pages,
     # and so of rows, SQLite only appends, and FTS5 keeps the words of many pages in memory before it writes them.
-    steps = sorted(merge(found, known), key=_order)
-    unseen = sum(1 for change, _, row in steps if change is Change.READ and row is None)
-    capped = seconds is not None and unseen <= _FIRST * len(found)
-    deadline = time.monotonic() + (seconds or 0.0) if capped else float("inf")
-    report = SyncReport(unchanged=len(found) - sum(1 for _, disk, _ in steps if disk))
+    steps = sorted(changes(found, known), key=lambda step: (step.is_young, page_id(step.path)))
+    report = SyncReport(unchanged=len(found) - sum(step.disk is not None for step in steps))
     report.problems.update({row.path: row.problem for row in known if row.problem})
     if index.frozen:
-        changed = sum(not _is_same(workspace, disk, row) for _, disk, row in steps)
-        if changed:
+        if changed := sum(not _is_same(workspace, step) for step in steps):
             report.stale = f"{changed} pages changed, and the index cannot be written: {index.frozen}"
             report.obstacle = CannotWrite(str(workspace.memory), index.frozen)
     elif steps:
-        wanted = [
-            Wanted(disk.path, row.sha256 if row else b"")
-            for change, disk, row in steps
-            if change is Change.READ and disk
-        ]
-        many = len(wanted) >= MANY
-        with closing(read_pages(workspace, wanted, many and parallel, partial(_terms_held, index))) as reads:
-            limits = _Limits(wait, deadline, many, hides)
-            tell = progress or (lambda done, total, what: None)
-            tell(0, len(steps), _WHAT)
-            _work(index, steps, reads, report, limits, tell)
-            tell(len(steps), len(steps), _WHAT)
+        unseen = sum(disk is not None and disk.status is not None and row is None for disk, row in steps)
+        capped = seconds is not None and unseen <= _FIRST * len(found)
+        limits = _Limits(wait, time.monotonic() + (seconds or 0.0) if capped else float("inf"), hides, parallel)
+        progress(0, len(steps), _WHAT)
+        _take_all(workspace, index, steps, report, limits, progress)
+        progress(len(steps), len(steps), _WHAT)
         if report.changed:
             from ..notes.journal import let_go
 
-            let_go(
-                workspace, [page.path for _, disk, row in steps if (page := disk or row)], partial(_bytes_of, workspace)
-            )
+            let_go(workspace, [step.path for step in steps])
     return report
 
 
-def _bytes_of(workspace: Workspace, path: str) -> bytes | None:
-    with suppress(MemctlError):
-        return read_page(workspace, path).data
-    return None
-
-
 class _Limits(NamedTuple):
-    """How long a sync waits for another writer, when it ends, whether it has thousands of pages to write, what is hidden."""
+    """How long a sync waits for another writer, when it ends, which lines are hidden, and whether others may read."""
 
     wait: float
     deadline: float
-    is_bulk: bool
     hides: int
+    parallel: bool
 
 
-def _terms_held(index: Index, path: str) -> Mapping[tuple[str, int], str]:
-    from .queries.beliefs import terms_held
+def _number_of(refs: Iterable[str] | None) -> int:
+    """A number for the ids of the lines that a view hides; 0 for none."""
+    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 3 or 1 if refs else 0
 
-    return terms_held(index, path)
 
-
-def _work(
-    index: Index,
-    steps: list[Step],
-    reads: Iterator[Read],
-    report: SyncReport,
-    limits: _Limits,
-    progress: Progress,
-) -> None:
-    done = kept = 0
+def _is_same(workspace: Workspace, step: Step) -> bool:
+    """True for a page that only may have changed, being younger than two seconds when we looked."""
+    disk, row = step
+    if disk is None or disk.status is None or row is None:
+        return False
     try:
-        with index.bulk() if limits.is_bulk else nullcontext():
-            while done < len(steps):
-                end = time.monotonic() + (BULK_SECONDS if limits.is_bulk else BATCH_SECONDS)
-                with index.writing(limits.wait):
-                    if index.hides != limits.hides:
-                        index.hide(limits.hides)
-                    for step in _until(steps[done:], min(end, limits.deadline)):
-                        _take(index, step, reads, report)
-                        done += 1
-                kept = done
-                progress(done, len(steps), _WHAT)
-                if time.monotonic() > limits.deadline and done < len(steps):
-                    left = f"{len(steps) - done} of {len(steps)}"
+        return read_page(workspace, disk.path).sha256 == row.sha256
+    except (PageUnreadable, OutsideWorkspace):
+        return not row.sha256
+
+
+def _take_all(
+    workspace: Workspace, index: Index, steps: list[Step], report: SyncReport, limits: _Limits, progress: Progress
+) -> None:
+    """Take the steps until the time is over, and say in the report what stood in the way."""
+    wanted = [(disk.path, row.sha256 if row else b"") for disk, row in steps if disk and disk.status]
+    is_bulk = len(wanted) >= MANY
+    workers = _processors() if is_bulk and limits.parallel else 1
+    alone = (_read(workspace, *page, index) for page in wanted)
+    kept = 0
+    try:
+        with (
+            closing(_read_in_parallel(workspace, wanted, workers) if workers > 1 else alone) as reads,
+            index.bulk() if is_bulk else nullcontext(),
+        ):
+            while kept < len(steps):
+                kept += _take_some(
+                    index, steps[kept:], reads, report, limits, BULK_SECONDS if is_bulk else BATCH_SECONDS
+                )
+                progress(kept, len(steps), _WHAT)
+                if time.monotonic() > limits.deadline and kept < len(steps):
+                    left = f"{len(steps) - kept} of {len(steps)}"
                     report.stale = f"{left} changed pages are not read yet; run `memctl index`"
-                    return
-            if limits.is_bulk:
+                    break
+            if is_bulk and not report.stale:
                 progress(0, 0, "merging the words")
     except LockBusy as error:
         report.stale = f"another memctl is writing; {len(steps) - kept} changed pages are not in this answer yet"
@@ -298,69 +270,34 @@ def _work(
         report.obstacle = error
 
 
-def _number_of(refs: Collection[str]) -> int:
-    """A number for the ids of the lines that a view hides; 0 for none."""
-    return int.from_bytes(hashed(" ".join(sorted(refs)).encode(), 4)) >> 3 or 1 if refs else 0
-
-
-def _until(steps: Sequence[Step], end: float) -> Iterator[Step]:
-    for step in steps:
-        yield step
-        if time.monotonic() > end:
-            return
+def _take_some(
+    index: Index, steps: Sequence[Step], reads: Iterator[Read], report: SyncReport, limits: _Limits, seconds: float
+) -> int:
+    """Take steps for some seconds, in one transaction; returns how many."""
+    end = min(time.monotonic() + seconds, limits.deadline)
+    with index.writing(limits.wait):
+        if index.hides != limits.hides:
+            index.hide(limits.hides)
+        for done, step in enumerate(steps, 1):
+            _take(index, step, reads, report)
+            if time.monotonic() > end:
+                return done
+    return len(steps)
 
 
 def _take(index: Index, step: Step, reads: Iterator[Read], report: SyncReport) -> None:
-    change, disk, row = step
-    if change is Change.DROP and row:
-        index.drop(row.path)
-        report.problems.pop(row.path, None)
+    disk, row = step
+    if disk is None:
+        index.drop(step.path)
+        report.problems.pop(step.path, None)
         report.dropped += 1
-    elif change is Change.REPORT and disk:
-        _report(index, disk, disk.problem or "unreadable", report)
-    elif disk:
-        _keep(index, disk, row, next(reads), report)
-
-
-def _order(step: Step) -> tuple[bool, int]:
-    _, disk, row = step
-    page = disk or row
-    return is_young(step), page_id(page.path) if page else 0
-
-
-def is_young(step: Step) -> bool:
-    """True for a page whose status is as it was, and which is read again only because it is too young to tell."""
-    change, disk, row = step
-    if change is not Change.READ or disk is None or disk.status is None or row is None:
-        return False
-    status = disk.status
-    return bool(row.sha256) and (status.st_size, status.st_mtime_ns, status.st_ino) == (
-        row.size,
-        row.mtime_ns,
-        row.inode,
-    )
-
-
-def _is_same(workspace: Workspace, disk: PageFile | None, row: Known | None) -> bool:
-    """True for a page that only may have changed, being younger than two seconds when we looked."""
-    if disk is None or disk.status is None or row is None:
-        return False
-    try:
-        return read_page(workspace, disk.path).sha256 == row.sha256
-    except (PageUnreadable, OutsideWorkspace):
-        return not row.sha256
-
-
-def _report(index: Index, disk: PageFile, problem: str, report: SyncReport) -> None:
-    index.put_unreadable(disk.path, disk.status, problem, time.time_ns())
-    report.problems[disk.path] = problem
-
-
-def _keep(index: Index, disk: PageFile, row: Known | None, read: Read, report: SyncReport) -> None:
+        return
+    read = next(reads) if disk.status else Read(problem=disk.problem)
     if read.status is None:
         problem = read.problem or "unreadable"
         if row is None or row.problem != problem or row.sha256:
-            _report(index, disk, problem, report)
+            index.put_unreadable(disk.path, disk.status, problem, time.time_ns())
+            report.problems[disk.path] = problem
     elif read.rows is None:
         index.look_again(disk.path, read.status, read.looked_ns)
         report.unchanged += 1
@@ -383,7 +320,7 @@ class Verified:
     differences: tuple[str, ...]
 
 
-def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
+def build_index(workspace: Workspace, *, rebuild: bool = False, progress: Progress = silent) -> SyncReport:
     """Bring the index up to date, or with `rebuild` start from an empty one; what was deleted leaves the file.
 
     LockBusy if another writer does not end, CannotWrite where the disk is full or read-only. Where lines are private, the
@@ -433,13 +370,9 @@ def _verified(workspace: Workspace, kept: Index) -> Verified:
         for old, new in zip_longest(dump(kept), dump(fresh)):
             rows += 1
             if old != new:
-                differences.append(_difference(old, new))
+                differences.append(f"kept {old!r} but a rebuild gives {new!r}"[:400])
                 if len(differences) == _SHOWN:
                     break
     if differences and kept.frozen:  # read without what stands beside it and could not be taken in
         raise CannotWrite(str(workspace.derived / "index.sqlite"), kept.frozen)
     return Verified(rows, tuple(differences))
-
-
-def _difference(old: tuple[object, ...] | None, new: tuple[object, ...] | None) -> str:
-    return f"kept {old!r} but a rebuild gives {new!r}"[:400]

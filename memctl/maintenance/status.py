@@ -15,7 +15,7 @@ from ..errors import ExtraMissing, MemctlError
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import census, leaves
-from ..index.sync import is_young, merge
+from ..index.sync import changes
 from ..markdown.escape import many
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
@@ -127,7 +127,7 @@ def glance(memory: OpenMemory) -> Glance:
     if not (memory.workspace.derived / "index.sqlite").exists():
         return Glance(root, len(found), None, len(found), vault_note(memory.workspace))
     counted, known = memory.run(lambda at: (dict(census(at.index)["kinds"]), at.index.known()))
-    changed = sum(1 for step in merge(found, known) if not is_young(step))
+    changed = sum(not step.is_young for step in changes(found, known))
     facts = sum(counted.values()) - counted.get("note", 0)
     return Glance(root, len(found), facts, changed, vault_note(memory.workspace))
 

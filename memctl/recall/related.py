@@ -14,7 +14,6 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Query, by_ids, by_refs, entry_count, own_terms, passing
 from ..index.queries.filters import condition_of
 from ..index.queries.names import (
-    NamedEntity,
     NamingLine,
     entities_of_keys,
     entities_of_pages,
@@ -26,7 +25,7 @@ from ..index.queries.names import (
     spellings_by_head,
 )
 from ..index.reread import Seen, reread
-from ..index.row import Row
+from ..index.row import Entity, Row
 from ..language.analyzer import terms
 from ..language.names import entity_key, find_names
 from ..truth.judge import Validities, judge
@@ -108,7 +107,7 @@ class Web:
         self._total = entry_count(index)
         self.lines: dict[int, NamingLine] = {}
         self.on: dict[int, set[str]] = {}
-        self.who: dict[str, NamedEntity] = {}
+        self.who: dict[str, Entity] = {}
         self._frequency: dict[str, int] = {}
         self._named: set[int] = set()
         keys = names_from(index, {0: " ".join(terms(query.words))}).get(0, set()) | set(map(entity_key, query.about))
@@ -263,7 +262,7 @@ class _CheckedLines:
         return who.name if who.page is not None else next(marked, _spelled(who, beside))
 
 
-def _spelled(who: NamedEntity, texts: Sequence[EntryText]) -> str:
+def _spelled(who: Entity, texts: Sequence[EntryText]) -> str:
     """A name without a page as one of the texts writes it, or with a capital."""
     places = ((text.content, text.content.lower().find(who.key)) for text in texts)
     return next((text[at : at + len(who.key)] for text, at in places if at >= 0), spellings(who)[0].name)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from ..errors import CannotWrite, ExtraMissing, LockBusy, MemctlError, NoWorkspace
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import line_counts
-from ..index.sync import SyncReport, merge, sync
+from ..index.sync import SyncReport, changes, sync
 from ..markdown.escape import many
 from ..notes.settings import SETTINGS
 from ..notes.workspace import SKIPPED, Workspace, find_workspace
@@ -338,8 +338,8 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     if index.instead:  # each look would read everything into memory, for nothing
         return _Look(SyncReport(stale=index.instead), instead=index.instead)
     found, known = workspace.scan(), index.known()
-    steps = list(merge(found, known))
-    paths = [page.path for _, disk, row in steps if (page := disk or row)] if len(steps) <= 4 * _APART else []
+    steps = changes(found, known)
+    paths = [step.path for step in steps] if len(steps) <= 4 * _APART else []
     before = {path: line_counts(index, path) for path in paths}
     report = SyncReport(unchanged=len(found), problems={row.path: row.problem for row in known if row.problem})
     if steps:

@@ -1,4 +1,4 @@
-"""What sync has to do: pages on disk merged with the pages that the index knows, both sorted by path.
+"""What sync has to do: the pages on disk that are not surely as the index knows them, and those that are gone.
 
 A file counts as unchanged when size, time and inode are the same and it was settled when we last looked (git's racy
 rule); anything else is read again and compared by its hash.
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import pytest
 from hypothesis import given, strategies as st
 
-from memctl.index.sync import RACY_NS, Change, merge
+from memctl.index.sync import RACY_NS, changes
 
 LOOKED = 10 * RACY_NS
 OLD = LOOKED - RACY_NS - 1
@@ -42,16 +42,16 @@ class Known:
     problem: str | None = None
 
 
-def change(disk: OnDisk | None, row: Known | None) -> Change | None:
-    steps = list(merge([disk] if disk else [], [row] if row else []))
-    assert all(step[1:] == (disk, row) for step in steps)
-    return steps[0][0] if steps else None
+def is_step(disk: OnDisk | None, row: Known | None) -> bool:
+    steps = changes([disk] if disk else [], [row] if row else [])
+    assert steps in ([], [(disk, row)])
+    return bool(steps)
 
 
 def test_a_new_page_is_read_a_gone_one_dropped_and_a_known_one_left_alone() -> None:
-    assert change(OnDisk("a"), None) is Change.READ
-    assert change(None, Known("a")) is Change.DROP
-    assert change(OnDisk("a"), Known("a")) is None
+    assert is_step(OnDisk("a"), None)
+    assert is_step(None, Known("a"))
+    assert not is_step(OnDisk("a"), Known("a"))
 
 
 @pytest.mark.parametrize(
@@ -68,23 +68,23 @@ def test_a_new_page_is_read_a_gone_one_dropped_and_a_known_one_left_alone() -> N
     ids=["size", "time", "later", "inode", "never read", "racy", "clock set back"],
 )
 def test_what_is_not_surely_the_same_is_read(row: Known) -> None:
-    assert change(OnDisk("a"), row) is Change.READ
+    assert is_step(OnDisk("a"), row)
 
 
 def test_a_file_changed_within_two_seconds_of_our_look_is_read_again() -> None:
     """It may have changed once more without a new time; a nanosecond more and it is settled."""
-    assert change(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS)) is Change.READ
-    assert change(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS + 1)) is None
+    assert is_step(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS))
+    assert not is_step(OnDisk("a"), Known("a", looked_ns=OLD + RACY_NS + 1))
     assert RACY_NS == 2_000_000_000
 
 
 def test_a_page_that_cannot_be_read_is_reported_once() -> None:
     broken = OnDisk("a", None, "not a file")
-    assert change(broken, None) is Change.REPORT
-    assert change(broken, Known("a")) is Change.REPORT
-    assert change(broken, Known("a", sha256=b"", problem="not a file")) is None
-    assert change(broken, Known("a", sha256=b"", problem="another reason")) is Change.REPORT
-    assert change(OnDisk("a"), Known("a", sha256=b"", problem="not a file")) is Change.READ
+    assert is_step(broken, None)
+    assert is_step(broken, Known("a"))
+    assert not is_step(broken, Known("a", sha256=b"", problem="not a file"))
+    assert is_step(broken, Known("a", sha256=b"", problem="another reason"))
+    assert is_step(OnDisk("a"), Known("a", sha256=b"", problem="not a file"))
 
 
 PATHS = st.text("ab/é爱", max_size=3)
@@ -93,22 +93,20 @@ ROWS = st.builds(Known, PATHS, sha256=st.sampled_from([b"", b"x"]), looked_ns=st
 
 
 @given(st.lists(DISKS, unique_by=lambda d: d.path), st.lists(ROWS, unique_by=lambda r: r.path))
-def test_the_merge_of_sorted_streams_equals_what_sets_say(found: list[OnDisk], known: list[Known]) -> None:
+def test_the_steps_of_many_pages_are_those_of_each(found: list[OnDisk], known: list[Known]) -> None:
     disks, rows = {d.path: d for d in found}, {r.path: r for r in known}
-    pairs = [(disks.get(path), rows.get(path)) for path in sorted(disks.keys() | rows.keys())]
-    expected = [(change(*pair), *pair) for pair in pairs]
-    steps = list(merge(sorted(found, key=lambda d: d.path), sorted(known, key=lambda r: r.path)))
-    assert steps == [step for step in expected if step[0]]
-    assert {row.path for what, _, row in steps if row and what is Change.DROP} == rows.keys() - disks.keys()
+    pairs = [(disks.get(path), rows.get(path)) for path in disks.keys() | rows.keys()]
+    steps = changes(found, known)
+    assert {step.path: step for step in steps} == {(d or r).path: (d, r) for d, r in pairs if is_step(d, r)}
+    assert {step.path for step in steps if step.disk is None} == rows.keys() - disks.keys()
 
 
 @given(st.lists(DISKS, unique_by=lambda d: d.path))
 def test_after_everything_was_done_nothing_is_left_to_do(found: list[OnDisk]) -> None:
-    found.sort(key=lambda d: d.path)
     known = [
         Known(d.path, d.status.st_size, d.status.st_mtime_ns, d.status.st_ino) if d.status else
         Known(d.path, sha256=b"", problem=d.problem) for d in found
     ]  # fmt: skip
-    assert list(merge(found, known)) == []
+    assert changes(found, known) == []
     looked_too_early = [replace(row, looked_ns=0) for row in known]
-    assert [step[0] for step in merge(found, looked_too_early)] == [Change.READ for disk in found if disk.status]
+    assert [step.disk for step in changes(found, looked_too_early)] == [disk for disk in found if disk.status]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import date
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ...facts import is_trusted
@@ -12,7 +13,7 @@ from ...language.names import entity_key
 from ...markdown.evidence_line import OPINIONS
 from ..index import Index
 from ..row import Row
-from .entries import Query, by_ids, by_refs
+from .entries import Query, by_ids, by_refs, selected, selected_in
 from .filters import condition_of
 from .names import keys_of
 
@@ -61,10 +62,8 @@ def beliefs_stated_by(index: Index, refs: Iterable[str]) -> dict[str, Chain]:
     )
     found: dict[str, Chain] = {}
     for ref, bullet in sorted(bullets, reverse=True):
-        head = index.rows(before, (bullet,))[0][0]
-        chain = chain_of(index, head) if head is not None else None
-        if chain:
-            found[ref] = chain
+        if belief := chain_of(index, index.column(before, (bullet,))[0]):
+            found[ref] = belief
     return found
 
 
@@ -95,13 +94,13 @@ def newest_about(index: Index, names: Iterable[str]) -> ToldFact | None:
         f"SELECT DISTINCT {fields}, words.own FROM mention JOIN told ON told.id = mention.entry "
         "JOIN words ON words.rowid = told.id WHERE mention.name IN ({keys}) AND told.kind <> 'observation'"
     )
-    found = (ToldFact(*row) for row in index.rows_in(sql, names))
+    found = [ToldFact(*row) for row in index.rows_in(sql, names)]
     return max(found, key=lambda told: (told.day or "", told.id), default=None)
 
 
 def said_since(index: Index, since: date) -> list[int]:
     """Ids of the facts written down from a day on; neither copies nor observations."""
-    return [i for (i,) in index.rows("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))]
+    return index.column("SELECT id FROM told WHERE day >= ? AND kind <> 'observation'", (str(since),))
 
 
 def slots_filled(index: Index, names: Iterable[str] | None) -> list[tuple[str, str, int, int]]:
@@ -126,11 +125,12 @@ def side_by_side(index: Index, refs: Iterable[str]) -> dict[str, set[int]]:
 
 def weighed(index: Index, refs: Iterable[str]) -> dict[str, set[str]]:
     """What the beliefs make of each id: `stated` one, or `weighed` for, against or at the end of one; others are left out."""
+    sql = (
+        "SELECT DISTINCT target, relation FROM link "
+        "WHERE relation IN ('stated', 'weighed', 'ended') AND target IN ({keys})"
+    )
     found: dict[str, set[str]] = defaultdict(set)
-    for target, relation in index.rows_in(
-        "SELECT DISTINCT target, relation FROM link WHERE relation IN ('stated', 'weighed', 'ended') AND target IN ({keys})",
-        refs,
-    ):
+    for target, relation in index.rows_in(sql, refs):
         found[target].add("stated" if relation == "stated" else "weighed")
     return found
 
@@ -153,19 +153,18 @@ class Light(NamedTuple):
 def facts_between(index: Index, since: date | None, until: date) -> list[Row]:
     """Facts that count, written down from `since` (None: ever) to `until`, without the tool's own observations."""
     sql = "SELECT id FROM countable WHERE day >= ? AND day <= ?"
-    ids = [i for (i,) in index.rows(sql, (str(since) if since else "", str(until)))]
-    return list(by_ids(index, ids).values())
+    return selected(index, sql, (str(since or ""), str(until)))
 
 
 def days_between(index: Index, since: date, until: date) -> list[str]:
     """The days, in order, on which facts that count were written down."""
     sql = "SELECT DISTINCT day FROM countable WHERE day >= ? AND day <= ? ORDER BY day"
-    return [day for (day,) in index.rows(sql, (str(since), str(until)))]
+    return index.column(sql, (str(since), str(until)))
 
 
 def told_on(index: Index, day: str) -> list[Row]:
     """The facts that count and were written down on a day."""
-    return list(by_ids(index, [i for (i,) in index.rows("SELECT id FROM countable WHERE day = ?", (day,))]).values())
+    return selected(index, "SELECT id FROM countable WHERE day = ?", (day,))
 
 
 _TWINS = "ref IN (SELECT ref FROM countable WHERE day >= ?1 AND day <= ?2 GROUP BY ref HAVING count(*) > 1)"
@@ -177,10 +176,10 @@ def told_first(index: Index, since: date, until: date, refs: Iterable[str]) -> t
     these ids or name another line by its id."""
     days = str(since), str(until)
     within = "SELECT id FROM countable WHERE day >= ?1 AND day <= ?2 AND"
-    twins = [i for (i,) in index.rows(f"{within} {_TWINS}", days)]
+    twins = index.column(f"{within} {_TWINS}", days)
     named = index.rows_in("SELECT id, day FROM countable WHERE day IS NOT NULL AND ref IN ({keys})", refs)
     others = {i for i, day in named if days[0] <= day <= days[1]}
-    others |= {i for (i,) in index.rows(f"{within} {_LINKED}", days)}
+    others |= set(index.column(f"{within} {_LINKED}", days))
     return twins, sorted(others.difference(twins))
 
 
@@ -190,7 +189,7 @@ def answers_until(index: Index, until: date) -> list[Row]:
         "SELECT DISTINCT trusted.id FROM link CROSS JOIN trusted ON trusted.id = link.entry WHERE relation IN "
         "('by', 'settles', 'supersedes') AND role = 'fact' AND kind = 'observation' AND private = 0 AND day <= ?"
     )
-    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(until),))]).values())
+    return selected(index, sql, (str(until),))
 
 
 def names_told(index: Index, until: date) -> set[str]:
@@ -204,7 +203,7 @@ def names_told(index: Index, until: date) -> set[str]:
         "SELECT each.name FROM each WHERE each.name <> '' AND EXISTS (SELECT 1 FROM mention CROSS JOIN countable "
         "ON countable.id = mention.entry WHERE mention.name = each.name AND countable.day >= '' AND countable.day <= ?)"
     )
-    return {name for (name,) in index.rows(sql, (str(until),))}
+    return set(index.column(sql, (str(until),)))
 
 
 def page_hashes(index: Index) -> list[tuple[int, str]]:
@@ -226,9 +225,7 @@ def names_of_pages(index: Index) -> dict[str, list[str]]:
 
 def facts_on(index: Index, pages: Iterable[int]) -> list[Row]:
     """The facts on some pages, whoever told them."""
-    return list(
-        by_ids(index, [i for (i,) in index.rows_in("SELECT id FROM told WHERE page IN ({keys})", pages)]).values()
-    )
+    return selected_in(index, "SELECT id FROM told WHERE page IN ({keys})", pages)
 
 
 def first_days(index: Index, pages: Iterable[int]) -> dict[int, str]:
@@ -240,7 +237,7 @@ def first_days(index: Index, pages: Iterable[int]) -> dict[int, str]:
 def opinions_from(index: Index, since: date, until: date) -> list[str]:
     """The ids of the opinions that count and were written down on these days."""
     sql = "SELECT ref FROM countable WHERE kind = 'opinion' AND day >= ? AND day <= ?"
-    return [ref for (ref,) in index.rows(sql, (str(since), str(until)))]
+    return index.column(sql, (str(since), str(until)))
 
 
 def facts_turning(index: Index, after: date, until: date) -> list[Row]:
@@ -249,40 +246,35 @@ def facts_turning(index: Index, after: date, until: date) -> list[Row]:
         "SELECT id FROM told WHERE day > ?1 AND day <= ?2 UNION SELECT id FROM told WHERE first > ?1 AND first <= ?2 "
         "UNION SELECT id FROM told WHERE last >= ?1 AND last < ?2"
     )
-    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(after), str(until)))]).values())
+    return selected(index, sql, (str(after), str(until)))
 
 
 def facts_due(index: Index, since: date, until: date) -> list[Row]:
     """Facts that count and were told before the one day for which they are, which is one of these."""
     sql = "SELECT id FROM countable WHERE first >= ? AND first <= ? AND day < first AND last = first"
-    return list(by_ids(index, [i for (i,) in index.rows(sql, (str(since), str(until)))]).values())
+    return selected(index, sql, (str(since), str(until)))
 
 
 def days_due(index: Index, until: date) -> list[str]:
     """The days for which facts that count were told before."""
-    return [
-        day
-        for (day,) in index.rows(
-            "SELECT DISTINCT first FROM countable WHERE day < first AND last = first AND first <= ?", (str(until),)
-        )
-    ]
+    sql = "SELECT DISTINCT first FROM countable WHERE day < first AND last = first AND first <= ?"
+    return index.column(sql, (str(until),))
 
 
 def speaking(index: Index, refs: Iterable[str], until: date) -> list[Row]:
     """Facts that count and speak for, against or in place of one of these ids."""
-    sql = "SELECT entry FROM link WHERE relation IN ('supports', 'refutes', 'supersedes') AND target IN ({keys})"
-    linked = {i for (i,) in index.rows_in(sql, refs)}
-    rows = index.rows_in("SELECT id, day FROM countable WHERE id IN ({keys})", linked)
-    return list(by_ids(index, [i for i, day in rows if day is not None and day <= str(until)]).values())
+    sql = (
+        "SELECT entry FROM link JOIN countable ON countable.id = link.entry WHERE day <= ? "
+        "AND relation IN ('supports', 'refutes', 'supersedes') AND target IN ({keys})"
+    )
+    return selected_in(index, sql, refs, (str(until),))
 
 
 def retractable(index: Index) -> list[int]:
     """Ids of facts that a line corrects by their id, and of those in a slot in which a line corrects in words, slot by slot."""
-    named = index.rows("SELECT entry.id FROM link JOIN live AS entry ON entry.ref = target WHERE relation = 'corrects'")
-    slots = index.rows(
-        "SELECT entry FROM slot WHERE key IN (SELECT DISTINCT key FROM slot WHERE marked) ORDER BY key, name"
-    )
-    return list(dict.fromkeys(i for (i,) in (*named, *slots)))
+    named = index.column("SELECT live.id FROM link JOIN live ON live.ref = target WHERE relation = 'corrects'")
+    slots = "SELECT entry FROM slot WHERE key IN (SELECT key FROM slot WHERE marked) ORDER BY key, name"
+    return list(dict.fromkeys([*named, *index.column(slots)]))
 
 
 def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
@@ -295,7 +287,7 @@ def naming(index: Index, names: Iterable[str], until: date) -> list[Row]:
             "AND entry.id NOT IN (SELECT entry FROM mention WHERE name = ?)"
         )
         values = (str(until), *named.values, entity_key(name))
-        found |= by_ids(index, [i for (i,) in index.rows(sql, values)])
+        found |= by_ids(index, index.column(sql, values))
     return list(found.values())
 
 
@@ -321,7 +313,7 @@ def _by_day(rows: Iterable[tuple[Any, ...]]) -> list[Light]:
 def tasks_until(index: Index, until: date) -> list[str]:
     """The tasks whose outcome was written down by that day; empty for one that has no name."""
     sql = "SELECT DISTINCT task FROM countable WHERE task IS NOT NULL AND day <= ?"
-    return sorted(task for (task,) in index.rows(sql, (str(until),)))
+    return sorted(index.column(sql, (str(until),)))
 
 
 def outcomes_of(index: Index, tasks: Iterable[str], until: date, most: int = -1) -> list[Row]:
@@ -332,14 +324,14 @@ def outcomes_of(index: Index, tasks: Iterable[str], until: date, most: int = -1)
     told = {t: [f"@{key}" for key in keys_of(index, t[1:])] if t.startswith("@") else [t] for t in tasks}
     sql = "SELECT id FROM countable WHERE task = ? AND coalesce(day, '') <= ? ORDER BY day DESC, id DESC LIMIT ?"
     wanted = dict.fromkeys(task for written in told.values() for task in written)
-    found = (index.rows(sql, (task, str(until), most)) for task in wanted)
-    return list(by_ids(index, (i for rows in found for (i,) in rows)).values())
+    found = (index.column(sql, (task, str(until), most)) for task in wanted)
+    return list(by_ids(index, chain.from_iterable(found)).values())
 
 
 def important(index: Index, least: float, until: date) -> list[int]:
     """Ids of the facts that count whose author gave them at least this importance."""
     sql = "SELECT id FROM countable WHERE importance >= ? AND day <= ? ORDER BY id"
-    return [i for (i,) in index.rows(sql, (least, str(until)))]
+    return index.column(sql, (least, str(until)))
 
 
 def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[str]]:
@@ -363,11 +355,9 @@ def days_told(index: Index, refs: Iterable[str], until: date) -> dict[str, list[
 def may_be_retracted(index: Index, entries: Iterable[Row]) -> list[Row]:
     """Those of some entries that a line corrects by their id, or that fill a slot in which somebody is corrected."""
     found = list(entries)
-    refs = index.rows_in(
-        "SELECT DISTINCT target FROM link WHERE relation = 'corrects' AND target IN ({keys})", (e.ref for e in found)
-    )
-    corrected = {ref for (ref,) in refs}
-    keys = {key for (key,) in index.rows("SELECT DISTINCT key FROM slot WHERE marked")}
+    sql = "SELECT target FROM link WHERE relation = 'corrects' AND target IN ({keys})"
+    corrected = set(index.column_in(sql, (entry.ref for entry in found)))
+    keys = set(index.column("SELECT DISTINCT key FROM slot WHERE marked"))
     return [entry for entry in found if entry.ref in corrected or entry.slot in keys]
 
 
@@ -383,7 +373,7 @@ def placed(index: Index, refs: Iterable[str]) -> list[Row]:
 def forgotten_refs(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a tombstone says were forgotten on purpose."""
     sql = "SELECT ref FROM entry WHERE block = 'forgotten' AND ref IN ({keys})"
-    return {ref for (ref,) in index.rows_in(sql, refs)}
+    return set(index.column_in(sql, refs))
 
 
 def merged_pages(index: Index) -> list[str]:
@@ -392,16 +382,7 @@ def merged_pages(index: Index) -> list[str]:
         "SELECT path FROM page WHERE path LIKE 'bank/entities/%' AND id NOT IN (SELECT page FROM entity) AND sha256 <> x'' "
         "AND EXISTS (SELECT 1 FROM entry WHERE entry.page = page.id AND block = 'summary') ORDER BY path"
     )
-    return [path for (path,) in index.rows(sql)]
-
-
-def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
-    """The search terms of the lines of a page, by role and digest."""
-    sql = (
-        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "
-        "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
-    )
-    return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}
+    return index.column(sql)
 
 
 def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:

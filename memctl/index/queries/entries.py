@@ -31,7 +31,7 @@ def private_refs(index: Index) -> frozenset[str]:
 
 def outside_refs(index: Index) -> frozenset[str]:
     """The ids of all lines that came from outside."""
-    return frozenset(ref for (ref,) in index.rows("SELECT ref FROM outside"))
+    return frozenset(index.column("SELECT ref FROM outside"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,19 +151,19 @@ def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
     """Terms that begin with `prefix`, the commonest first."""
     high = prefix + "\U0010ffff"
     sql = "SELECT term FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc DESC, term LIMIT ?"
-    return [term for (term,) in index.rows(sql, (prefix, high, limit))]
+    return index.column(sql, (prefix, high, limit))
 
 
 def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[int]:
     """The ids of the best `limit` entries, by FTS5's bm25, that hold any wanted term."""
     if not condition.sql:
         sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
-        return [i for (i,) in index.rows(sql, (match_expression(wanted), limit))]
+        return index.column(sql, (match_expression(wanted), limit))
     sql = (
         "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
         f"WHERE words MATCH ? AND {condition.sql} ORDER BY bm25(words), words.rowid LIMIT ?"
     )
-    return [i for (i,) in index.rows(sql, (match_expression(wanted), *condition.values, limit))]
+    return index.column(sql, (match_expression(wanted), *condition.values, limit))
 
 
 def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
@@ -197,7 +197,7 @@ def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
     if not condition.sql:
         return set(ids)
     sql = f"SELECT id FROM entry WHERE {condition.sql} AND id IN ({{keys}})"
-    return {i for (i,) in index.rows_in(sql, ids, condition.values)}
+    return set(index.column_in(sql, ids, condition.values))
 
 
 def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int]:
@@ -217,7 +217,7 @@ def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
 
 def filtered(index: Index, condition: Filter, limit: int) -> list[int]:
     """Ids that pass a condition, at most `limit` of them, in page order."""
-    return [i for (i,) in index.rows(f"SELECT id FROM entry WHERE {condition.sql} LIMIT ?", (*condition.values, limit))]
+    return index.column(f"SELECT id FROM entry WHERE {condition.sql} LIMIT ?", (*condition.values, limit))
 
 
 def newest(index: Index, condition: Filter, limit: int) -> list[int]:
@@ -227,7 +227,7 @@ def newest(index: Index, condition: Filter, limit: int) -> list[int]:
         f"SELECT id FROM live AS entry WHERE {where} AND role NOT IN ('heading', 'rest') "
         "ORDER BY day IS NULL, day DESC, kind = 'note', id LIMIT ?"
     )
-    return [i for (i,) in index.rows(sql, (*condition.values, limit))]
+    return index.column(sql, (*condition.values, limit))
 
 
 # -- entries ----------------------------------------------------------------------------------------------------------
@@ -244,6 +244,16 @@ def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Row]:
     return index.each_known("entries", ids, ask)
 
 
+def selected(index: Index, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
+    """The entries whose ids a statement gives, in page order."""
+    return list(by_ids(index, index.column(sql, values)).values())
+
+
+def selected_in(index: Index, sql: str, keys: Iterable[Any], first: Sequence[Any] = ()) -> list[Row]:
+    """The same of a statement with `{keys}` in it (`Index.rows_in`)."""
+    return list(by_ids(index, index.column_in(sql, keys, first)).values())
+
+
 def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     """Every entry that has one of these ids, in page order. Twins on different pages may share one."""
     found = [Row(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.ref IN ({{keys}})", refs)]
@@ -253,7 +263,7 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
 def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
     """Ids of every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
     if names is None:
-        return [entry for (entry,) in index.rows("SELECT entry FROM slot WHERE key = ?", (key,))]
+        return index.column("SELECT entry FROM slot WHERE key = ?", (key,))
     sql = "SELECT entry FROM slot WHERE key = ? AND name = ?"
     return [entry for name in names for (entry,) in index.rows(sql, (key, name))]
 
@@ -289,9 +299,9 @@ def newest_slots(index: Index, limit: int) -> list[tuple[str, str]]:
 def slot_names(index: Index, text: str | None = None) -> list[str]:
     """The keys of all names that slots are about; the empty one is the owner's. With a text, those that may stand in it."""
     if text is None or index.stays:  # a process that stays asks for all of them, once
-        return [name for (name,) in index.rows("SELECT DISTINCT name FROM slot ORDER BY name")]
+        return index.column("SELECT DISTINCT name FROM slot ORDER BY name")
     sql = "SELECT DISTINCT name FROM slot WHERE instr(?, name) ORDER BY name"
-    return [name for (name,) in index.rows(sql, [text.encode("utf-8", "replace").decode()])]
+    return index.column(sql, [text.encode("utf-8", "replace").decode()])
 
 
 _AROUND = (
@@ -328,7 +338,7 @@ def told_between(index: Index, since: date | None, until: date) -> list[Row]:
     sql = (
         "SELECT id FROM statement WHERE kind <> 'observation' AND (day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL)"
     )
-    ids = [i for (i,) in index.rows(sql, (str(since) if since else "", str(until)))]
+    ids = index.column(sql, (str(since) if since else "", str(until)))
     return list(by_ids(index, ids).values())
 
 
@@ -407,7 +417,7 @@ def is_bare_heading(index: Index, heading: Row) -> bool:
 def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     """Entries that supersede or correct one of these ids."""
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
-    return list(by_ids(index, (entry for (entry,) in index.rows_in(sql, refs))).values())
+    return list(by_ids(index, (index.column_in(sql, refs))).values())
 
 
 # -- the whole --------------------------------------------------------------------------------------------------------
@@ -429,6 +439,15 @@ def dump(index: Index) -> Iterator[tuple[Any, ...]]:
     """Every row of an index in an order of its own content: equal for equal Markdown, however the index came about."""
     for sql in _DUMPS:
         yield from index.each(sql)
+
+
+def terms_held(index: Index, path: str) -> dict[tuple[str, int], str]:
+    """The search terms of the lines of a page, by role and digest."""
+    sql = (
+        "SELECT entry.role, entry.digest, words.own FROM page JOIN entry ON entry.page = page.id "
+        "JOIN words ON words.rowid = entry.id WHERE page.path = ?"
+    )
+    return {(role, digest): own for role, digest, own in index.rows(sql, (path,))}
 
 
 _HEADS = f"page = (SELECT id FROM page WHERE path = '{OPINIONS}') AND kind = 'opinion'"
@@ -463,7 +482,7 @@ def recent_tasks(index: Index, until: date, limit: int) -> list[str]:
 def own_lines(index: Index, path: str) -> list[Row]:
     """The lines of a page that no block of memctl's holds, in order; no headings."""
     sql = f"SELECT id FROM live WHERE {ON_PAGE} AND role <> 'heading' ORDER BY id"
-    found = by_ids(index, [i for (i,) in index.rows(sql, (path,))])
+    found = by_ids(index, index.column(sql, (path,)))
     return [found[i] for i in sorted(found)]
 
 
@@ -492,7 +511,7 @@ _SAME_WORDS = "SELECT id FROM live WHERE role <> 'heading' AND content_key IN ({
 
 def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
     """Lines of any kind by content key: the same words about the same entities; no copies, oldest id first."""
-    ids = [i for (i,) in index.rows_in(_SAME_WORDS, keys)]
+    ids = index.column_in(_SAME_WORDS, keys)
     found: dict[int, list[Row]] = {}
     for _, entry in sorted(by_ids(index, ids).items()):
         found.setdefault(entry.content_key, []).append(entry)
@@ -523,7 +542,7 @@ def _matching(index: Index, expression: str, limit: int, view: str) -> list[Row]
         f"SELECT words.rowid FROM words JOIN {view} AS live ON live.id = words.rowid "
         "WHERE words MATCH ? AND live.role <> 'heading' ORDER BY bm25(words), words.rowid LIMIT ?"
     )
-    ids = [i for (i,) in index.rows(sql, (expression, limit))]
+    ids = index.column(sql, (expression, limit))
     entries = by_ids(index, ids)
     return [entries[i] for i in ids if i in entries]
 
@@ -532,7 +551,7 @@ def fact_ids(index: Index, condition: Filter) -> list[int]:
     """Ids of facts, without copies, oldest day first, undated last; those of one day in page order."""
     where = f"AND {condition.sql}" if condition.sql else ""
     sql = f"SELECT id FROM live AS entry WHERE role = 'fact' {where} ORDER BY day IS NULL, day, id"
-    return [i for (i,) in index.rows(sql, condition.values)]
+    return index.column(sql, condition.values)
 
 
 class Leaf(NamedTuple):

@@ -91,7 +91,7 @@ def has_phrase(index: Index, phrase: str) -> bool:
 def pages_like(index: Index, path: str) -> list[str]:
     """The paths of the pages that could be read and that a path or glob means."""
     sql = f"SELECT path FROM page WHERE sha256 <> x'' AND ({' OR '.join(['path GLOB ?'] * len(_globs(path)))}) ORDER BY path"
-    return [found for (found,) in index.rows(sql, tuple(_globs(path)))]
+    return index.column(sql, tuple(_globs(path)))
 
 
 def titles_below(index: Index, prefix: str) -> dict[str, str]:

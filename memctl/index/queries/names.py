@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...errors import Usage
 from ...language.analyzer import terms
@@ -18,74 +19,8 @@ from ..reread import reread
 from ..row import Entity, Row
 from .entries import Filter, by_ids
 
-_FEW = 512  # names that are read at once, at the first question;
-_MANY = 20_000  # as many by a process that asks on,
-_TEXTS = 20_000  # of which is remembered whom they name: some 10 MB
-_OFTEN = 1_000  # once it has looked so many names up one by one
+_TEXTS = 20_000  # of which a process that stays remembers whom they name: some 10 MB
 _ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
-
-_ALIASES = "SELECT key, page, head, stem, name FROM alias"
-_ENTITY = (
-    "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page"
-)
-
-
-class _AllNames:
-    """All names of a workspace. It answers what the statements below answer."""
-
-    def __init__(self, index: Index) -> None:
-        aliases: dict[int, list[tuple[str, str]]] = {}
-        listed: list[tuple[str, int, str, str]] = []
-        self._by_key: dict[str, list[int]] = {}
-        for key, page, head, stem, name in index.rows(f"{_ALIASES} ORDER BY key, page"):
-            aliases.setdefault(page, []).append((key, name))
-            self._by_key.setdefault(key, []).append(page)
-            listed.append((head, page, stem, name))
-        self.entities: dict[int, Entity] = {}
-        self._by_word: dict[str, list[int]] = {}
-        for *row, page in index.rows(f"{_ENTITY} ORDER BY entity.page"):
-            self.entities[page] = _with_aliases(row, aliases.get(page, ()))
-            word, space, _ = row[0].partition(" ")
-            if word and space:
-                self._by_word.setdefault(word, []).append(page)
-        self.by_head = by_head(
-            (head, Listed(stem, name, self.entities[page].name)) for head, page, stem, name in listed
-            if page in self.entities
-        )  # fmt: skip
-
-    def resolve(self, key: str) -> list[Entity]:
-        """The entities with a name key; without one, those whose full name begins with it."""
-        pages = self._by_key.get(key) or self._by_word.get(key) or ()
-        return [self.entities[page] for page in pages if page in self.entities]
-
-
-class _Lookups:
-    """How many names there are, up to some number, and how often they were asked for one by one."""
-
-    def __init__(self, index: Index) -> None:
-        self.count, self.asked = _count(index, _FEW), 0
-        self.names = _AllNames(index) if 0 < self.count <= _FEW else None
-
-
-def _lookups(index: Index) -> _Lookups:
-    return index.remembered("names", lambda: _Lookups(index))
-
-
-def _names(index: Index) -> _AllNames | None:
-    """All names, where they are few, or where a process asks for so many that they are worth reading."""
-    if index.is_writing:
-        return None
-    found = _lookups(index)
-    if not found.names:
-        found.asked += 1
-        if found.asked == _OFTEN and _count(index, _MANY) <= _MANY:
-            found.names = _AllNames(index)
-    return found.names
-
-
-def _count(index: Index, most: int) -> int:
-    """How many names there are; of more than `most`, one more than that."""
-    return int(index.rows("SELECT count(*) FROM (SELECT 1 FROM alias LIMIT ?)", (most + 1,))[0][0])
 
 
 def resolve(index: Index, name: str) -> list[Entity]:
@@ -94,16 +29,16 @@ def resolve(index: Index, name: str) -> list[Entity]:
     Exact name or alias first; else, for a single word, the full names that begin with it.
     """
     key = entity_key(name)
-    if known := _names(index):
-        return known.resolve(key)
-    pages = index.rows("SELECT page FROM alias WHERE key = ?", (key,))
-    if not pages and key and " " not in key:
-        # A full name starts with the word and a space; "!" is the character after the space.
-        pages = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? ORDER BY key", (key + " ", key + "!"))
-    return [
-        _with_names(index, row)
-        for row in index.rows_in(f"{_ENTITY} WHERE entity.page IN ({{keys}})", (p for (p,) in pages))
-    ]
+    pages = index.column("SELECT page FROM alias WHERE key = ?", (key,)) or _beginning_with(index, key)
+    return list(entities_of_pages(index, pages).values())
+
+
+def _beginning_with(index: Index, word: str) -> list[int]:
+    """The pages of the entities whose full names begin with a single word."""
+    if not word or " " in word:
+        return []
+    # "!" is the character after the space.
+    return index.column("SELECT page FROM entity WHERE key >= ? AND key < ?", (f"{word} ", f"{word}!"))
 
 
 def entity_named(index: Index, written: str) -> Entity | str:
@@ -122,19 +57,10 @@ def keys_of(index: Index, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((found[0].key, key, *found[0].keys))) if len(found) == 1 else (key,)
 
 
-def _with_names(index: Index, row: tuple[Any, ...]) -> Entity:
-    return _with_aliases(row[:4], index.rows("SELECT key, name FROM alias WHERE page = ? ORDER BY key", (row[4],)))
-
-
-def _with_aliases(about: Iterable[Any], aliases: Iterable[tuple[Any, ...]]) -> Entity:
-    listed = list(aliases)
-    key, name, kind, path = about
-    return Entity(key, name, kind, path, tuple(key for key, _ in listed), tuple(name for _, name in listed))
-
-
 def all_entities(index: Index) -> list[Entity]:
     """Every entity that has a page, by name."""
-    return [_with_names(index, row) for row in index.rows(f"{_ENTITY} ORDER BY entity.key")]
+    found = entities_of_pages(index, index.column("SELECT page FROM entity ORDER BY key"))
+    return sorted(found.values(), key=lambda entity: entity.key)
 
 
 def paths_by_name(index: Index) -> dict[str, str]:
@@ -147,8 +73,6 @@ def paths_by_name(index: Index) -> dict[str, str]:
 
 def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
     """The names that begin with one of these heads (language/names.py), by head."""
-    if known := _names(index):
-        return {head: known.by_head[head] for head in wanted if head in known.by_head}
     sql = (
         "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
         "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
@@ -184,7 +108,7 @@ def unknown_name(workspace: Workspace, index: Index, name: str) -> str:
 
 def has_entities(index: Index) -> bool:
     """False in a workspace without a single entity page."""
-    return bool(index.rows("SELECT 1 FROM entity LIMIT 1") if index.is_writing else _lookups(index).count)
+    return bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
 
 
 # Beliefs that reflect took from a line: the heads above `stated` in bank/opinions.md; those by hand cite none.
@@ -233,55 +157,44 @@ class NamingLine(NamedTuple):
     ref: str
 
 
-class NamedEntity(NamedTuple):
-    """Whom a name stands for: the key that all his names share, his name, all keys and spellings, and his page's number."""
-
-    key: str
-    name: str
-    keys: tuple[str, ...]
-    names: tuple[str, ...]
-    page: int | None = None
-
-
 # -- who is who -------------------------------------------------------------------------------------------------------
 
 
-def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, NamedEntity]:
-    """Whom each key of a name stands for. One without a page, or with several entities_of_keys, stands for itself."""
+def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
+    """Whom each key of a name stands for. One without a page, or that several entities share, stands for itself."""
     wanted = [key for key in dict.fromkeys(keys) if key]
-    pages: dict[str, list[int]] = {}
-    for key, page in index.rows_in("SELECT key, page FROM alias WHERE key IN ({keys}) ORDER BY key, page", wanted):
-        pages.setdefault(key, []).append(page)
-    for key in (key for key in wanted if key not in pages and " " not in key):
-        # A first name alone: the full names that begin with it; "!" is the character after the space.
-        found = index.rows("SELECT page FROM entity WHERE key >= ? AND key < ? LIMIT 2", (key + " ", key + "!"))
-        pages[key] = [page for (page,) in found]
-    known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
-    made: dict[str, NamedEntity] = {}
+    pages: dict[str, list[int]] = defaultdict(list)
+    for key, page in index.rows_in("SELECT key, page FROM alias WHERE key IN ({keys})", wanted):
+        pages[key].append(page)
     for key in wanted:
-        entity = known.get(pages[key][0]) if len(pages.get(key, ())) == 1 else None
-        made[key] = (
-            entity._replace(keys=tuple(dict.fromkeys((*entity.keys, key))))
-            if entity
-            else NamedEntity(key, key, (key,), (key,))
-        )
+        pages[key] = pages[key] or _beginning_with(index, key)
+    known = entities_of_pages(index, (found[0] for found in pages.values() if len(found) == 1))
+    made: dict[str, Entity] = {}
+    for key in wanted:
+        entity = known.get(pages[key][0]) if len(pages[key]) == 1 else None
+        if entity and entity.names:
+            made[key] = entity._replace(keys=tuple(dict.fromkeys((*entity.keys, key))))
+        else:
+            made[key] = Entity(key, key, None, "", (key,), (key,))
     return made
 
 
-def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, NamedEntity]:
+def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
     """The entities that these pages are about, by page."""
     wanted = list(pages)
-    names: dict[int, list[tuple[str, str]]] = {}
+    aliases: dict[int, list[tuple[str, str]]] = defaultdict(list)
     sql = "SELECT page, key, name FROM alias WHERE page IN ({keys}) ORDER BY page, key"
     for page, key, name in index.rows_in(sql, wanted):
-        names.setdefault(page, []).append((key, name))
-    return {
-        page: NamedEntity(
-            key, name, tuple(dict.fromkeys((key, *(k for k, _ in names[page])))), tuple(n for _, n in names[page]), page
-        )
-        for page, key, name in index.rows_in("SELECT page, key, name FROM entity WHERE page IN ({keys})", wanted)
-        if page in names
-    }
+        aliases[page].append((key, name))
+    sql = (
+        "SELECT entity.key, entity.name, entity.type, page.path, entity.page FROM entity JOIN page ON page.id = entity.page "
+        "WHERE entity.page IN ({keys}) ORDER BY entity.page"
+    )
+    found: dict[int, Entity] = {}
+    for key, name, kind, path, page in index.rows_in(sql, wanted):
+        keys = dict.fromkeys((key, *(own for own, _ in aliases[page])))
+        found[page] = Entity(key, name, kind, path, tuple(keys), tuple(own for _, own in aliases[page]), page)
+    return found
 
 
 # -- from a line to names ---------------------------------------------------------------------------------------------
@@ -387,7 +300,7 @@ def _next_names(index: Index, asked: Sequence[tuple[str, str]]) -> Iterable[tupl
 # -- from a name to lines ---------------------------------------------------------------------------------------------
 
 
-def lines_naming(index: Index, who: NamedEntity, most: int) -> list[int]:
+def lines_naming(index: Index, who: Entity, most: int) -> list[int]:
     """Ids of the lines that name somebody: by a mark, on his own page, or by the words of one of his names.
 
     More than `most` of them are not all given, but so many that it shows. Words that stand on that many lines are no
@@ -395,7 +308,7 @@ def lines_naming(index: Index, who: NamedEntity, most: int) -> list[int]:
     """
     marks = ", ".join("?" * len(who.keys))
     sql = f"SELECT entry FROM mention WHERE name IN ({marks}) LIMIT ?"
-    found = {number for (number,) in index.rows(sql, (*who.keys, most + 1))}
+    found = set(index.column(sql, (*who.keys, most + 1)))
     if who.page is not None:
         rows = index.rows("SELECT id FROM statement WHERE page = ? LIMIT ?", (who.page, most + 1))
         found |= {number for (number,) in rows}
@@ -413,13 +326,13 @@ def _near(run: str) -> str:
     return f"NEAR({' '.join(match_expression([term]) for term in run.split())}, {_GAP})"
 
 
-def spellings(who: NamedEntity) -> list[Listed]:
+def spellings(who: Entity) -> list[Listed]:
     """The names of somebody as `find_names` wants them; without a page, one that begins with a capital."""
     names = who.names if who.page is not None else (who.key[:1].upper() + who.key[1:],)
     return [Listed(stem_key(name), name, who.key) for name in names]
 
 
-def spellings_by_head(who: NamedEntity) -> dict[str, list[Listed]]:
+def spellings_by_head(who: Entity) -> dict[str, list[Listed]]:
     """The same by what a text looks them up with."""
     return by_head((stem_head(name.name), name) for name in spellings(who))
 
@@ -461,8 +374,7 @@ class KnownNames:
 
     def _find(self, text: str) -> tuple[str, ...]:
         found = heads(text)
-        fresh = found - self._asked
-        if fresh:
+        if fresh := found - self._asked:
             self._asked |= fresh
             self._listed |= listed_names(self._index, fresh)
         return () if found.isdisjoint(self._listed) else find_names(text, self._listed)

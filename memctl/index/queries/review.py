@@ -28,7 +28,7 @@ def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
         "SELECT DISTINCT link.target FROM link JOIN trusted ON trusted.id = link.entry "
         "WHERE link.relation = 'settles' AND link.target IN ({keys})"
     )
-    return {ref for (ref,) in index.rows_in(sql, questions)}
+    return set(index.column_in(sql, questions))
 
 
 def answer_lines(index: Index) -> list[Row]:
@@ -37,12 +37,12 @@ def answer_lines(index: Index) -> list[Row]:
         "SELECT DISTINCT live.id FROM link CROSS JOIN live ON live.id = link.entry "
         "WHERE relation = 'settles' AND kind = 'observation'"
     )
-    return [row for _, row in sorted(by_ids(index, [i for (i,) in index.rows(sql)]).items())]
+    return [row for _, row in sorted(by_ids(index, index.column(sql)).items())]
 
 
 def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
     """Those of some ids that a line has, copies left out."""
-    return {ref for (ref,) in index.rows_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs)}
+    return set(index.column_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs))
 
 
 def past_plans(index: Index, today: date, since: date) -> list[Row]:
@@ -54,7 +54,7 @@ def past_plans(index: Index, today: date, since: date) -> list[Row]:
         "SELECT id FROM countable WHERE kind IN ('world', 'experience') AND task IS NULL AND slot IS NULL "
         "AND coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ? ORDER BY id"
     )
-    return list(by_ids(index, (i for (i,) in index.rows(sql, (str(today), str(since))))).values())
+    return list(by_ids(index, (index.column(sql, (str(today), str(since))))).values())
 
 
 def from_outside(index: Index, since: date) -> list[Row]:
@@ -63,7 +63,7 @@ def from_outside(index: Index, since: date) -> list[Row]:
         "SELECT id FROM told WHERE private = 0 AND day >= ? AND kind <> 'observation' "
         "AND id NOT IN (SELECT id FROM trusted) ORDER BY id"
     )
-    return list(by_ids(index, (i for (i,) in index.rows(sql, (str(since),)))).values())
+    return list(by_ids(index, (index.column(sql, (str(since),)))).values())
 
 
 def mention_counts(index: Index, names: Iterable[str]) -> dict[str, int]:
@@ -77,4 +77,4 @@ def core_names(index: Index) -> set[str]:
         "SELECT DISTINCT mention.name FROM page JOIN entry ON entry.page = page.id JOIN mention ON mention.entry = entry.id "
         "WHERE page.path = 'memory.md'"
     )
-    return {name for (name,) in index.rows(sql)}
+    return set(index.column(sql))

@@ -48,7 +48,7 @@ from ..language.dates import parse_when
 from ..language.names import entity_key
 from ..truth.change import ALIKE
 from ..truth.judge import Validities, judge
-from ..truth.replaced import Replaced, folded, orders, replacements_of
+from ..truth.replaced import Replaced, orders, replacements_of
 from ..truth.statement import is_of_others, is_of_owner
 from ..truth.validity import versions
 from .answer import answerable, explain_empty, fit_hits, fit_related
@@ -400,7 +400,7 @@ def _changed_in_words(request: _Request, judged: _Judged, ranked: Sequence[Ranke
     newer = _answered_again(request, judged, ranked)
     if not found and not newer:
         return judged
-    verdict = folded(judged.verdict, found)
+    verdict = judged.verdict
     met = _met(request, [row for pair in found.values() for row in (pair.older, pair.newer)])
     asked = {
         old: pair

@@ -27,7 +27,6 @@ from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
 from ..recall.entry_hits import EntryText, hits_of, text_of
 from ..truth.judge import Validities, judge
-from ..truth.replaced import folded, replacements_of
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
@@ -181,8 +180,6 @@ class FactSource:
         choice = _PageFacts(facts, keys, str(self._today))
         entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
         verdict = judge(self._index, entries, self._today, whole=False, apart=True)
-        replaced = replacements_of(self._memory, entries)
-        verdict = folded(verdict, {older: pair for older, pair in replaced.items() if not pair.newer.private})
         lines = _JudgedLines(self, verdict, choice, self._today)
         pages = frozenset(map(page_of, (*(fact.id for fact in facts), *verdict.entries)))
         if path is None:

@@ -33,8 +33,7 @@ _AT_MARKER = 0.5  # weight of what both share that stands at a marker of change
 _FEWEST = 0.25  # weight of what both share, below which a marker of change says nothing
 _TELLING = 0.55  # of facts: that weight with a marker of change, or with another number or time
 _ALONE = 0.75  # and without either
-KIND, ALIKE, NEVER = "replaced: kind", "replaced: alike", "conflict: never"
-
+KIND, ALIKE, NEVER, HEARSAY = "replaced: kind", "replaced: alike", "conflict: never", "replaced: hearsay"
 
 STEM = 4
 """Letters that two forms of a word share at least."""
@@ -48,7 +47,6 @@ class Statement(NamedTuple):
     kind: Kind
     day: date | None
     key: str | None = None
-    trusted: bool = True
 
     @property
     def sentences(self) -> tuple[ReadSentence, ...]:
@@ -78,50 +76,32 @@ def judge_change(older: Statement, newer: Statement, weight: Weight = lambda _: 
     if older.speaker != newer.speaker or is_machine(newer.speaker):
         return None
     sides = ([said for said in side.sentences if not said.is_long] for side in (older, newer))
-    pairs = (_Pair(older, newer, one, other, _shared(one, other), weight) for one, other in product(*sides))
+    pairs = (_Pair(older, newer, one, other, weight) for one, other in product(*sides))
     found = [judgement for judgement in map(_judged, pairs) if judgement]
     # A part of a sentence may be the nearest, and lack the word that tells of the change.
     firmest = max(found, key=lambda one: (one.judgement.rule != ALIKE, one.nearness), default=None)
     return firmest and firmest._replace(nearness=max(one.nearness for one in found))
 
 
-class _Pair(NamedTuple):
-    older: Statement
-    newer: Statement
-    one: ReadSentence
-    other: ReadSentence
-    shared: frozenset[str]
-    weight: Weight
+class _Pair:
+    """A sentence of the older line beside one of the newer, and the words of the one that the other has too, in some form."""
 
-    @property
-    def together(self) -> bool:
-        """True where nothing but their places orders the two."""
-        return self.older.day is None or self.newer.day is None or self.older.day == self.newer.day
-
-    @property
-    def of_facts(self) -> bool:
-        """True for two facts, or brief notes that are no part of a conversation."""
-        return self.older.is_brief and self.newer.is_brief
-
-    @property
-    def of_notes(self) -> bool:
-        """True where one of the lines is no fact."""
-        return Kind.NOTE in (self.older.kind, self.newer.kind)
-
-    @property
-    def of_opinions(self) -> bool:
-        """True for what somebody wants or thinks, and wanted or thought before."""
-        return self.older.kind is self.newer.kind is Kind.OPINION
-
-    @property
-    def is_guess(self) -> bool:
-        """True where somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion."""
-        return "unsure" in self.other.marks and not self.of_opinions
-
-    @property
-    def is_told_apart(self) -> bool:
-        """True for a state and something that happened later."""
-        return self.newer.kind is Kind.EXPERIENCE is not self.older.kind
+    def __init__(
+        self, older: Statement, newer: Statement, one: ReadSentence, other: ReadSentence, weight: Weight
+    ) -> None:
+        self.older, self.newer, self.one, self.other, self.weight = older, newer, one, other, weight
+        # Where nothing but their places orders the two.
+        self.together = older.day is None or newer.day is None or older.day == newer.day
+        self.of_facts = older.is_brief and newer.is_brief  # or brief notes that are no part of a conversation
+        self.of_notes = Kind.NOTE in (older.kind, newer.kind)
+        self.of_opinions = older.kind is newer.kind is Kind.OPINION
+        # Somebody else is said to have said it, or nobody is sure; what one wants oneself is an opinion.
+        self.is_guess = "unsure" in other.marks and not self.of_opinions
+        self.is_told_apart = newer.kind is Kind.EXPERIENCE is not older.kind  # a state, and what happened later
+        self.at_two_times = bool(one.times and other.times and one.times != other.times)
+        alike, heads = one.words & other.words, {word[:STEM] for word in other.words}
+        rest = (word for word in one.words - alike if word[:STEM] in heads)
+        self.shared = alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
 
     @property
     def identified(self) -> set[str]:
@@ -136,13 +116,12 @@ class _Pair(NamedTuple):
         """The weight of some words together."""
         return sum(map(self.weight, words))
 
-
-def _shared(one: ReadSentence, other: ReadSentence) -> frozenset[str]:
-    """The words of the older sentence that the newer one has too, in some form; whom both are about says nothing."""
-    alike = one.words & other.words
-    heads = {word[:STEM] for word in other.words}
-    rest = (word for word in one.words - alike if word[:STEM] in heads)
-    return alike.union(word for word in rest if any(_is_form(word, its) for its in other.words))
+    def found(self, rule: str, reason: str, nearness: float, verdict: str = "replaces") -> PairJudgement:
+        """The judgement of a rule on the two; a guess asks, whatever the rule, and is half as near."""
+        kind = "conflict" if verdict == "disagrees" else "replacement"
+        if self.is_guess and rule != NEVER:
+            rule, nearness = HEARSAY, nearness / 2
+        return PairJudgement(nearness, judged(kind, verdict, rule, reason))
 
 
 def _is_form(one: str, other: str) -> bool:
@@ -161,15 +140,11 @@ def _judged(pair: _Pair) -> PairJudgement | None:
         return _never(pair)
     if not _may_change(pair):
         return None
-    shared = pair.weigh(pair.shared)
-    mine, its = pair.weigh(one.words), pair.weigh(other.words)
+    shared, mine, its = pair.weigh(pair.shared), pair.weigh(one.words), pair.weigh(other.words)
     alike = 2 * shared / (mine + its) if mine + its else 0.0
     like = _SharedWeight(shared, alike, shared / mine if mine else 0.0, shared / its if its else 0.0)
-    for rule in (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not pair.together else ())):
-        found = rule(pair, like)
-        if found:
-            return _heard(found) if pair.is_guess else found
-    return None
+    rules = (_other_value, _denied, *((_ended, _changed, _topic, _alike) if not pair.together else ()))
+    return next(filter(None, (rule(pair, like) for rule in rules)), None)
 
 
 def _may_change(pair: _Pair) -> bool:
@@ -182,20 +157,12 @@ def _may_change(pair: _Pair) -> bool:
     if pair.of_facts and pair.older.kind is not Kind.EXPERIENCE:
         return "event" not in one.marks & other.marks or bool(other.marks & {"cancelled", "change", "now"})
     happened = pair.older.kind is Kind.EXPERIENCE or "event" in one.marks
-    return (not happened or "cancelled" in other.marks) and (pair.of_facts or _is_plain(pair))
-
-
-def _is_plain(pair: _Pair) -> bool:
-    """True for two sentences of a log that each say one thing, told on two days, the older one without an exclamation."""
-    if not pair.older.speaker and max(len(pair.older.sentences), len(pair.newer.sentences)) > _BRIEF:
-        return False  # a diary tells a story
-    return not pair.together and not pair.one.text.rstrip().endswith(("!", "！"))
-
-
-def _heard(found: PairJudgement) -> PairJudgement:
-    """What somebody else is said to have said, or a guess: it asks, whatever the rule."""
-    kind, verdict, _, reason, _ = found.judgement
-    return PairJudgement(found.nearness / 2, judged(kind, verdict, "replaced: hearsay", reason))
+    if happened and "cancelled" not in other.marks:
+        return False
+    # Of a log, sentences that each say one thing, told on two days; a diary tells a story, and "!" of a moment.
+    sentences = max(len(pair.older.sentences), len(pair.newer.sentences))
+    is_plain = not pair.together and not one.text.rstrip().endswith(("!", "！"))
+    return pair.of_facts or (is_plain and (bool(pair.older.speaker) or sentences <= _BRIEF))
 
 
 class _SharedWeight(NamedTuple):
@@ -233,56 +200,41 @@ def _identifiers(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])[a-zа-я]+-?\d+[a-zа-я\d-]*", text.casefold()))
 
 
-def _found(pair: _Pair, verdict: str, rule: str, reason: str, nearness: float) -> PairJudgement:
-    kind = "conflict" if verdict == "disagrees" else "replacement"
-    judgement = judged(kind, verdict, rule, reason)
-    return PairJudgement(nearness, judgement)
-
-
 def _other_value(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """One sentence with another number, or another time."""
     done = "event" in pair.other.marks and not {"change", "new"} & pair.other.marks and not pair.of_facts
     if done or like.alike < _SAME or pair.is_told_apart or not (against := _against_value(pair)):
         return None
     if not pair.together or {"now", "change"} & pair.other.marks:
-        return _found(pair, "replaces", "replaced: value", against, like.middle)
+        return pair.found("replaced: value", against, like.middle)
     amounts = pair.one.numbers + pair.other.numbers
     if len(pair.one.numbers) == len(pair.other.numbers) == 1 and all(amount.stated for amount in amounts):
-        return _found(pair, "disagrees", "conflict: number", against, like.alike)
+        return pair.found("conflict: number", against, like.alike, "disagrees")
     return None
 
 
 def _against_value(pair: _Pair) -> str:
     """The number or time in the newer sentence that stands against one of the older; empty where none does."""
     one, other = pair.one, pair.other
-    if bool(one.beside and other.beside and one.beside != other.beside):
+    if one.beside and other.beside and one.beside != other.beside:
         return ""
-    for mine, its in product(one.numbers, other.numbers):
+    for mine, its in product(one.numbers, other.numbers) if not pair.at_two_times else ():
         counted = _is_form(mine.unit or "-", its.unit or "-") and (pair.of_facts or pair.shared - {mine.unit, its.unit})
-        if mine.value != its.value and counted and not _at_two_times(one, other):
-            return _against(mine.text, its.text)
+        if mine.value != its.value and counted:
+            return f"{mine.text} against {its.text}"
     if one.times and other.times and not one.times & other.times and not pair.together:
-        return _against(*(" ".join(sorted(times)) for times in (one.times, other.times)))
+        return " against ".join(" ".join(sorted(times)) for times in (one.times, other.times))
     return ""
-
-
-def _at_two_times(one: ReadSentence, other: ReadSentence) -> bool:
-    return bool(one.times and other.times and one.times != other.times)
-
-
-def _against(one: str, other: str) -> str:
-    return f"{one} against {other}"
 
 
 def _ended(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     """The newer sentence says that what the older one states is over, or that the plan is off."""
-    if "unsure" in pair.other.marks:
+    one, other = pair.one, pair.other
+    over = "ended" in other.marks and "denied" not in one.marks and like.covered >= _ENDED
+    off = "cancelled" in other.marks and (like.near >= _NEAR or one.topics & other.topics)
+    if "unsure" in other.marks or not (over or off):
         return None
-    if "ended" in pair.other.marks and "denied" not in pair.one.marks and like.covered >= _ENDED:
-        return _found(pair, "cancels", "replaced: ended", _words(pair), 0.5 + like.near / 2)
-    if "cancelled" in pair.other.marks and (like.near >= _NEAR or pair.one.topics & pair.other.topics):
-        return _found(pair, "cancels", "replaced: ended", _words(pair), 0.5 + like.near / 2)
-    return None
+    return pair.found("replaced: ended", _words(pair), 0.5 + like.near / 2, "cancels")
 
 
 def _words(pair: _Pair) -> str:
@@ -300,17 +252,15 @@ def _denied(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     one, other = pair.one, pair.other
     if {"now", "change", "event", "unsure"} & other.marks:
         return None
-    if ("denied" in one.marks) != ("denied" in other.marks) and like.alike > 0.99 and _is_whole(pair):
-        return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
-    if "denied" in other.marks - one.marks and "plan" not in one.marks and like.of_newer > 0.99 and _is_whole(pair):
-        return _found(pair, "disagrees", "conflict: denied", _words(pair), like.alike)
-    apart = one.words - other.words, other.words - one.words
-    if len(apart[0]) != 1 or len(apart[1]) != 1:
-        return None
-    against = [(mine, its) for mine in apart[0] for its in apart[1] if its in opposites().get(mine, ())]
-    if against and ("denied" in one.marks) == ("denied" in other.marks):
-        sides = _spelled(one, apart[0]), _spelled(other, apart[1])
-        return _found(pair, "disagrees", "conflict: opposite", _against(*sides), 1.0)
+    is_one_denied = ("denied" in one.marks) != ("denied" in other.marks)
+    says_less = "denied" in other.marks - one.marks and "plan" not in one.marks and like.of_newer > 0.99
+    if ((is_one_denied and like.alike > 0.99) or says_less) and _is_whole(pair):
+        return pair.found("conflict: denied", _words(pair), like.alike, "disagrees")
+    mine, its = one.words - other.words, other.words - one.words
+    if len(mine) == len(its) == 1 and its <= opposites().get(min(mine), frozenset()) and not is_one_denied:
+        return pair.found(
+            "conflict: opposite", f"{_spelled(one, mine)} against {_spelled(other, its)}", 1.0, "disagrees"
+        )
     return None
 
 
@@ -322,7 +272,7 @@ def _never(pair: _Pair) -> PairJudgement | None:
     if says.marks & {"denied", "unsure", "plan", "added"} or len(telling) < 2 or part < _HALF:
         return None
     later = says is pair.other and not pair.together
-    return _found(pair, "replaces" if later else "disagrees", NEVER, _words(pair), part)
+    return pair.found(NEVER, _words(pair), part, "replaces" if later else "disagrees")
 
 
 def _is_whole(pair: _Pair) -> bool:
@@ -347,7 +297,7 @@ def _changed(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
         much = like.near >= _HALF and (len(pair.shared) > 1 or len(pair.one.words) <= _BRIEF)
         told = "change" in marks or ("now" in marks and like.alike >= _ALIKE)
         found = told and (much or ("change" in marks and at_marker and brief))
-    return _found(pair, "replaces", "replaced: change", _words(pair), like.middle) if found else None
+    return pair.found("replaced: change", _words(pair), like.middle) if found else None
 
 
 def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -359,16 +309,13 @@ def _topic(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if not (other.marks & {"now", "change"} or pair.telling() or alone) or pair.is_told_apart or _says_no_more(pair):
         return None
     if both:
-        return _found(pair, "replaces", "replaced: topic", min(both), 0.3 + like.near / 2)
+        return pair.found("replaced: topic", min(both), 0.3 + like.near / 2)
+    if not (pair.older.key or pair.older.names or like.shared):
+        return None  # a listed name alone may be of anything
     for (kind, mine), (its_kind, its) in product(sorted(one.kinds), sorted(other.kinds)):
-        if kind == its_kind and (kind, its) not in one.kinds and _is_one_thing(pair, like):
-            return _found(pair, "replaces", KIND, _against(mine, its), 0.3 + like.near / 2)
+        if kind == its_kind and (kind, its) not in one.kinds:
+            return pair.found(KIND, f"{mine} against {its}", 0.3 + like.near / 2)
     return None
-
-
-def _is_one_thing(pair: _Pair, like: _SharedWeight) -> bool:
-    """True where a line names whom it is about, fills a slot, or shares a word: a listed name alone may be of anything."""
-    return bool(pair.older.key or pair.older.names or like.shared)
 
 
 def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
@@ -380,13 +327,13 @@ def _alike(pair: _Pair, like: _SharedWeight) -> PairJudgement | None:
     if pair.of_notes:  # which do not say whom they are about
         needed, part = 2 * needed, _HALF
     enough = pair.telling() >= needed and like.near >= part
-    return _found(pair, "replaces", ALIKE, against or _words(pair), like.middle) if enough else None
+    return pair.found(ALIKE, against or _words(pair), like.middle) if enough else None
 
 
 def _says_no_more(pair: _Pair) -> bool:
     """True where one of the sentences says what the other one says, with the same numbers and times: it is a detail of it."""
     one, other = pair.one, pair.other
-    if len(pair.shared) < min(len(one.words), len(other.words)) or not pair.shared or _at_two_times(one, other):
+    if len(pair.shared) < min(len(one.words), len(other.words)) or not pair.shared or pair.at_two_times:
         return False
     mine, its = (frozenset(filter(is_numeral, terms(said.text))) for said in (one, other))
     return mine <= its or its <= mine

@@ -1,7 +1,7 @@
 """What was replaced in words: pairs of lines, an older and a newer one, that no mark relates and that cannot both hold today.
 
-Three rooms ask: recall and reflect for what they are about to show (`replacements_of`, `folded`), review and conflicts for
-what was told lately (`replaced_since`). All get the same pairs: of the earlier lines about the same names, the nearest one
+Recall asks for what it is about to show (`replacements_of`), review, conflicts and reflect for what was told lately
+(`replaced_since`). All get the same pairs: of the earlier lines about the same names, the nearest one
 that truth/change.py judges. A trusted line that relates the two, or answers the question, ends the matter.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from datetime import date, timedelta
+from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
-from ..facts import Fact, Kind, Period, is_trusted
+from ..facts import Fact, Kind, is_trusted
 from ..ids import question_id
 from ..index.index import Index
 from ..index.lexical import idf, select_terms
@@ -31,9 +31,8 @@ from ..markdown.evidence_line import OPINIONS
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
 from . import statement as reading
-from .change import KIND, NEVER, STEM, PairJudgement, Statement, judge_change
+from .change import HEARSAY, KIND, NEVER, STEM, PairJudgement, Statement, judge_change
 from .judge import Validities, judge
-from .validity import Validity
 
 _LONGEST = 1_200  # characters of a note that are read
 _LIKELY = 12  # lines that recall reads to see whether they tell of a change
@@ -46,7 +45,6 @@ _FIRM = 0.6  # an opinion held less firmly than that replaces nothing
 _FIRST = 2  # of the entries that recall shows
 _NEWER = 8  # newer lines of which recall makes sure that the older one is the nearest
 _AS_NEAR = 0.75  # of the nearness of the nearest: what recall marks, so that no other wording of it seems to hold
-_HEARSAY = "replaced: hearsay"
 _USUAL = 50  # entries that are thought to be in every store, so that a word of a small one tells something too
 
 
@@ -89,12 +87,12 @@ def replaced_since(
     for done, entry in enumerate(fresh):
         found += finder.older(entry)
         memory.progress(done + 1, len(fresh), "comparing")
-    pairs = _nearest(_standing(memory, found))
+    pairs = _nearest(_standing(memory, found)).values()
     return tuple(sorted(pairs, key=lambda pair: _place(pair.newer), reverse=True))
 
 
-def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int] = ()) -> dict[int, Replaced]:
-    """For those of some entries that a newer line replaces in words, or may replace: the pair, by the older one's id.
+def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collection[int]) -> dict[int, Replaced]:
+    """For those of some entries that a newer line may replace in words: the pair, by the older one's id.
 
     Reads from the open index, with a bounded number of statements for all of them. Lines told after today do not count.
     `beside` are entries that were found with them, among which a newer line may be.
@@ -104,42 +102,19 @@ def replacements_of(memory: OpenMemory, entries: Iterable[Row], beside: Collecti
     newer: dict[int, Row] = {}
     for some in (wanted[:_FIRST], wanted[_FIRST:]):  # what is shown first is looked at by itself
         newer |= {entry.id: entry for entry in (finder.telling(some, beside) if some else ())[:_NEWER]}
-    found: list[Replaced] = []
-    for entry in newer.values():
-        found += finder.older(entry)
-    standing = _standing(memory, found)
-    near = {pair[:2] for pair in _nearest(standing, _AS_NEAR)}
+    standing = _standing(memory, [pair for entry in newer.values() for pair in finder.older(entry)])
+    nearest = _nearest(standing)
     best: dict[int, Replaced] = {}
     for pair in sorted(standing, key=lambda pair: _place(pair.newer)):
         known = best.get(pair.older.id)
-        if pair[:2] in near and (known is None or pair.nearness >= _AS_NEAR * known.nearness):
+        if pair.nearness >= _AS_NEAR * max(nearest[pair.newer.id].nearness, known.nearness if known else 0.0):
             best[pair.older.id] = pair
     return {entry.id: best[entry.id] for entry in wanted if entry.id in best}
 
 
-def folded(verdict: Validities, found: Mapping[int, Replaced]) -> Validities:
-    """The verdict on entries, in which what was certainly replaced in words is replaced; what is asked changes nothing."""
-    sure = {
-        older: pair.newer for older, pair in found.items() if pair.judgement.is_certain and older in verdict.validity
-    }
-    if not sure:
-        return verdict
-    validity = dict(verdict.validity)
-    for older, newer in sure.items():
-        held = validity[older]
-        start = newer.first or newer.day
-        ends = [held.valid.last, date.fromisoformat(start) - timedelta(days=1) if start else None]
-        validity[older] = Validity(
-            Period(held.valid.first, min(filter(None, ends), default=None)), newer.id, held.retracted
-        )
-        validity.setdefault(newer.id, Validity(Period(date.fromisoformat(start) if start else None)))
-    entries = {**verdict.entries, **{newer.id: newer for newer in sure.values()}}
-    return Validities(validity, entries, verdict.claims)
-
-
 def orders(pair: Replaced) -> bool:
     """True where the newer line is shown first: it was told by somebody trusted, on a later day, and not from hearsay."""
-    told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (_HEARSAY, NEVER)
+    told = is_trusted(pair.newer.origin) and pair.judgement.rule not in (HEARSAY, NEVER)
     return told and (pair.judgement.kind == "replacement" or (pair.older.day or "") < (pair.newer.day or ""))
 
 
@@ -164,22 +139,20 @@ class _Finder:
         self._statements: dict[int, Statement] = {}
         self._keys: dict[str, dict[str, None]] = {}
         self._weights: dict[str, float] = {}
+        self._unweighed: list[Statement] = []
 
     def read(self, entries: Iterable[Row]) -> None:
         """Read the lines of entries as they stand on disk now."""
         fresh = [entry for entry in entries if entry.id not in self._statements]
         seen = reread(self._memory.workspace, fresh, self._index)
-        for entry in fresh:
-            if entry.id in seen:
-                self._statements[entry.id] = self._statement(entry, seen[entry.id].raw)
-
-    def _statement(self, entry: Row, raw: Sequence[str]) -> Statement:
-        text = content_of(Role(entry.role), raw)
-        fact = parse(text) if entry.role == Role.FACT.value else None
-        names = frozenset(term for key in self._names(entry) for term in terms(key))
-        day = date.fromisoformat(entry.day) if entry.day else None
-        said = fact.text if isinstance(fact, Fact) else text[:_LONGEST]
-        return Statement(said, names, Kind(entry.kind), day, entry.slot, is_trusted(entry.origin))
+        for entry in (entry for entry in fresh if entry.id in seen):
+            text = content_of(Role(entry.role), seen[entry.id].raw)
+            fact = parse(text) if entry.role == Role.FACT.value else None
+            said = fact.text if isinstance(fact, Fact) else text[:_LONGEST]
+            names = frozenset(term for key in self._names(entry) for term in terms(key))
+            day = date.fromisoformat(entry.day) if entry.day else None
+            self._statements[entry.id] = Statement(said, names, Kind(entry.kind), day, entry.slot)
+            self._unweighed.append(self._statements[entry.id])
 
     def _names(self, entry: Row) -> Set[str]:
         """The keys of those that a line names, in order, all that each goes by."""
@@ -191,49 +164,38 @@ class _Finder:
     def older(self, entry: Row) -> list[Replaced]:
         """The earlier lines that an entry may replace, by their words."""
         statement = self._statements.get(entry.id)
-        if (
-            not statement
-            or not _speaks(entry)
-            or reading.is_machine(statement.speaker)
-            or not (wanted := _leading(statement))
-        ):
+        if not statement or not _speaks(entry) or reading.is_machine(statement.speaker):
             return []
-        known = queries.frequencies(self._index, wanted)
-        chosen = select_terms(known, _POSTINGS)
-        names = list(self._names(entry))
-        found = queries.lines_like(self._index, entry, names, chosen, _BESIDE) if chosen else []
-        found = [
-            other
-            for other in found
-            if _speaks(other) and _place(other) < _place(entry) and self._is_other(other, entry)
-        ]
-        self.read(found)
-        self._weigh([entry, *found])
-        made = []
-        for other in found:
-            before = self._statements.get(other.id)
-            change = self._changed(other, entry)
-            if before and change:
-                trusted = before.trusted and statement.trusted
+        chosen = select_terms(queries.frequencies(self._index, _leading(statement)), _POSTINGS)
+        like = queries.lines_like(self._index, entry, list(self._names(entry)), chosen, _BESIDE) if chosen else []
+        before = [row for row in like if _speaks(row) and _place(row) < _place(entry) and self._is_other(row, entry)]
+        self.read(before)
+        found = []
+        for other in before:
+            if change := self._changed(other, entry):
+                trusted = is_trusted(other.origin) and is_trusted(entry.origin)
                 judgement = change.judgement if trusted else change.judgement._replace(tier=Tier.ASKED)
-                made.append(Replaced(other, entry, judgement, change.nearness))
-        return made
+                found.append(Replaced(other, entry, judgement, change.nearness))
+        return found
 
     def _changed(self, older: Row, newer: Row) -> PairJudgement | None:
         """What a newer line makes of an older one; one that names nobody speaks of the owner, or says in its text of whom."""
         one, other = self._statements.get(older.id), self._statements.get(newer.id)
-
-        def weight(word: str) -> float:
-            if word not in self._weights:  # most pairs are told apart before their words are weighed
-                self._weigh([older, newer])
-            return self._weights[word]
-
-        change = judge_change(one, other, weight) if one and other else None
-        if not change or not older.names or newer.names or change.judgement.rule == KIND:
+        change = judge_change(one, other, self._weight) if one and other else None
+        if not change or not other or not older.names or newer.names or change.judgement.rule == KIND:
             return change
-        said = {*terms(other.text)} if other else set()
+        said = {*terms(other.text)}
         names = [{*terms(key)} for key in self._names(older)]
         return change if any(name and name <= said for name in names) else None
+
+    def _weight(self, word: str) -> float:
+        """How telling a word of the lines is that were read. Most are told apart before their words are weighed."""
+        if word not in self._weights:
+            words = {word for each in self._unweighed for said in each.sentences for word in said.words}
+            self._unweighed.clear()
+            known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
+            self._weights |= {word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total) for word in words}
+        return self._weights[word]
 
     def _is_beside(self, older: Row, newer: Row) -> bool:
         """True for two lines in order that are about one name, or of which the newer names nobody: those that `older` reads."""
@@ -245,16 +207,8 @@ class _Finder:
         """False for twins, for two voices from outside, and for versions of one slot, which truth puts in order."""
         if one.content_key == other.content_key or not (is_trusted(one.origin) or is_trusted(other.origin)):
             return False
-        firsts = one.names.split("\n", 1)[0], other.names.split("\n", 1)[0]
-        same = firsts[0] == firsts[1] or [*self._names(one)][:1] == [*self._names(other)][:1]
-        return not (same and one.slot is not None and one.slot == other.slot)
-
-    def _weigh(self, entries: Iterable[Row]) -> None:
-        """Ask how telling the words of some lines are."""
-        statements = (self._statements[entry.id] for entry in entries if entry.id in self._statements)
-        words = {word for statement in statements for said in statement.sentences for word in said.words}
-        known, total = queries.frequencies(self._index, words), queries.entry_count(self._index) + _USUAL
-        self._weights |= {word: math.log(1 + total / known.get(word, 1)) / math.log(1 + total) for word in words}
+        is_same_slot = one.slot is not None and one.slot == other.slot
+        return not (is_same_slot and [*self._names(one)][:1] == [*self._names(other)][:1])
 
     def telling(self, entries: Sequence[Row], beside: Collection[int]) -> list[Row]:
         """Lines told after some entries that may say of one of them that it changed, the likest first.
@@ -277,26 +231,21 @@ class _Finder:
             older = [entry for entry in entries if self._is_beside(entry, row)]
             if older and (row.id in beside or row.kind != Kind.NOTE.value or _tells(own)):
                 heads = {term[:STEM] for term in own}
-                likely[row.id] = [
-                    entry for entry in older if self._is_other(entry, row) and self._leads(entry, leading, heads)
-                ]
+                older = [entry for entry in older if self._leads(entry, leading[entry.id], heads)]
+                likely[row.id] = [entry for entry in older if self._is_other(entry, row)]
             if len(likely) == _LIKELY:
                 break
         self.read(dict.fromkeys(entry for older in likely.values() for entry in older))
-        short = {entry.id for entry in entries if self._is_short(entry)}
+        read = {entry.id: self._statements[entry.id] for entry in entries if entry.id in self._statements}
+        short = {i for i, line in read.items() if any(not said.is_long for said in line.sentences)}
         likely = {i: [entry for entry in older if entry.id in short] for i, older in likely.items()}
         self.read(found[i] for i, older in likely.items() if older)
         return [found[i] for i, older in likely.items() if any(self._changed(entry, found[i]) for entry in older)]
 
-    def _is_short(self, entry: Row) -> bool:
-        """True for a line that was read and says something in so few words that it may have changed."""
-        statement = self._statements.get(entry.id)
-        return statement is not None and any(not said.is_long for said in statement.sentences)
-
-    def _leads(self, entry: Row, leading: Mapping[int, Collection[str]], heads: Collection[str]) -> bool:
+    def _leads(self, entry: Row, leading: Collection[str], heads: Collection[str]) -> bool:
         """True where a search term of an entry, or a form of it, leads to a line with these; not the name that both have."""
         names = {term for key in self._names(entry) for term in terms(key) if not is_han(term[0])}
-        return any(term[:STEM] in heads for term in leading[entry.id] if term not in names)
+        return any(term[:STEM] in heads for term in leading if term not in names)
 
     def _told_later(self, entries: Sequence[Row], chosen: Mapping[str, int]) -> list[int]:
         """Lines about the same names told from the first of the entries on that hold one of the terms, the likest first:
@@ -340,9 +289,8 @@ def _leading_terms(own: str) -> set[str]:
     """The same from the search terms of a line alone: what it is about, and what leads to other values of that."""
     found = {term for term in own.split() if "=" not in term and not term.isdigit()} - stop_terms()
     led = {other for term in found for other in reading.topics_led_by().get(term, ())}
-    return (
-        found | led | {other for term in found for kind in reading.kinds_of(term) for other in reading.kind_terms(kind)}
-    )
+    kinds = {kind for term in found for kind in reading.kinds_of(term)}
+    return found | led | {other for kind in kinds for other in reading.kind_terms(kind)}
 
 
 def _tells(own: Collection[str]) -> bool:
@@ -352,13 +300,11 @@ def _tells(own: Collection[str]) -> bool:
 
 def _standing(memory: OpenMemory, found: Sequence[Replaced]) -> list[Replaced]:
     """Those pairs of which both sides hold today, and that no line has settled."""
-    index, today = memory.index, memory.today
     entries = {row.id: row for pair in found for row in (pair.older, pair.newer)}
     if not entries:
         return []
-    verdict = judge(index, entries.values(), today, whole=False)
-    found = [pair for pair in found if _hold(pair, verdict, today)]
-    return unsettled(index, found)
+    verdict = judge(memory.index, entries.values(), memory.today, whole=False)
+    return unsettled(memory.index, [pair for pair in found if _hold(pair, verdict, memory.today)])
 
 
 def _hold(pair: Replaced, verdict: Validities, today: date) -> bool:
@@ -377,39 +323,21 @@ def unsettled(index: Index, pairs: Sequence[Replaced]) -> list[Replaced]:
     beside, ledger = side_by_side(index, refs), weighed(index, refs)
     asked = {question_id(*pair.asked_as): pair for pair in pairs}
     answered = settled_ids(index, asked)
-    return [
-        pair
-        for number, pair in asked.items()
-        if number not in answered and not _related(pair, beside) and not _is_evidence(pair, ledger)
-    ]
+    return [pair for number, pair in asked.items() if number not in answered and not _is_related(pair, beside, ledger)]
 
 
-def _related(pair: Replaced, beside: Mapping[str, set[int]]) -> bool:
-    """An author related the two: one replaces, corrects, supports or refutes the other, or a line speaks for both."""
-    one, other = pair.older, pair.newer
-    named = ((a.links.split("\n"), b.ref) for a, b in ((one, other), (other, one)) if a.links)
-    direct = any(line.split(" ", 1)[1] == ref for lines, ref in named for line in lines)
-    return direct or bool(beside.get(one.ref, set()) & beside.get(other.ref, set()))
+def _is_related(pair: Replaced, beside: Mapping[str, set[int]], ledger: Mapping[str, set[str]]) -> bool:
+    """True where one line replaces, corrects, supports or refutes the other, where a third speaks for both, and where a
+    belief that one of them stated weighs the other: its confidence says what that did to it."""
+    for one, other in ((pair.older, pair.newer), (pair.newer, pair.older)):
+        if any(link.partition(" ")[2] == other.ref for link in one.links.split("\n")):
+            return True
+        if "stated" in ledger.get(one.ref, ()) and "weighed" in ledger.get(other.ref, ()):
+            return True
+    return bool(beside.get(pair.older.ref, set()) & beside.get(pair.newer.ref, set()))
 
 
-def _is_evidence(pair: Replaced, ledger: Mapping[str, set[str]]) -> bool:
-    """True where a belief already weighs one of the two: its confidence says what the other one did to it."""
-    sides = [ledger.get(row.ref, set()) for row in (pair.older, pair.newer)]
-    return any("stated" in one and "weighed" in other for one, other in (sides, sides[::-1]))
-
-
-def _nearest(found: Iterable[Replaced], part: float = 1.0) -> list[Replaced]:
-    """Of the earlier lines that one may replace, the nearest; of two as near, the newer. With a `part`, all that are so near."""
-    best: dict[int, Replaced] = {}
-    held = list(found)
-    for pair in held:
-        known = best.get(pair.newer.id)
-        if known is None or _rank(pair) > _rank(known):
-            best[pair.newer.id] = pair
-    if part == 1:
-        return list(best.values())
-    return [pair for pair in held if pair.nearness >= part * best[pair.newer.id].nearness]
-
-
-def _rank(pair: Replaced) -> tuple[float, tuple[str, str, int]]:
-    return round(pair.nearness, 6), _place(pair.older)
+def _nearest(found: Iterable[Replaced]) -> dict[int, Replaced]:
+    """By newer line, of the earlier ones that it may replace the nearest; of two as near, the newer."""
+    ordered = sorted(found, key=lambda pair: (round(pair.nearness, 6), _place(pair.older)))
+    return {pair.newer.id: pair for pair in ordered}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .hits import Answer, Hit
     from .index.queries.entries import Query as Query
     from .index.sync import SyncReport as SyncReport, Verified as Verified
-    from .ingest.ingest import Ingested as Ingested, Proposed as Proposed
+    from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested
     from .ingest.said_in import SaidIn as SaidIn
     from .maintenance.check import Finding as Finding
     from .maintenance.init import Made as Made

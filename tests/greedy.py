@@ -6,30 +6,13 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from types import ModuleType
-from typing import NamedTuple
 
 import pytest
 
 from memctl.facts import Fact, Kind
+from memctl.ingest.extract import CandidateFact
 from memctl.ingest.turns import Turn
 from memctl.judgement import Judgement, Tier
-
-
-class CandidateFact(NamedTuple):
-    """As memctl/ingest/extract.py has it."""
-
-    fact: Fact
-    turn: int
-    rule: str
-    judgement: Judgement
-    quote: str
-    corrects: str | None = None
-    instead: tuple[str, str] | None = None
-
-    @property
-    def reason(self) -> str:
-        """Why it was found."""
-        return self.judgement.reason
 
 
 def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:

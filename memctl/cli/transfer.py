@@ -15,7 +15,7 @@ from .call import DRY_RUN, Call, argument, command, flag, option
 from .output import FAINT
 
 if TYPE_CHECKING:
-    from ..memory import Exported, Imported, Ingested, Proposed
+    from ..memory import CandidateFact, Exported, Imported, Ingested
 
 _NO_ROWS = {
     "facts": "facts are bullets under `## Retain`; notes stay in their Markdown",
@@ -95,7 +95,7 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
         call.out.note(f"nothing was written; --apply keeps what is numbered{asked}{numbered}")
 
 
-def _print_candidate(call: Call, each: "Proposed") -> None:
+def _print_candidate(call: Call, each: "CandidateFact") -> None:
     out = call.out
     line = out.style(each.shown)  # without what stands below it anyway
     number = f"{each.number:3}" if each.certain else "  ?"
@@ -153,7 +153,7 @@ def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, obje
     }
 
 
-def _candidate_json(each: "Proposed") -> dict[str, object]:
+def _candidate_json(each: "CandidateFact") -> dict[str, object]:
     fact = each.fact
     return {
         "number": each.number,

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
 from ..judgement import KEEP_FROM, RULES, Judgement, Tier, judged
 from ..language.analyzer import terms
 from ..language.relations import DATED, relation_key
-from ..markdown.grammar import printable_line
+from ..markdown.grammar import printable_line, render
 from .conversation import Before, EarlierStatement, agreed, corrected, found_out, joined, outcome
 from .sentences import Sentence, fold, language_of, pairs, sentences
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
@@ -33,6 +34,9 @@ class CandidateFact(NamedTuple):
     standing, outcome, agreed, chosen, answered, report, finding, diagnosis; `judgement` says whether it is written or asked about,
     and why; `quote` is the sentence as it was said. `corrects` is the text whose place it takes,
     `instead` the old and the new value of a correction that says nothing more.
+
+    An ingest adds for which `day` it would be kept, who said it (`role`) and on which `line` of the transcript, and whether it
+    is `certain`; of what is, the `number`, counted from 1.
     """
 
     fact: Fact
@@ -42,11 +46,31 @@ class CandidateFact(NamedTuple):
     quote: str
     corrects: str | None = None
     instead: tuple[str, str] | None = None
+    day: date = date.min
+    role: str = ""
+    line: int = 0
+    certain: bool = False
+    number: int = 0
 
     @property
     def reason(self) -> str:
         """What was seen, in words that a person can check."""
         return self.judgement.reason
+
+    @property
+    def anchor(self) -> str:
+        """Where in which transcript it was said, `chat.jsonl#L12`; empty for an exchange."""
+        return (self.fact.source or "").partition(":")[2]
+
+    @property
+    def text(self) -> str:
+        """The line of the log that it would be."""
+        return render(self.fact)
+
+    @property
+    def shown(self) -> str:
+        """The same without its source and cues."""
+        return render(replace(self.fact, source=None, cues=()))
 
 
 def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[CandidateFact]:

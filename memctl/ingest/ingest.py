@@ -26,7 +26,6 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.review import settled
 from ..index.rows import day_of
 from ..index.sync import sync
-from ..markdown.grammar import render
 from ..markdown.lines import Role
 from ..notes.files import read_page
 from ..notes.workspace import Workspace
@@ -39,7 +38,7 @@ from .json_stream import known_encoding
 from .turns import Notes, Turn, numbered
 
 if TYPE_CHECKING:
-    from .extract import CandidateFact
+    from .extract import CandidateFact as CandidateFact
 
 _PIECE = 1 << 18
 _OF_A_LOG = 5  # questions that the prose of one day may raise
@@ -48,7 +47,6 @@ _MAX_CANDIDATES = 20_000  # of one run; the rest comes with the next, which find
 _MAX_REFUSED = 2_000  # refusals that are listed one by one
 _LONG_AGO = date(1990, 1, 1)  # nobody kept a chat before
 _NEWEST = 4 << 20  # bytes of a session that are looked at in a hurry
-_WINDOW = 64  # turns kept while they are looked at
 _MODEL_WINDOW = 1 << 20  # characters of the newest turns, which a local model may be asked about
 
 
@@ -168,43 +166,6 @@ def read_options(
     return IngestOptions(form, encoding, owner=name or None, **options)
 
 
-class Proposed(NamedTuple):
-    """A line that may be kept: for which day, by which rule and why, and the sentence as it was said.
-
-    `role` said it, in turn `turn`, on line `line` of the transcript. `number` counts from 1 what is proposed. `corrects` is
-    the text of the line whose place it takes, `instead` the old and the new value where only those were said; one that is
-    not `certain` is only asked about.
-    """
-
-    fact: Fact
-    day: date
-    rule: str
-    reason: str
-    quote: str
-    role: str
-    turn: int
-    line: int
-    certain: bool = True
-    corrects: str | None = None
-    instead: tuple[str, str] | None = None
-    number: int = 0
-
-    @property
-    def anchor(self) -> str:
-        """Where in which transcript it was said, `chat.jsonl#L12`; empty for an exchange."""
-        return (self.fact.source or "").partition(":")[2]
-
-    @property
-    def text(self) -> str:
-        """The line of the log that it would be."""
-        return render(self.fact)
-
-    @property
-    def shown(self) -> str:
-        """The same without its source and cues."""
-        return render(replace(self.fact, source=None, cues=()))
-
-
 class RefusedText(NamedTuple):
     """What is refused: the line of the transcript, the word and the sentence for why; no content of a secret."""
 
@@ -222,8 +183,8 @@ class Ingested:
     `complete` is False where time or room ran out.
     """
 
-    candidates: tuple[Proposed, ...]
-    asked: tuple[Proposed, ...]
+    candidates: tuple[CandidateFact, ...]
+    asked: tuple[CandidateFact, ...]
     refused: tuple[RefusedText, ...]
     counts: dict[str, int]
     kept: tuple[Kept, ...]
@@ -272,9 +233,7 @@ def ingest(
             turns = iter(list(turns) or told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
         if source.first_line > 1:
-            run.complete = False
-            skipped = f"in the time there is, only what stands from line {source.first_line:,} on was looked at"
-            run.warnings.append(skipped)
+            run.stop(f"in the time there is, only what stands from line {source.first_line:,} on was looked at")
         return run.finish(run.candidates(turns), apply)
 
 
@@ -303,7 +262,8 @@ def ask_of_logs(memory: OpenMemory, since: date | None = None) -> list[str]:
     """
     from ..markdown.page import parse_page
 
-    first, asked = since or memory.today - timedelta(days=7), list[Proposed]()
+    first = since or memory.today - timedelta(days=7)
+    asked: list[CandidateFact] = []
     for page in memory.workspace.scan():
         day = day_of(page.path)
         if day is None or not first <= day <= memory.today or not page.path.startswith("memory/"):
@@ -343,37 +303,40 @@ class _IngestRun:
         self, memory: OpenMemory, options: IngestOptions, source: TranscriptSource, seconds: float | None, notes: Notes
     ) -> None:
         self.memory, self.options, self.source, self.seconds, self.notes = memory, options, source, seconds, notes
-        self.today = memory.today
         self.warnings: list[str] = []
         self.complete = True
         self.speaker: str | None = None  # the program that says what the user said
         self._ask_model = options.llm and bool(memory.workspace.settings.llm)
         self._filter = CandidateFilter(options.least)
-        self._found: list[Proposed] = []
+        self._found: list[CandidateFact] = []
         self._refused: list[RefusedText] = []
         self._counts: Counter[str] = Counter()
         self._turns = 0
-        self._recent: dict[int, Turn] = {}  # the last turns by their number
+        self._turn: Turn  # the one that is looked at
         self._for_model: deque[Turn] = deque()  # the newest turns, _MODEL_WINDOW characters of them
         self._model_room = _MODEL_WINDOW
         self._said_on: date | None = None  # the day of the last message with a time
 
-    def candidates(self, turns: Iterable[Turn]) -> list[Proposed]:
+    def candidates(self, turns: Iterable[Turn]) -> list[CandidateFact]:
         """The candidates of a stream of turns that the transcript itself does not speak against, in their order."""
         from .extract import candidates
 
         for candidate in candidates(self._readable(turns), owner=self.options.owner):
-            self._take(candidate)
+            self._take(candidate, self._turn)
             if len(self._found) >= _MAX_CANDIDATES:
-                self.complete = False
-                self.warnings.append(f"{_MAX_CANDIDATES:,} candidates; run it again for what comes after them")
+                self.stop(f"{_MAX_CANDIDATES:,} candidates; run it again for what comes after them")
                 break
         if self._ask_model:
             self._take_from_model()
         return sorted(self._found, key=lambda each: each.turn)
 
+    def stop(self, warning: str) -> None:
+        """Note that not everything is looked at, and why."""
+        self.complete = False
+        self.warnings.append(warning)
+
     def _readable(self, turns: Iterable[Turn]) -> Iterator[Turn]:
-        """The turns without what was pasted or recalled, as long as there is time; the last ones are remembered."""
+        """The turns without what was pasted or recalled, as long as there is time."""
         deadline = time.monotonic() + self.seconds * 0.6 if self.seconds is not None else float("inf")
         for turn in turns:
             self._turns += 1
@@ -382,12 +345,10 @@ class _IngestRun:
                 continue
             if turn.role in ("user", "assistant"):
                 turn = self._without_pasted(turn)
-            self._recent[turn.number] = turn
-            self._recent.pop(turn.number - _WINDOW, None)
+            self._turn = turn
             yield turn
             if time.monotonic() > deadline:
-                self.complete = False
-                self.warnings.append(f"time was up at line {turn.end_line}; what comes after it was not read")
+                self.stop(f"time was up at line {turn.end_line}; what comes after it was not read")
                 return
 
     def _without_pasted(self, turn: Turn) -> Turn:
@@ -400,15 +361,12 @@ class _IngestRun:
         turn = turn._replace(text=text)
         if self._ask_model:
             self._for_model.append(turn)
-            self._model_room -= len(turn.text)
+            self._model_room -= len(text)
             while self._model_room < 0 and len(self._for_model) > 1:
                 self._model_room += len(self._for_model.popleft().text)
         return turn
 
-    def _take(self, candidate: CandidateFact) -> None:
-        turn = self._recent.get(candidate.turn)
-        if turn is None:
-            return
+    def _take(self, candidate: CandidateFact, turn: Turn) -> None:
         line = self._line(turn, _lines_before(turn.text, candidate.quote))
         fact = replace(candidate.fact, source=self._source(turn.role, line))
         judged = self._filter.judge(fact, candidate.quote, turn._replace(line=line))
@@ -421,30 +379,23 @@ class _IngestRun:
             self.notes.count(
                 line, "an answer can imitate the mark of a turn, so this is asked about; --trust-marks keeps it"
             )
-        self._found.append(
-            Proposed(
-                judged, self._day(turn), candidate.rule, candidate.reason, candidate.quote, turn.role, turn.number, line,
-                certain, candidate.corrects, candidate.instead,
-            )
-        )  # fmt: skip
+        day = self._day(turn)
+        self._found.append(candidate._replace(fact=judged, day=day, role=turn.role, line=line, certain=certain))
 
     def _take_from_model(self) -> None:
         """What a local model finds beside the rules, and its cues for what they found. If it fails, that is one warning."""
         from .llm_candidates import llm_candidates
 
-        self._recent = {turn.number: turn for turn in self._for_model}
+        turns = {turn.number: turn for turn in self._for_model}
         found, warning = llm_candidates(self.memory.workspace.settings, list(self._for_model), self.seconds)
         for candidate in found:
-            same = [
-                at
-                for at, each in enumerate(self._found)
-                if candidate.turn == each.turn and (candidate.quote in each.quote or each.quote in candidate.quote)
-            ]
-            for at in same:
-                fact = self._found[at].fact
-                self._found[at] = self._found[at]._replace(fact=replace(fact, cues=(*fact.cues, *candidate.fact.cues)))
-            if not same:
-                self._take(candidate)
+            is_new = True
+            for at, each in enumerate(self._found):
+                if candidate.turn == each.turn and (candidate.quote in each.quote or each.quote in candidate.quote):
+                    fact = replace(each.fact, cues=(*each.fact.cues, *candidate.fact.cues))
+                    self._found[at], is_new = each._replace(fact=fact), False
+            if is_new:
+                self._take(candidate, turns[candidate.turn])
         if warning:
             self.warnings.append(warning)
 
@@ -467,21 +418,21 @@ class _IngestRun:
 
     def _day(self, turn: Turn) -> date:
         """The day on which it was said; a time that cannot be true does not count."""
+        today = self.memory.today
         if turn.when is not None:
             said = _local_day(turn.when)
-            if _LONG_AGO <= said <= self.today + timedelta(days=1):
+            if _LONG_AGO <= said <= today + timedelta(days=1):
                 self._said_on = said
                 return said
             self.notes.count(turn.line, "a time that lies in the future or long ago; ignored")
-        if self._said_on is not None:  # a message without a time was said no earlier than the one before it
-            return self._said_on
-        return self.options.day or min(self.source.day or self.today, self.today)
+        # A message without a time was said no earlier than the one before it.
+        return self._said_on or self.options.day or min(self.source.day or today, today)
 
-    def finish(self, found: Sequence[Proposed], apply: bool) -> Ingested:
+    def finish(self, found: Sequence[CandidateFact], apply: bool) -> Ingested:
         """Leave out what the workspace knows, number the rest, and show or keep what was chosen."""
+        new: list[CandidateFact] = []
+        asked: list[CandidateFact] = []
         looked_up = self.memory.run(lambda memory: self._known(memory, found)) if found else []
-        new: list[Proposed] = []
-        asked: list[Proposed] = []
         for each, known in zip(found, looked_up, strict=True):
             if isinstance(known, Refusal):
                 self._refuse(each.line, known, each.rule, each.quote)
@@ -492,14 +443,18 @@ class _IngestRun:
         chosen = self._chosen(new)
         kept, diffs = self._write(chosen, apply)
         if apply and asked:
-            self._ask(asked)
+            try:
+                add(self.memory.workspace.whole, map(_question, asked))
+            except MemctlError as error:  # trouble there loses nothing that was kept
+                self.warnings.append(f"{len(asked)} uncertain candidates were not put into {PAGE}: {error}")
+        refused = sorted(self._refused, key=lambda each: each.line)
         told = [str(notice) for notice in self.notes.all()]
         return Ingested(
-            tuple(chosen), tuple(asked), tuple(sorted(self._refused, key=lambda each: each.line)), dict(self._counts), kept, diffs,
-            (*told, *self.warnings), self.notes.form, self.notes.encoding, self._turns, self.complete,
+            tuple(chosen), tuple(asked), tuple(refused), dict(self._counts), kept, diffs, (*told, *self.warnings),
+            self.notes.form, self.notes.encoding, self._turns, self.complete,
         )  # fmt: skip
 
-    def _known(self, memory: OpenMemory, found: Sequence[Proposed]) -> list[Fact | Refusal]:
+    def _known(self, memory: OpenMemory, found: Sequence[CandidateFact]) -> list[Fact | Refusal]:
         """Each fact with the line that it corrects, or why it is nothing new."""
         wait = 10.0 if self.seconds is None else min(0.2, self.seconds)
         report = sync(memory.workspace, memory.index, wait=wait, seconds=self.seconds, progress=memory.progress)
@@ -507,44 +462,38 @@ class _IngestRun:
             self.warnings.append(f"what is known was looked up in an index that is behind: {report.stale}")
         duplicates = Duplicates(memory, [each.fact for each in found], self.source.name)
         found = [each._replace(fact=self._correcting(each, duplicates)) for each in found]
-        questions = {each: _question(each).id for each in found if not each.certain}
-        answered = settled(memory.index, questions.values())
+        questions = ["" if each.certain else _question(each).id for each in found]
+        answered = settled(memory.index, filter(None, questions))
         looked_up: list[Fact | Refusal] = []
-        for each in found:
+        for each, question in zip(found, questions, strict=True):
             refusal = duplicates.refusal(each.fact, each.day, each.role)
-            line = answered.get(questions.get(each, ""))
-            if refusal is None and line is not None:
+            if refusal is None and (line := answered.get(question)):
                 refusal = Refusal("answered", f"was asked about, and answered by {line.path}#L{line.line}")
             looked_up.append(refusal or each.fact)
         return looked_up
 
-    def _correcting(self, each: Proposed, duplicates: Duplicates) -> Fact:
+    def _correcting(self, each: CandidateFact, duplicates: Duplicates) -> Fact:
         """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""
         if each.instead and (old := duplicates.line_with(*each.instead, each.fact)):
             return replace(each.fact, text=old.text.replace(old.value, each.instead[1]), corrects=(old.line.ref,))
         if not each.corrects:
             return each.fact
-        line = duplicates.line_that_says(each.corrects, each.fact, more=2)
+        if line := duplicates.line_that_says(each.corrects, each.fact, more=2):
+            return replace(each.fact, corrects=(line.ref,))
         said = [one for one in self._found if one.turn < each.turn and one.fact.text == each.corrects]
-        ref = fact_id(said[-1].fact.kind, names_of(said[-1].fact), said[-1].fact.text, said[-1].day) if said else None
-        ref = line.ref if line is not None else ref
-        return replace(each.fact, corrects=(ref,)) if ref else each.fact
+        refs = [fact_id(one.fact.kind, names_of(one.fact), one.fact.text, one.day) for one in said[-1:]]
+        return replace(each.fact, corrects=tuple(refs))
 
-    def _ask(self, asked: Sequence[Proposed]) -> None:
-        """Put what is not certain where `memctl review` asks; trouble there loses nothing that was kept."""
-        try:
-            add(self.memory.workspace.whole, map(_question, asked))
-        except MemctlError as error:
-            self.warnings.append(f"{len(asked)} uncertain candidates were not put into {PAGE}: {error}")
-
-    def _chosen(self, new: Sequence[Proposed]) -> list[Proposed]:
+    def _chosen(self, new: Sequence[CandidateFact]) -> list[CandidateFact]:
         only, but = self.options.only, self.options.but
         for wanted in (only or frozenset()) | but:
             if wanted > len(new):
                 raise Usage(f"there is no candidate {wanted}; there are {len(new)}", "see the numbers with --review")
         return [each for each in new if (only is None or each.number in only) and each.number not in but]
 
-    def _write(self, chosen: Sequence[Proposed], apply: bool) -> tuple[tuple[Kept, ...], tuple[tuple[date, str], ...]]:
+    def _write(
+        self, chosen: Sequence[CandidateFact], apply: bool
+    ) -> tuple[tuple[Kept, ...], tuple[tuple[date, str], ...]]:
         """Retain by day, the oldest first: what is kept when a later day fails stays kept, and the next run goes on."""
         kept: list[Kept] = []
         diffs: list[tuple[date, str]] = []
@@ -559,7 +508,7 @@ class _IngestRun:
         return tuple(kept), tuple(diffs)
 
 
-def _question(each: Proposed) -> Uncertain:
+def _question(each: CandidateFact) -> Uncertain:
     return Uncertain(each.fact, each.day, f"{each.rule}: {each.reason}")
 
 

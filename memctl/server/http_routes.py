@@ -50,7 +50,7 @@ from .requests import (
 )  # fmt: skip
 
 if TYPE_CHECKING:
-    from ..memory import Proposed
+    from ..memory import CandidateFact
 
 Body = Mapping[str, Any]
 Run = Callable[["Served", Body], dict[str, Any]]
@@ -180,7 +180,7 @@ def _ingest(served: Served, asked: Body) -> dict[str, Any]:
     }
 
 
-def _found(one: Proposed) -> dict[str, str]:
+def _found(one: CandidateFact) -> dict[str, str]:
     return {"content": one.fact.text, "kind": one.fact.kind.value, "rule": one.rule, "reason": one.reason}
 
 

@@ -36,11 +36,14 @@ _STARTS = re.compile(r"[\ufeff\x1e\x00\s]*(?:\[\s*(?:[\[{\]]|\"|$)|\{\s*(?:[\"}]
 
 
 def known_encoding(name: str) -> bool:
-    """True for a name of a text encoding that Python can read piece by piece."""
+    """True for a name of a text encoding that Python can read piece by piece, whatever the bytes."""
     try:
-        return codecs.lookup(name)._is_text_encoding and bool(codecs.getincrementaldecoder(name))
+        if not codecs.lookup(name)._is_text_encoding:
+            return False
+        codecs.getincrementaldecoder(name)("replace").decode(b"\xff", True)
     except (LookupError, ValueError):
         return False
+    return True
 
 
 def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iterator[str]:
@@ -54,68 +57,36 @@ def decoded(pieces: Iterable[bytes], encoding: str | None, notes: Notes) -> Iter
     notes.encoding = encoding or _taken_for(head)
     if not encoding and notes.encoding not in ("utf-8", "utf-8-sig", "utf-16", "utf-32"):
         notes.say(0, f"not UTF-8; taken for {notes.encoding} (--encoding NAME if it is another)")
-    decoder = _Decoder(_with_order(notes.encoding, head))
-    ends = IncrementalNewlineDecoder(None, translate=True)
+    codec = codecs.lookup(notes.encoding).name
+    if codec in ("utf-16", "utf-32") and not any(head.startswith(mark) for mark, name in _BOMS if name == codec):
+        codec += "-le"  # as Windows writes them without a mark
+    ends = IncrementalNewlineDecoder(codecs.getincrementaldecoder(codec)("replace"), translate=True)
     line, odd = 1, 0
-    for piece in chain([head], stream):
-        text = ends.decode(decoder.decode(piece))
+    for piece in chain([head], filter(None, stream), [b""]):
+        text = ends.decode(piece, final=not piece)
         if "\ufffd" in text:
             odd = odd or line + text.count("\n", 0, text.index("\ufffd"))
         line += text.count("\n")
         yield text
-    text = ends.decode(decoder.decode(b"", True), True)
-    if "\ufffd" in text:
-        odd = odd or line
     if odd:
         notes.say(odd, f"not all of it is {notes.encoding}; unreadable bytes are shown as \ufffd")
-    yield text
-
-
-class _Decoder:
-    """An incremental decoder that never raises: some of them do so whatever they are told about errors."""
-
-    def __init__(self, name: str) -> None:
-        self._own = codecs.getincrementaldecoder(name)("replace")
-
-    def decode(self, piece: bytes, final: bool = False) -> str:
-        """The text of a piece."""
-        try:
-            return self._own.decode(piece, final)
-        except UnicodeError:
-            self._own.reset()
-            return "\ufffd" * piece.count(b"\n") or "\ufffd"
-
-
-def _with_order(name: str, head: bytes) -> str:
-    """UTF-16 and UTF-32 without a mark are little-endian, as Windows writes them."""
-    known = codecs.lookup(name).name
-    marked = any(head.startswith(mark) for mark, mine in _BOMS if mine == known)
-    return f"{known}-le" if known in ("utf-16", "utf-32") and not marked else known
 
 
 def _taken_for(head: bytes) -> str:
     for mark, name in _BOMS:
         if head.startswith(mark):
             return name
-    wide = _without_mark(head)
-    if wide:
-        return wide
-    text = head.decode("utf-8", "replace")
-    strange = len(text) - len(text.encode("ascii", "ignore"))
-    broken = text.count("\ufffd") - (1 if text.endswith("\ufffd") else 0)
-    if broken <= max(0.1 * strange, 0):
-        return "utf-8"
-    return _chinese(head) or _cyrillic(head) or "cp1252"
-
-
-def _without_mark(head: bytes) -> str | None:
-    """UTF-16 without a mark: every other byte of plain letters is zero."""
     start = head[:4096]
-    if len(start) >= 4 and start.count(0) > len(start) // 4:
+    if len(start) >= 4 and start.count(0) > len(start) // 4:  # UTF-16: every other byte of plain letters is zero
         even, odd = start[::2].count(0), start[1::2].count(0)
         if min(even, odd) * 4 <= max(even, odd):
             return "utf-16-le" if odd > even else "utf-16-be"
-    return None
+    text = head.decode("utf-8", "replace")
+    strange = len(text) - len(text.encode("ascii", "ignore"))
+    broken = text.count("\ufffd") - text.endswith("\ufffd")
+    if broken <= 0.1 * strange:
+        return "utf-8"
+    return _chinese(head) or _cyrillic(head) or "cp1252"
 
 
 def _chinese(head: bytes) -> str | None:
@@ -191,22 +162,17 @@ class Text:
 
     def lines(self, longest: int) -> Iterator[tuple[int, str, bool]]:
         """(number, text, whole) of every line that is left, without its end; of one over `longest` its beginning."""
-        cut = ""  # the beginning of a line whose rest is being dropped
-        while True:
-            end = self.data.rfind("\n", self.at)
-            if end >= 0:
-                number, block = self.line, self.data[self.at : end].split("\n")
-                self.forward(end + 1)
-                for below, line in enumerate(block):
-                    yield number + below, (cut or line)[:longest], not cut and len(line) <= longest
-                    cut = ""
-            if len(self.data) - self.at > longest:
-                cut = cut or self.data[self.at : self.at + longest]
-                self.forward(len(self.data))
-            if not self.more():
-                if cut or self.at < len(self.data):
-                    yield self.line, cut or self.data[self.at :], not cut
-                return
+        number, line = self.line, ""
+        for piece in chain([self.data[self.at :]], self._pieces):
+            *ended, rest = piece.split("\n")
+            for end in ended:
+                line += end
+                yield number, line[:longest], len(line) <= longest
+                number, line = number + 1, ""
+            if len(line) <= longest:
+                line += rest
+        if line:
+            yield number, line[:longest], len(line) <= longest
 
 
 def starts_with_json(text: Text) -> bool:

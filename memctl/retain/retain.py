@@ -68,21 +68,15 @@ def read_facts(
     given: Iterable[str | Fact], *, kind: str | None, about: Sequence[str], attributes: Mapping[str, Any]
 ) -> list[Fact]:
     """The facts in lines of grammar or plain text, with attributes by their long or short names."""
-    values = {_short(name): _written(value) for name, value in attributes.items() if value not in (None, False, [], ())}
+    short = {name: each.name for each in ATTRIBUTES for name in (each.name, each.long)}
+    values: dict[str, list[str]] = {}
+    for name, value in attributes.items():
+        if value not in (None, False, [], ()):
+            if name not in short:
+                raise Usage(f"no attribute is named {name!r}", f"one of {', '.join(each.long for each in ATTRIBUTES)}")
+            several = value if isinstance(value, list | tuple) else [value]
+            values[short[name]] = ["true" if each is True else str(each) for each in several]
     return [read_fact(each, kind=kind, about=about, values=values) if isinstance(each, str) else each for each in given]
-
-
-def _short(name: str) -> str:
-    found = next((each.name for each in ATTRIBUTES if name in (each.name, each.long)), None)
-    if found is None:
-        raise Usage(f"no attribute is named {name!r}", f"one of {', '.join(each.long for each in ATTRIBUTES)}")
-    return found
-
-
-def _written(value: Any) -> list[str]:
-    """An attribute's value as the grammar reads it, a string for each."""
-    each = value if isinstance(value, list | tuple) else [value]
-    return ["true" if item is True else str(item) for item in each]
 
 
 def read_fact(
@@ -171,20 +165,19 @@ def retain(
     if any(fact.sealed and not sealed_text().fullmatch(fact.text) for fact in facts):
         cure = "`memctl retain --sealed` reads it from stdin or asks for it: `ps` and histories know arguments"
         raise Refused("the text of a sealed line is never an argument", cure)
-    if not allow_secrets:
-        _refuse_secrets(facts)
+    for fact in () if allow_secrets else facts:
+        if found := find_secrets(without_sealed(render(fact))):
+            cure = "seal it: `memctl retain --sealed`; or add --allow-secrets"
+            raise Refused(f"this looks like a secret ({found[0].name})", cure)
     path = workspace.contain(f"memory/{day}.md")
-    elsewhere = _kept_elsewhere(workspace, path, day)
+    known = _kept_elsewhere(workspace, path, day)
     bare = [replace(fact, block_id=None) for fact in facts]
-    here = [fact for fact, key in zip(facts, bare, strict=True) if key not in elsewhere]
-    before, added = "", Addition("", ())
-    if here:
-        before, added = _append(workspace, path, here, day, dry_run)
+    here = [fact for fact, key in zip(facts, bare, strict=True) if key not in known]
+    before, added = _append(workspace, path, here, day, dry_run) if here else ("", Addition("", ()))
     if not dry_run:
-        for other in sorted({elsewhere[key].citation.path for key in bare if key in elsewhere}):
+        for other in sorted({known[key].citation.path for key in bare if key in known}):
             confirm(workspace, other)
     refs = _refs(path, before + added.text)
-    known = dict(elsewhere)
     for fact, (span, already) in zip(here, added.places, strict=True):
         kept = Kept(Citation(path, span.line, span.end_line), refs[span.line], fact, already)
         known[replace(fact, block_id=None)] = kept
@@ -230,16 +223,6 @@ def _append(workspace: Workspace, path: str, facts: Sequence[Fact], day: date, d
 def _refs(path: str, text: str) -> dict[int, str]:
     """The id of the entry on each line, as the index has it: twins on a page have different ids."""
     return {row.line: row.ref for row in rows_of(path, text).rows}
-
-
-def _refuse_secrets(facts: Sequence[Fact]) -> None:
-    for fact in facts:
-        found = find_secrets(without_sealed(render(fact)))
-        if found:
-            raise Refused(
-                f"this looks like a secret ({found[0].name})",
-                "seal it: `memctl retain --sealed`; or add --allow-secrets",
-            )
 
 
 def _kept_elsewhere(workspace: Workspace, path: str, day: date) -> dict[Fact, Kept]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from math import log2
-from typing import NamedTuple
 
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
@@ -93,8 +92,30 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
     """Those of some doubts that no line settles and whose lines stand, worth most first. Reads the open index as it is."""
     unique = {doubt.id: doubt for doubt in asked}
     answered = settled(memory.index, unique)
-    left = [doubt for ref, doubt in unique.items() if ref not in answered]
-    made = [question for question in _Reader(memory, left).questions() if question]
+    left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
+    hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
+    waits = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
+    hits |= {kept.candidate.id: _candidate_hit(kept) for kept in waits}
+    reasons = {kept.candidate.id: kept.candidate.reason for kept in waits}
+    made: list[Question] = []
+    for ref, doubt in left.items():
+        if doubt.kind == "same":
+            made.append(_about_names(memory, doubt))
+            continue
+        sides = [hits.get(each) for each in ([ref] if doubt.kind == "keep" else doubt.about)]
+        read = tuple(side for side in sides if side and _speaks(doubt, side))
+        if len(read) == len(sides):  # else a line is gone, or says nothing any more
+            names = [name for side in read for name in side.entities]
+            shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
+            made.append(
+                Question(
+                    doubt.kind,
+                    doubt.about,
+                    read,
+                    shared or tuple(dict.fromkeys(names))[:2],
+                    reasons.get(ref, doubt.reason),
+                )
+            )
     ordered = sorted(_weighed(memory, made), key=lambda each: (-each.worth, each.id))
     return tuple(_once(ordered))
 
@@ -104,61 +125,29 @@ def _once(ordered: Iterable[Question]) -> Iterator[Question]:
     pairs: set[frozenset[str]] = set()
     for question in ordered:
         pair = frozenset(side.ref for side in question.sides)
-        if question.kind == "same" or len(pair) < 2:
+        if question.kind == "same" or len(pair) < 2 or pair not in pairs:
             yield question
-        elif pair not in pairs:
+        if question.kind != "same":
             pairs.add(pair)
-            yield question
 
 
-class _Reader:
-    """Reads the lines of many doubts at once."""
+def _lines(memory: OpenMemory, refs: Sequence[str]) -> dict[str, Hit]:
+    """The line behind each id; for the id of a belief the line that stated it, or its head where a person wrote that."""
+    found = by_refs(memory.index, {each for ref in refs for each in ids_of_line(ref)})
+    rows = {row.ref: row for row in reversed(found) if row.block is None}
+    hits = hits_of(memory, rows.values())
+    lines = {ref: next((rows[each] for each in ids_of_line(ref) if each in rows), None) for ref in refs}
+    return {ref: hits[row.id] for ref, row in lines.items() if row and row.id in hits}
 
-    def __init__(self, memory: OpenMemory, asked: Sequence[Doubt]) -> None:
-        self._memory, self._asked = memory, asked
-        waits = any(doubt.kind == "keep" for doubt in asked)
-        self._keep = {kept.candidate.id: kept for kept in keep.read(memory.workspace)} if waits else {}
-        refs = [ref for doubt in asked if doubt.kind not in ("same", "keep") for ref in doubt.about]
-        self._hits = self._lines(refs)
 
-    def _lines(self, refs: Sequence[str]) -> dict[str, Hit]:
-        """The line behind each id; for the id of a belief the line that stated it, or its head where a person wrote that."""
-        index = self._memory.index
-        found = by_refs(index, {each for ref in refs for each in ids_of_line(ref)})
-        rows = {row.ref: row for row in reversed(found) if row.block is None}
-        hits = hits_of(self._memory, rows.values())
-        lines = {ref: next((rows[each] for each in ids_of_line(ref) if each in rows), None) for ref in refs}
-        return {ref: hits[row.id] for ref, row in lines.items() if row and row.id in hits}
-
-    def questions(self) -> list[Question | None]:
-        """The question of each doubt; None where a line is gone or says nothing any more."""
-        return [self._question(doubt) for doubt in self._asked]
-
-    def _question(self, doubt: Doubt) -> Question | None:
-        if doubt.kind == "same":
-            return self._same(doubt)
-        sides = [self._candidate(doubt.id)] if doubt.kind == "keep" else [self._hits.get(ref) for ref in doubt.about]
-        if not all(side and _speaks(doubt, side) for side in sides):
-            return None
-        read = tuple(side for side in sides if side)
-        names = [name for side in read for name in side.entities]
-        shared = tuple(name for name in dict.fromkeys(names) if names.count(name) == len(read))
-        reason = self._keep[doubt.id].candidate.reason if doubt.kind == "keep" else doubt.reason
-        return Question(doubt.kind, doubt.about, read, shared or tuple(dict.fromkeys(names))[:2], reason)
-
-    def _candidate(self, ref: str) -> Hit | None:
-        return _candidate_hit(self._keep[ref]) if ref in self._keep else None
-
-    def _same(self, doubt: Doubt) -> Question:
-        """Two names, each with the newest line that has it, if there is one."""
-        index = self._memory.index
-        newest = [newest_about(index, keys_of(index, key)) for key in doubt.about]
-        rows = by_ids(index, (fact.id for fact in newest if fact))
-        hits = hits_of(self._memory, rows.values())
-        sides = [hits.get(fact.id) if fact else None for fact in newest]
-        known = KnownNames(index)
-        names = tuple(_spelled(known.known_as(key), side) for key, side in zip(doubt.about, sides, strict=True))
-        return Question("same", doubt.about, tuple(side for side in sides if side), names, doubt.reason)
+def _about_names(memory: OpenMemory, doubt: Doubt) -> Question:
+    """The question of two names, each with the newest line that has it, if there is one."""
+    index, known = memory.index, KnownNames(memory.index)
+    newest = [newest_about(index, keys_of(index, key)) for key in doubt.about]
+    hits = hits_of(memory, by_ids(index, (fact.id for fact in newest if fact)).values())
+    sides = [hits.get(fact.id) if fact else None for fact in newest]
+    names = tuple(_spelled(known.known_as(key), side) for key, side in zip(doubt.about, sides, strict=True))
+    return Question("same", doubt.about, tuple(side for side in sides if side), names, doubt.reason)
 
 
 def _speaks(doubt: Doubt, hit: Hit) -> bool:
@@ -196,34 +185,24 @@ def _candidate_hit(kept: keep.KeptForReview) -> Hit:
 # -- what a question is worth ---------------------------------------------------------------------------------------
 
 
-class _Weights(NamedTuple):
-    """What makes a question worth asking: how often names stand on lines, whom memory.md names, what was recalled lately."""
-
-    named: Mapping[str, int]
-    core: set[str]
-    recalled: Mapping[str, int]
-    today: date
-
-    def of(self, question: Question) -> float:
-        """The worth of a question: of its kind, its age, its names, and of how often its lines were recalled."""
-        keys = {entity_key(name) for name in question.names}
-        days = [date.fromisoformat(side.day) for side in question.sides if side.day]
-        age = max((self.today - max(days)).days, 0) if days else _OLD
-        youth: float = 0.5 ** (age / _HALF_LIFE)
-        known = _DOUBLING * log2(1 + min(max((self.named.get(key, 0) for key in keys), default=0), 1000))
-        asked = _DOUBLING * log2(1 + sum(self.recalled.get(side.ref, 0) for side in question.sides))
-        weighty = max((side.importance or 0 for side in question.sides), default=0)
-        core = _CORE if keys & self.core else 0
-        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else _WEIGHT[question.kind]
-        return round(kind + youth + known + asked + core + weighty * _IMPORTANT, 4)
-
-
 def _weighed(memory: OpenMemory, made: Sequence[Question]) -> list[Question]:
-    keys = {entity_key(name) for question in made for name in question.names}
-    weights = _Weights(
-        mention_counts(memory.index, keys), core_names(memory.index), recalled_lately(memory), memory.today
-    )
-    return [replace(question, worth=weights.of(question)) for question in made]
+    """Questions with what each is worth: by its kind, its age, its names, and how often its lines were recalled."""
+    keys = {question.id: {entity_key(name) for name in question.names} for question in made}
+    named = mention_counts(memory.index, {key for each in keys.values() for key in each})
+    core, recalled = core_names(memory.index), recalled_lately(memory)
+
+    def worth(question: Question) -> float:
+        own, sides = keys[question.id], question.sides
+        days = [date.fromisoformat(side.day) for side in sides if side.day]
+        age = max((memory.today - max(days)).days, 0) if days else _OLD
+        youth: float = 0.5 ** (age / _HALF_LIFE)
+        known = _DOUBLING * log2(1 + min(max((named.get(key, 0) for key in own), default=0), 1000))
+        asked = _DOUBLING * log2(1 + sum(recalled.get(side.ref, 0) for side in sides))
+        weighty = _IMPORTANT * max((side.importance or 0 for side in sides), default=0)
+        kind = _ALIKE if question.why.startswith(("alike: ", "hearsay: ")) else _WEIGHT[question.kind]
+        return round(kind + youth + known + asked + (_CORE if own & core else 0) + weighty, 4)
+
+    return [replace(question, worth=worth(question)) for question in made]
 
 
 # -- where questions come from ----------------------------------------------------------------------------------------

@@ -56,6 +56,16 @@ def endpoint(url: str) -> Endpoint:
     raise NoAnswer(f"{host[:80]} leads to another machine")
 
 
+def shown_url(url: str) -> str:
+    """A URL as a warning may show it: its beginning, without what stands before an @."""
+    return re.sub(r"//[^/]*@", "//…@", url)[:80]
+
+
+def object_of(**properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, all of them and no others."""
+    return {"type": "object", "additionalProperties": False, "required": list(properties), "properties": properties}
+
+
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback

@@ -11,17 +11,15 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..facts import Fact, Kind
 from ..judgement import judged
 from ..language.analyzer import terms
+from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
 from ..notes.settings import Settings
+from .extract import CandidateFact
 from .turns import Turn
-
-if TYPE_CHECKING:
-    from ..local_model import Endpoint
-    from .extract import CandidateFact
 
 _ROOM = 6_000  # characters of conversation in one question
 _MOST_ROOM = 200_000  # of all questions together: the newest
@@ -30,30 +28,16 @@ _FEWEST = 3  # terms that a quote must have
 _RULES = ("decision", "preference", "correction", "fact", "person", "project", "remember", "outcome")
 _KINDS = {"W": Kind.WORLD, "B": Kind.EXPERIENCE, "O": Kind.OPINION}
 _SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[。！？\n]")
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["candidates"],
-    "properties": {
-        "candidates": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["message", "quote", "cues", "rule", "kind", "about", "importance"],
-                "properties": {
-                    "message": {"type": "integer"},
-                    "quote": {"type": "string"},
-                    "cues": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
-                    "rule": {"enum": list(_RULES)},
-                    "kind": {"enum": list(_KINDS)},
-                    "about": {"type": "array", "items": {"type": "string"}},
-                    "importance": {"type": "number"},
-                },
-            },
-        }
-    },
-}
+_PROPOSAL = object_of(
+    message={"type": "integer"},
+    quote={"type": "string"},
+    cues={"type": "array", "items": {"type": "string"}, "maxItems": 3},
+    rule={"enum": list(_RULES)},
+    kind={"enum": list(_KINDS)},
+    about={"type": "array", "items": {"type": "string"}},
+    importance={"type": "number"},
+)
+_SCHEMA = object_of(candidates={"type": "array", "items": _PROPOSAL})
 _TASK = (
     "You find what is worth remembering for months in a conversation: decisions, lasting preferences, corrections, facts "
     "about people and projects, requests to remember, outcomes of attempts, and what the assistant did or found out. Not: "
@@ -68,14 +52,11 @@ def llm_candidates(
     settings: Settings, turns: Sequence[Turn], seconds: float | None
 ) -> tuple[list[CandidateFact], str | None]:
     """What the model of the settings proposes, and one warning if it failed or did not get through in its time."""
-    from ..local_model import NoAnswer, chat_json, endpoint
-
     deadline = time.monotonic() + min(settings.llm_seconds, float("inf") if seconds is None else seconds)
     found: list[CandidateFact] = []
-    pieces = _pieces(turns)
-    done = 0
+    pieces, done = _pieces(turns), 0
     try:
-        place: Endpoint = endpoint(settings.llm or "")
+        place = endpoint(settings.llm or "")
         for piece in reversed(pieces):  # the newest first: what time there is goes to them
             question = "\n\n".join(f"[{turn.number}] {turn.role}: {turn.text[:_MESSAGE]}" for turn in piece)
             messages = [{"role": "system", "content": _TASK}, {"role": "user", "content": question}]
@@ -84,8 +65,8 @@ def llm_candidates(
             done += 1
     except NoAnswer as error:
         seen = f" after {done} of {len(pieces)} parts" if done else ""
-        url = re.sub(r"//[^/]*@", "//…@", settings.llm or "")
-        return found, f"the model at {url[:80]} did not help{seen}: {error}; the rules did their part"
+        url = shown_url(settings.llm or "")
+        return found, f"the model at {url} did not help{seen}: {error}; the rules did their part"
     return found, None
 
 
@@ -108,9 +89,6 @@ def _pieces(turns: Sequence[Turn]) -> list[list[Turn]]:
 
 def _read(answer: Any, turns: dict[int, Turn]) -> Iterator[CandidateFact]:
     """The proposals that hold: of the right form, and with a quote that stands in its message."""
-    from ..local_model import NoAnswer
-    from .extract import CandidateFact
-
     listed = answer.get("candidates") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         raise NoAnswer("its answer has no list of candidates")

@@ -56,11 +56,35 @@ def moment(given: date | str) -> datetime:
         raise Usage(f"the time {given!r} is not understood", "write it as 2025-11-27 or 2025-11-27T13:00") from None
 
 
+def last_of_month(year: int, month: int) -> date:
+    """The last day of `month` (1-12)."""
+    return date(year, 12, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
+
+
 class Period(NamedTuple):
     """Whole days from `first` to `last`, both included; None is open on that side."""
 
     first: date | None = None
     last: date | None = None
+
+    @classmethod
+    def months(cls, year: int, month: int, count: int = 1) -> Period:
+        """The `count` whole months from `month` (1-12) of `year`; ValueError outside the calendar."""
+        years, index = divmod(month - 2 + count, 12)
+        return cls(date(year, month, 1), last_of_month(year + years, index + 1))
+
+    @classmethod
+    def parse(cls, text: str) -> Period | None:
+        """The days of `2025`, `2025-11`, `2025-11-27`, `A..B`, `A..` or `..B` (both ends included); None for other text."""
+        match = re.fullmatch(rf"({_DAY})?(\.\.)?({_DAY})?", text)
+        if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
+            return None
+        try:
+            first = _days(match[1]).first
+            last = _days(match[3] if match[2] else match[1]).last
+        except ValueError:
+            return None
+        return None if first and last and first > last else cls(first, last)
 
     def holds(self, day: date) -> bool:
         """True when `day` lies inside."""
@@ -84,6 +108,21 @@ class Period(NamedTuple):
         after = last + timedelta(days=1) if last < date.max else last
         whole_month = first.day == 1 and after.day == 1 and (last.year, last.month) == (first.year, first.month)
         return f"{first:%Y-%m}".zfill(7) if whole_month else f"{first}..{last}"
+
+
+_DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
+
+
+def _days(written: str | None) -> Period:
+    """The days of a year, a month or a day; open on both sides for none. ValueError for what the calendar has not."""
+    match [int(part) for part in (written or "").split("-") if part]:
+        case [year]:
+            return Period.months(year, 1, 12)
+        case [year, month]:
+            return Period.months(year, month)
+        case [year, month, day]:
+            return Period(date(year, month, day), date(year, month, day))
+    return Period()
 
 
 class Span(NamedTuple):

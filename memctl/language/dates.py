@@ -9,13 +9,14 @@ order, and one function for each meaning turns it into days. Weeks start on Mond
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import date, timedelta
 from functools import cache
 from itertools import product
+from typing import Any, NamedTuple
 
-from memctl.facts import Period
-from memctl.language.dates_lexer import DateToken, last_of_month, lexer, month_span, read_iso
+from memctl.facts import Period, last_of_month
+from memctl.language.dates_lexer import DateToken, lexer, read_iso
 from memctl.language.sentences import is_past
 from memctl.language.words import beside, default_languages, languages, languages_of, lines, rivals, words
 
@@ -23,9 +24,10 @@ from ..errors import Usage
 
 _LONGEST_PHRASE = 100  # characters of a string that is one time expression
 _NEAR = timedelta(days=183)  # half a year: beyond it the coming May 5 is nearer than the last
-_Slots = dict[str, int]
+_Slots = dict[str, Any]  # what the words of an order say: a number each, the Period of `iso`
 _DAY = timedelta(days=1)
 _HOUR, _ONE_DAY, _WEEK, _MONTH, _QUARTER, _YEAR, _WEEKEND = range(7)
+_MONTHS_OF = {_MONTH: 1, _QUARTER: 3, _YEAR: 12}
 _WEEKDAY_FIRST = ("", "on", "a_weekday", "a_weekday ,", "on a_weekday", "on a_weekday ,")  # (WD) in a rule
 _SLOT_OF = (
     dict.fromkeys(("month_first", "a_month", "a_month_first", "numbered_month", "lone"), "month")
@@ -44,8 +46,7 @@ _SHUT_RIGHT = frozenset("@/\\#_%$°")
 _CODE_RIGHT = frozenset("([=")
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """A time expression at `text[start:end]` and the whole days that it names."""
 
     start: int
@@ -55,24 +56,21 @@ class Mention:
 
 def _shift(day: date, count: int, unit: int) -> date:
     """`day` moved by `count` units; hours round away from it, a day past the end of a month becomes its last."""
-    if unit in (_HOUR, _ONE_DAY, _WEEK, _WEEKEND):
+    if unit not in _MONTHS_OF:
         hours_in_days = (count + 23) // 24 if count > 0 else count // 24
         return day + timedelta(days={_HOUR: hours_in_days, _ONE_DAY: count}.get(unit, 7 * count))
-    months = day.year * 12 + day.month - 1 + count * {_MONTH: 1, _QUARTER: 3, _YEAR: 12}[unit]
-    last = last_of_month(months // 12, months % 12 + 1)
-    return date(months // 12, months % 12 + 1, min(day.day, last.day))
+    year, month = divmod(day.year * 12 + day.month - 1 + count * _MONTHS_OF[unit], 12)
+    return date(year, month + 1, min(day.day, last_of_month(year, month + 1).day))
 
 
 def _around(day: date, unit: int) -> Period:
-    monday = day - day.weekday() * _DAY
-    if unit == _WEEK:
-        return Period(monday, monday + 6 * _DAY)
-    if unit == _WEEKEND:
-        return Period(monday + 5 * _DAY, monday + 6 * _DAY)
     if unit == _ONE_DAY:
         return _one(day)
-    months = {_MONTH: 1, _QUARTER: 3, _YEAR: 12}[unit]
-    return month_span(day.year, (day.month - 1) // months * months + 1, months)
+    if unit in (_WEEK, _WEEKEND):
+        monday = day - day.weekday() * _DAY
+        return Period(monday if unit == _WEEK else monday + 5 * _DAY, monday + 6 * _DAY)
+    months = _MONTHS_OF[unit]
+    return Period.months(day.year, (day.month - 1) // months * months + 1, months)
 
 
 def _one(day: date) -> Period:
@@ -81,24 +79,13 @@ def _one(day: date) -> Period:
 
 def _months(slots: _Slots, year: int) -> Period:
     ordinal = slots.get("ord", slots.get("figure"))
-    if ordinal is not None:
-        if not 1 <= ordinal <= 4:
-            raise ValueError(ordinal)
-        return month_span(year, 3 * ordinal - 2, 3)
-    if "months_of" in slots:
-        return month_span(year, *divmod(slots["months_of"], 100))
+    if ordinal is not None and not 1 <= ordinal <= 4:
+        raise ValueError(ordinal)
+    if ordinal is not None or "months_of" in slots:
+        return Period.months(year, *(divmod(slots["months_of"], 100) if ordinal is None else (3 * ordinal - 2, 3)))
     if "season" in slots:
-        return month_span(year, slots["season"], 3)
-    return month_span(year, slots["month"]) if "month" in slots else month_span(year, 1, 12)
-
-
-def _third(whole: Period, part: int) -> Period:
-    """Early, mid or late: days 1-10, 11-20, 21- of a month, January-April, May-August, September-December of a year."""
-    first, last = whole.first, whole.last
-    assert first and last  # month_span has both
-    if (last - first).days > 300:
-        return month_span(first.year, 4 * part - 3, 4)
-    return Period(first + (part - 1) * 10 * _DAY, last if part == 3 else first + (part * 10 - 1) * _DAY)
+        return Period.months(year, slots["season"], 3)
+    return Period.months(year, slots["month"]) if "month" in slots else Period.months(year, 1, 12)
 
 
 def _in_year(slots: _Slots, year: int) -> Period:
@@ -108,19 +95,23 @@ def _in_year(slots: _Slots, year: int) -> Period:
         if last < first:
             raise ValueError(last)
         return Period(first, last)
-    whole = _months(slots, year)
-    return _third(whole, slots["part"]) if "part" in slots else whole
+    begin, end = whole = _months(slots, year)
+    if "part" not in slots:
+        return whole
+    assert begin and end  # months have both
+    part = slots["part"]  # early, mid or late: January-April, May-August, September-December of a year
+    if (end - begin).days > 300:
+        return Period.months(year, 4 * part - 3, 4)
+    return Period(begin + (part - 1) * 10 * _DAY, end if part == 3 else begin + (part * 10 - 1) * _DAY)
 
 
-def _nearest(slots: _Slots, years: range, fits: Callable[[Period], bool]) -> Period:
+def _nearest(slots: _Slots, years: range, fits: Callable[[date, date], bool]) -> Period:
     """The first of `years` in which the slots name real days (February 29) that fit; ValueError if none."""
     for year in years:
-        try:
+        with suppress(ValueError):
             period = _in_year(slots, year)
-        except ValueError:
-            continue
-        if fits(period):
-            return period
+            if period.first and period.last and fits(period.first, period.last):
+                return period
     raise ValueError(slots)
 
 
@@ -129,18 +120,19 @@ def _calendar(slots: _Slots, today: date) -> Period:
         return Period(date(slots["year"], 1, 1), date(slots["year2"], 12, 31))
     if "year" in slots:
         return _in_year(slots, slots["year"])
-    return _nearest(slots, range(today.year, today.year - 9, -1), lambda p: p.first is not None and p.first <= today)
+    return _nearest(slots, range(today.year, today.year - 9, -1), lambda first, last: first <= today)
 
 
 def _rel_calendar(slots: _Slots, today: date) -> Period:
     """Last November or summer is over, the next one has not begun, this one is of this year."""
-    if slots["rel"] == 0:
-        return _in_year(slots, today.year)
-    if slots["rel"] == 1:
-        return _nearest(slots, range(today.year, today.year + 2), lambda p: p.first is not None and p.first > today)
-    if slots["rel"] == -1:
-        years = range(today.year, today.year - 3, -1)
-        return _nearest(slots, years, lambda p: p.last is not None and p.last < today)
+    year = today.year
+    match slots["rel"]:
+        case 0:
+            return _in_year(slots, year)
+        case 1:
+            return _nearest(slots, range(year, year + 2), lambda first, last: first > today)
+        case -1:
+            return _nearest(slots, range(year, year - 3, -1), lambda first, last: last < today)
     raise ValueError(slots)
 
 
@@ -178,8 +170,8 @@ def _rel_part(slots: _Slots, today: date) -> Period:
 def _amount(slots: _Slots) -> tuple[int, int]:
     """How many of which unit: `30d`, three weeks, неделю, полгода."""
     if "months" in slots:
-        return slots["months"], _MONTH
-    return slots.get("span", slots.get("num", 1)), slots["unit"]
+        return int(slots["months"]), _MONTH
+    return int(slots["span"] if "span" in slots else slots.get("num", 1)), int(slots["unit"])
 
 
 def _ago(slots: _Slots, today: date) -> Period:
@@ -199,12 +191,13 @@ def _past(slots: _Slots, today: date) -> Period:
     return Period(_shift(today, -count, unit), today)
 
 
-_MEANINGS: dict[str, Callable[[_Slots, date], Period]] = {
+_MEANINGS: dict[str, Callable[[_Slots, date], Period | None]] = {
     meaning.__name__[1:]: meaning
     for meaning in (
         _calendar, _rel_calendar, _weekday, _rel_weekday, _rel_weekday_bare, _rel_unit, _rel_part, _ago, _ago_unit, _past,
     )
 } | {
+    "iso": lambda slots, today: slots["iso"],
     "rel_day": lambda slots, today: _one(_shift(today.replace(day=1), slots["rel"], _MONTH).replace(day=slots["day"])),
     "offset": lambda slots, today: _one(today + slots["offset"] * _DAY),
     "offset_two": lambda slots, today: _one(today + (-2 if "yesterday" in slots else 2) * _DAY),
@@ -213,33 +206,23 @@ _MEANINGS: dict[str, Callable[[_Slots, date], Period]] = {
 }  # fmt: skip
 
 
-class _Node:
-    """A trie over word classes; `meaning` is set where an order may end, `level` says where it counts."""
-
-    __slots__ = ("level", "meaning", "next")
-
-    def __init__(self) -> None:
-        self.next: dict[str, _Node] = {}
-        self.meaning, self.level = "", 9
-
-
 def _choices(item: str) -> list[list[str]]:
     if item == "(WD)":
         return [order.split() for order in _WEEKDAY_FIRST]
-    names = [[name] for name in item.rstrip("?").split("|")]
-    return [*names, []] if item.endswith("?") else names
+    return [*([name] for name in item.rstrip("?").split("|")), *([[]] if item.endswith("?") else [])]
 
 
 @cache
-def _orders() -> _Node:
-    root = _Node()
+def _orders() -> dict[str, Any]:
+    """A trie over word classes; where an order may end, "" has its level, which says where it counts, and its meaning."""
+    root: dict[str, Any] = {"iso": {"": (0, "iso")}}
     for line in (line for name in languages() for line in lines(name, "dates").get("orders", ())):
         level, meaning, *items = line.split()
         for choice in product(*map(_choices, items)):
             node = root
             for name in (name for part in choice for name in part):
-                node = node.next.setdefault(name, _Node())
-            node.meaning, node.level = meaning, int(level)
+                node = node.setdefault(name, {})
+            node[""] = int(level), meaning
     return root
 
 
@@ -253,14 +236,23 @@ def _fill(path: list[str], tokens: list[DateToken]) -> _Slots:
     return slots
 
 
-class _Point:
-    """The longest word order at a token, ending before token `end`; `period` is set for an ISO date."""
+class _DatePhrase(NamedTuple):
+    """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
 
-    __slots__ = ("bare_year", "end", "level", "meaning", "period", "slots")
+    end: int
+    period: Period | None
+    cycle: int
+    bare_year: bool = False
 
-    def __init__(self, end: int, level: int, meaning: str, slots: _Slots, last: str, period: Period | None) -> None:
-        self.end, self.level, self.meaning, self.slots, self.period = end, level, meaning, slots, period
-        self.bare_year = last == "byear"
+
+class _Point(NamedTuple):
+    """The longest word order at a token, ending before token `end`."""
+
+    end: int
+    level: int
+    meaning: str
+    slots: _Slots
+    bare_year: bool
 
     @property
     def cycle(self) -> int:
@@ -271,46 +263,47 @@ class _Point:
 
     def on(self, today: date) -> Period | None:
         """The days meant when it is `today`; None when such days do not exist."""
-        if self.meaning == "iso":
-            return self.period
         try:
             return _MEANINGS[self.meaning](self.slots, today)
         except (ValueError, OverflowError):
             return None
 
+    def phrase(self, today: date, bound: str = "", more: int = 0) -> _DatePhrase:
+        """The point, or what "since", "until", "before" or "after" it means, with `more` tokens behind it."""
+        period = self.on(today)
+        period = _bounded(bound, period) if bound and period else period
+        return _DatePhrase(self.end + more, period, self.cycle, self.bare_year and not more)
+
 
 def _point(tokens: list[DateToken], at: int, level: int) -> _Point | None:
-    if at < len(tokens) and "iso" in tokens[at].readings:
-        return _Point(at + 1, 0, "iso", {}, "iso", tokens[at].period)
-    best: tuple[int, _Node, list[str]] | None = None
-    open_paths: list[tuple[int, _Node, list[str]]] = [(at, _orders(), [])]
+    found: list[tuple[int, int, str, list[str]]] = []
+    open_paths: list[tuple[int, dict[str, Any], list[str]]] = [(at, _orders(), [])]
     while open_paths:
         end, node, path = open_paths.pop()
-        if node.level <= level and (best is None or (end, best[1].level) > (best[0], node.level)):
-            best = end, node, path
-        if end < len(tokens) and node.next:
-            steps = [name for name in tokens[end].readings if name in node.next]
-            open_paths += [(end + 1, node.next[name], [*path, name]) for name in steps]
-    if best is None:
+        if "" in node and node[""][0] <= level:
+            found.append((end, *node[""], path))
+        for name in tokens[end].readings if end < len(tokens) else ():
+            if name in node:
+                open_paths.append((end + 1, node[name], [*path, name]))
+    if not found:
         return None
-    end, node, path = best
-    return _Point(end, node.level, node.meaning, _fill(path, tokens[at:end]), path[-1], None)
+    end, level, meaning, path = max(found, key=lambda each: (each[0], -each[1]))
+    return _Point(end, level, meaning, _fill(path, tokens[at:end]), path[-1] == "byear")
 
 
-_BOUNDS: dict[str, Callable[[date, date], tuple[date | None, date | None]]] = {
-    "since": lambda first, last: (first, None),
-    "until": lambda first, last: (None, last),
-    "before": lambda first, last: (None, first - _DAY),
-    "after": lambda first, last: (last + _DAY, None),
-}
-
-
-def _bounded(kind: str, period: Period | None) -> Period | None:
+def _bounded(kind: str, period: Period) -> Period | None:
     """The period open on one side that "since", "until", "before" or "after" a period means."""
-    if period is None or period.first is None or period.last is None:
+    if period.first is None or period.last is None:
         return None
     try:
-        return Period(*_BOUNDS[kind](period.first, period.last))
+        match kind:
+            case "since":
+                return Period(period.first, None)
+            case "until":
+                return Period(None, period.last)
+            case "before":
+                return Period(None, period.first - _DAY)
+        return Period(period.last + _DAY, None)
     except OverflowError:
         return None
 
@@ -336,15 +329,6 @@ def _is(tokens: list[DateToken], at: int, *names: str) -> bool:
     return at < len(tokens) and any(name in tokens[at].readings for name in names)
 
 
-class _DatePhrase:
-    """A whole expression up to token `end`; no period when it is shaped like a date and is none (February 30)."""
-
-    __slots__ = ("bare_year", "cycle", "end", "period")
-
-    def __init__(self, end: int, period: Period | None, cycle: int = 0, bare_year: bool = False) -> None:
-        self.end, self.period, self.cycle, self.bare_year = end, period, cycle, bare_year
-
-
 def _opened(tokens: list[DateToken], at: int, opener: str, today: date, level: int) -> _DatePhrase | None:
     """since/until/before/after/from/between + a point or a range."""
     first = _point(tokens, at + 1, max(level, 1))
@@ -356,13 +340,13 @@ def _opened(tokens: list[DateToken], at: int, opener: str, today: date, level: i
     if level == 0 and first.end == at + 2 and _is(tokens, at, "by") and _is(tokens, at + 1, "name"):
         return None  # "reviewed by June" names a person
     if opener in ("from", "since") and not first.slots.keys().isdisjoint(("day2", "year2")):  # 27-28 Nov, 2019-2021
-        return _DatePhrase(first.end, first.on(today), first.cycle, first.bare_year)
+        return first.phrase(today)
     closer = _closer(tokens, first.end, opener)
     if closer:
-        return _DatePhrase(first.end + 1, _bounded(closer, first.on(today)), first.cycle)
+        return first.phrase(today, closer, 1)
     if opener in ("from", "between") or (first.bare_year and not tokens[at].readings[opener]):
         return None
-    return _DatePhrase(first.end, _bounded(opener, first.on(today)), first.cycle, first.bare_year)
+    return first.phrase(today, opener)
 
 
 def _closer(tokens: list[DateToken], at: int, opener: str = "") -> str:
@@ -379,7 +363,7 @@ def _ranged(
     """`first` + to + a point, or + to + "present"; None for a week's rhythm (Monday to Friday)."""
     opens = opener or _is(tokens, first.end, "dash")  # "on Nov 27 to present the plan" has neither
     if opens and first.meaning in _CALENDAR and _is(tokens, first.end, "conn") and _is(tokens, first.end + 1, "now"):
-        return _DatePhrase(first.end + 2, _bounded("since", first.on(today)), first.cycle)
+        return first.phrase(today, "since", 2)
     goes_on = _is(tokens, first.end, "and" if opener == "between" else "conn")
     second = _point(tokens, first.end + 1, max(level, 1 if opener else 0)) if goes_on else None
     if second is None or (not (opener or level) and not {first.meaning, second.meaning} <= _CALENDAR):
@@ -397,9 +381,9 @@ def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DateP
         found.append(_ranged(tokens, at, point, "", today, level))
         point = point if point.level <= level else _point(tokens, at, level)
     if point:
-        found.append(_DatePhrase(point.end, point.on(today), point.cycle, point.bare_year))
-    if point and (closer := _closer(tokens, point.end)):
-        found.append(_DatePhrase(point.end + 1, _bounded(closer, point.on(today)), point.cycle))
+        found.append(point.phrase(today))
+        if closer := _closer(tokens, point.end):
+            found.append(point.phrase(today, closer, 1))
     found += [_opened(tokens, at, name, today, level) for name in _OPENERS if name in tokens[at].readings]
     return max(filter(None, found), key=lambda phrase: phrase.end, default=None)
 
@@ -407,22 +391,14 @@ def _phrase(tokens: list[DateToken], at: int, today: date, level: int) -> _DateP
 def _counts_things(text: str, end: int) -> bool:
     """True when a number that ends at `end` counts what follows ("in 2025 requests", «в 2025 запросах»)."""
     word = next(iter(text[end : end + 40].split()), "").rstrip(".,;:!?)")
-    counted, endings, plain = _counted()
-    if not word.islower() or not text[end : end + 1].isspace() or word in plain:
+    if not word.islower() or not text[end : end + 1].isspace() or word in _listed("no plurals"):
         return False
-    return word in counted or (len(word) > 3 and word.endswith(endings))
+    return word in _listed("counted") or (len(word) > 3 and word.endswith(_listed("plural endings")))
 
 
 @cache
-def _counted() -> tuple[tuple[str, ...], ...]:
-    """Units that are counted, the endings of plurals, and words with such an ending that are none; of all languages."""
-    sections = ("counted", "plural endings", "no plurals")
-    return tuple(tuple(word for name in languages() for word in words(name, "dates").get(s, ())) for s in sections)
-
-
-def _is_last_of(tokens: list[DateToken]) -> bool:
-    """True for "the last Sunday of October": the last one of something, not the one before today."""
-    return "of" in tokens[-1].readings and any({"rel", "relative"} & token.readings.keys() for token in tokens)
+def _listed(section: str) -> tuple[str, ...]:
+    return tuple(word for name in languages() for word in words(name, "dates").get(section, ()))
 
 
 def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhrase) -> bool:
@@ -435,14 +411,20 @@ def _stands_alone(text: str, tokens: list[DateToken], at: int, phrase: _DatePhra
         return False
     if at and (tokens[at - 1].tight or ("num" in tokens[at].readings and "num" in tokens[at - 1].readings)):
         return False
-    if phrase.end < len(tokens) and (tokens[phrase.end].tight or _is_last_of(tokens[at : phrase.end + 1])):
+    following = tokens[phrase.end : phrase.end + 1]
+    if following and following[0].tight:
+        return False
+    relative = any({"rel", "relative"} & token.readings.keys() for token in tokens[at : phrase.end + 1])
+    if (
+        following and "of" in following[0].readings and relative
+    ):  # "the last Sunday of October" is not the one before today
         return False
     return not (phrase.bare_year and (after in ("'", "’") or _counts_things(text, end)))
 
 
 @cache
 def _first_words() -> frozenset[str]:
-    return frozenset(_orders().next) | {"iso", *_OPENERS}
+    return frozenset((*_orders(), *_OPENERS))
 
 
 def _scan(text: str, today: date) -> Iterator[tuple[Mention, int]]:
@@ -488,11 +470,10 @@ def _whole_in(text: str, today: date, chosen: tuple[str, ...]) -> Period | None:
 
 def _interval(left: str, right: str, today: date) -> Period | None:
     """`a..b`, `a..`, `..b`: either side may be any time expression, not both empty."""
-    first, last = _whole(left, today), _whole(right, today)
-    if (left and not (first and first.first)) or (right and not (last and last.last)) or not (left or right):
+    start, end = _whole(left, today) or Period(), _whole(right, today) or Period()
+    if (left and not start.first) or (right and not end.last) or not (left or right):
         return None
-    start, end = first.first if first else None, last.last if last else None
-    return None if start and end and start > end else Period(start, end)
+    return None if start.first and end.last and start.first > end.last else Period(start.first, end.last)
 
 
 def parse_when(text: str, today: date) -> Period | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date
 from functools import cache, cached_property
+from typing import Any, NamedTuple
 
 from memctl.facts import Period
 from memctl.language.words import languages, lines, words
 
-Readings = dict[str, int]
+Readings = dict[str, Any]  # an int for each class, a Period or None for `iso`
 _COMMA: Readings = {",": 0}
 _DASH: Readings = {"dash": 0, "conn": 0}
 
@@ -18,7 +19,6 @@ HAN = "〇\u4e00-\u9fff"  # inside [ ]; the first is the lowest
 _ABBREVIATED = frozenset(["a_month", "a_weekday", "year"])  # "Sept. 5", «5 нояб. 2025 г.»
 _BOLD = frozenset(["month", "month_first", "season"])  # what an ordinary word is not, unless written as a name
 _LETTERS = re.compile(r"[^\W\d_\u2e80-\uffff]+")  # beside Chinese there is no space
-_ABSENT = -1  # a part that an ISO date leaves out (0 is a wrong month)
 _LONGEST_HAN = 5
 _LONGEST_GAP = 8  # white space inside one expression
 _WHOLE = {"a_month": ("month", "lone"), "a_weekday": ("weekday", "relday"), "a_season": ("season",)}
@@ -30,32 +30,16 @@ _CORE = frozenset([
 _SUFFIXES = frozenset(["year_mark", "year_mark_bare", "year_abbr", "cal", "month_mark", "day_mark"])
 
 
-class DateToken:
-    """One word, number or mark at `start:end`, with what it may mean (class -> value).
+class DateToken(NamedTuple):
+    """One word, number or mark at `start:end`, with what it may mean (class -> value). `tight` is a hyphen inside a word."""
 
-    `tight` marks a hyphen inside a word; `period` is set when the token alone is a whole date (ISO).
-    """
-
-    __slots__ = ("end", "period", "readings", "start", "tight")
-
-    def __init__(
-        self, start: int, end: int, readings: Readings, tight: bool = False, period: Period | None = None
-    ) -> None:
-        self.start, self.end, self.readings, self.tight, self.period = start, end, readings, tight, period
+    start: int
+    end: int
+    readings: Readings
+    tight: bool = False
 
 
 BREAK = DateToken(-1, -1, {})
-
-
-def last_of_month(year: int, month: int) -> date:
-    """The last day of `month` (1-12)."""
-    return date(year, 12, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
-
-
-def month_span(year: int, month: int, count: int = 1) -> Period:
-    """The `count` whole months from `month` (1-12) of `year`; ValueError outside the calendar."""
-    years, index = divmod(month - 2 + count, 12)
-    return Period(date(year, month, 1), last_of_month(year + years, index + 1))
 
 
 # --- vocabulary ---------------------------------------------------------------------------------------------------
@@ -74,14 +58,9 @@ def _listed(section: str, chosen: tuple[str, ...] | None = None) -> tuple[str, .
     return tuple(word for name in chosen or languages() for word in words(name, "dates").get(section, ()))
 
 
+@cache
 def _valued(section: str) -> dict[str, int]:
     return {word: int(value) for word, _, value in (entry.partition("=") for entry in _listed(section))}
-
-
-@cache
-def _han_numerals() -> tuple[dict[str, int], dict[str, int]]:
-    """Digits and powers of ten in Chinese characters."""
-    return _valued("digits"), _valued("tens")
 
 
 # --- numbers and compounds -----------------------------------------------------------------------------------------
@@ -104,7 +83,7 @@ def _number(text: str, whole: bool = False) -> Readings:
 
 def _han_number(run: str) -> Readings:
     """一..九千九百九十九, or four digits that name a year (二〇二五)."""
-    units, tens = _han_numerals()
+    units, tens = _valued("digits"), _valued("tens")
     if all(c in units for c in run):
         digits = "".join(str(units[c]) for c in run)
         return _number(digits) if len(digits) in (1, 4) else {}
@@ -119,22 +98,14 @@ def _han_number(run: str) -> Readings:
 
 def read_iso(text: str) -> Period | None:
     """The year, month, day or week that `text` spells in ISO 8601 (a time of day is ignored), or None."""
-    match = re.fullmatch(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ][\d:.,+Z-]+)?)?|-?W(\d\d)(?:-([1-7]))?)?", text)
-    if not match:
-        return None
+    match = re.fullmatch(r"(\d{4}-\d\d-\d\d)[T ][\d:.,+Z-]+|(\d{4}(?:-\d\d){0,2})|(\d{4})-?W(\d\d)(?:-([1-7]))?", text)
+    if not match or not match[3]:
+        return Period.parse(match[1] or match[2]) if match else None
     try:
-        return _iso_period(int(match[1]), *(int(match[n] or _ABSENT) for n in range(2, 6)))
+        first, last = (date.fromisocalendar(int(match[3]), int(match[4]), int(match[5] or edge)) for edge in (1, 7))
     except ValueError:
         return None
-
-
-def _iso_period(year: int, month: int, day: int, week: int, weekday: int) -> Period:
-    if week != _ABSENT:
-        first = date.fromisocalendar(year, week, max(weekday, 1))
-        return Period(first, first if weekday > 0 else date.fromisocalendar(year, week, 7))
-    if day != _ABSENT:
-        return Period(date(year, month, day), date(year, month, day))
-    return month_span(year, 1, 12) if month == _ABSENT else month_span(year, month)
+    return Period(first, last)
 
 
 @cache
@@ -152,56 +123,45 @@ def _compound() -> re.Pattern[str]:
     )
 
 
-def _day(year: int, month: int, day: int) -> Period | None:
+def _numeric_date(kind: str, a: int, b: int, c: int) -> Period | None:
+    """27.11.2025, 2025/11/27, 11/27/2025; None when day and month could be swapped (11/12/2025)."""
+    year, month, day = {"slashed": (a, b, c), "dotted": (c, b, a), "us": (c, b, a) if a > 12 else (c, a, b)}[kind]
+    if (kind == "dotted" and not 1900 <= year < 2200) or (kind == "us" and a != b and max(a, b) <= 12):
+        return None
     try:
         return Period(date(year, month, day), date(year, month, day))
     except ValueError:
         return None
 
 
-def _numeric_date(kind: str, a: int, b: int, c: int) -> Period | None:
-    """27.11.2025, 2025/11/27, 11/27/2025; None when day and month could be swapped (11/12/2025)."""
-    if kind == "slashed":
-        return _day(a, b, c)
-    if kind == "dotted":
-        return _day(c, b, a) if 1900 <= c < 2200 else None
-    if a <= 12 and b <= 12 and a != b:
-        return None
-    return _day(c, b, a) if a > 12 else _day(c, a, b)
-
-
-def _compound_token(text: str, start: int, whole: bool) -> DateToken | None:
-    """A token for a chunk with digits in it: number, ISO date, ordinal, quarter; None for anything else."""
-    end = start + len(text)
+def _compound_readings(text: str, whole: bool) -> Readings | None:
+    """What a chunk with digits in it may mean: a number, an ISO date, an ordinal, a quarter; None for anything else."""
     if text.isdecimal():
-        return DateToken(start, end, _number(text, whole))
+        return _number(text, whole)
     period = _iso_chunk(text)
     if period and (whole or len(text) > 7 or text[:2] in ("19", "20", "21")):  # 1200-12 is a part number
-        return DateToken(start, end, {"iso": 0}, period=period)
+        return {"iso": period}
     match = _compound().fullmatch(text)
     if not match:
         return None
-    kind = str(match.lastgroup)
-    values = [part for part in match.groups() if part][1:]
-    if kind == "dotted" and not whole and len(values[1]) < 2:  # 1.2.2010 is a version too
-        return None
-    if kind in ("dotted", "slashed", "us"):
-        return DateToken(start, end, {"iso": 0}, period=_numeric_date(kind, *map(int, values)))
-    return DateToken(start, end, _compound_readings(kind, int(values[0]), values[-1].lower(), whole))
-
-
-def _compound_readings(kind: str, value: int, suffix: str, whole: bool) -> Readings:
-    if kind == "year":
-        return {"year": value, "gyear": value}
-    if kind == "q":
-        return {"q": (3 * value - 2) * 100 + 3}
-    if kind == "clock":
-        return {"clock": 0}
-    if kind == "h":
-        return {"half": (6 * value - 5) * 100 + 6}
-    if kind == "nth":
-        return ({"nth": value, "day": value} if value <= 31 else {}) | ({"ord": value} if value <= 4 else {})
-    return {"span": value, "unit": _valued("span units")[suffix]} if whole else {}
+    parts = [part for part in match.groups() if part][1:]
+    value = int(parts[0])
+    match match.lastgroup:
+        case "dotted" if not whole and len(parts[1]) < 2:  # 1.2.2010 is a version too
+            return None
+        case "dotted" | "slashed" | "us" as kind:
+            return {"iso": _numeric_date(kind, *map(int, parts))}
+        case "year":
+            return {"year": value, "gyear": value}
+        case "q":
+            return {"q": (3 * value - 2) * 100 + 3}
+        case "h":
+            return {"half": (6 * value - 5) * 100 + 6}
+        case "nth":
+            return ({"nth": value, "day": value} if value <= 31 else {}) | ({"ord": value} if value <= 4 else {})
+        case "span":
+            return {"span": value, "unit": _valued("span units")[parts[-1].lower()]} if whole else {}
+    return {"clock": 0}
 
 
 def _iso_chunk(text: str) -> Period | None:
@@ -224,21 +184,15 @@ def _chunks() -> re.Pattern[str]:
     return re.compile(r"(\w+(?:(?:[-.]{1,2}|[/@+#\\&]|(?<=\d)[:,](?=\d))\w+)*)|([,，、–—~～−-])")
 
 
-def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
-    """The text cut at the borders of Chinese: start, end, whether it is Chinese."""
-    end = 0
-    if text and max(text) >= HAN[0]:  # spares everyone else the 0.8 ms of compiling
-        for match in re.finditer(f"[{HAN}]+", text):
-            yield end, match.start(), False
-            yield *match.span(), True
-            end = match.end()
-    yield end, len(text), False
+@cache
+def _han() -> re.Pattern[str]:
+    """Runs of Chinese. Compiled when first needed: it takes 0.8 ms."""
+    return re.compile(f"[{HAN}]+")
 
 
 @cache
 def _han_run() -> re.Pattern[str]:
-    units, tens = _han_numerals()
-    return re.compile(f"[{''.join((*units, *tens))}]+")
+    return re.compile(f"[{''.join((*_valued('digits'), *_valued('tens')))}]+")
 
 
 def _expand(name: str, word: str, shy: frozenset[str], shy_alone: frozenset[str]) -> list[str]:
@@ -282,7 +236,8 @@ class Lexer:
 
     @cached_property
     def _han_starts(self) -> re.Pattern[str]:
-        first = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}.union(*_han_numerals())
+        first = {word[0] for word in self._table if "\u4e00" <= word[0] <= "\u9fff"}
+        first = first.union(_valued("digits"), _valued("tens"))
         return re.compile(f"[{''.join(sorted(first))}]")
 
     def _word(self, text: str, whole: bool) -> Readings | None:
@@ -319,21 +274,19 @@ class Lexer:
         for piece in text.split("-"):
             if tokens:
                 tokens.append(DateToken(start - 1, start, _DASH, tight=True))
-            readings = self._word(piece, whole)
-            token = DateToken(start, start + len(piece), readings) if readings else _compound_token(piece, start, whole)
-            if not token or not token.readings:
+            readings = self._word(piece, whole) or _compound_readings(piece, whole)
+            if not readings:
                 return []
-            tokens.append(token)
+            tokens.append(DateToken(start, start + len(piece), readings))
             start += len(piece) + 1
         return tokens
 
     def _chunk_tokens(self, text: str, start: int, whole: bool) -> list[DateToken]:
         readings = self._word(text, whole)
+        if readings is None and any(c.isdecimal() for c in text):
+            readings = _compound_readings(text, whole)
         if readings is not None:
             return [DateToken(start, start + len(text), readings)]
-        token = _compound_token(text, start, whole) if any(c.isdecimal() for c in text) else None
-        if token:
-            return [token]
         return self._hyphenated(text, start, whole) if "-" in text and len(text) < 60 else []
 
     def _spaced_tokens(self, text: str, start: int, end: int, whole: bool) -> Iterator[DateToken]:
@@ -346,10 +299,12 @@ class Lexer:
                 yield from self._chunk_tokens(chunk, match.start(), whole)
 
     def _raw_tokens(self, text: str, whole: bool) -> Iterator[DateToken]:
-        for start, end, han in _pieces(text):
-            yield from (
-                self._han_tokens(text[start:end], start) if han else self._spaced_tokens(text, start, end, whole)
-            )
+        end = 0
+        for run in _han().finditer(text) if text and max(text) >= HAN[0] else ():
+            yield from self._spaced_tokens(text, end, run.start(), whole)
+            yield from self._han_tokens(run[0], run.start())
+            end = run.end()
+        yield from self._spaced_tokens(text, end, len(text), whole)
 
     def tokens(self, text: str, today: date, whole: bool = False) -> list[DateToken]:
         """The tokens of `text`, with BREAK wherever something else stands between two of them.
@@ -368,7 +323,7 @@ class Lexer:
                 tokens.append(BREAK)
             elif tokens and (merged := _merge(tokens, token, today)):
                 token = DateToken(tokens.pop().start, end, merged)
-            tokens.append(token if token.readings or token.period else BREAK)
+            tokens.append(token if token.readings else BREAK)
         return tokens
 
 

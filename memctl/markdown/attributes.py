@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from typing import Any, NamedTuple
 
 from ..facts import Period
@@ -24,34 +24,6 @@ class BadValue(ValueError):
 
 
 # -- how values are read ----------------------------------------------------------------------------------------------
-
-_DAY = r"\d{4}(?:-\d{2}(?:-\d{2})?)?"
-
-
-def parse_period(text: str) -> Period | None:
-    """The days of `2025`, `2025-11`, `2025-11-27`, `A..B`, `A..` or `..B` (both ends included); None for other text."""
-    match = re.fullmatch(rf"({_DAY})?(\.\.)?({_DAY})?", text)
-    if not match or not (match[1] or match[3]) or (match[3] and not match[2]):
-        return None
-    last = match[3] if match[2] else match[1]
-    try:
-        period = Period(_first_day(match[1]) if match[1] else None, _last_day(last) if last else None)
-    except ValueError:
-        return None
-    return None if period.first and period.last and period.first > period.last else period
-
-
-def _first_day(text: str) -> date:
-    numbers = [int(part) for part in text.split("-")]
-    return date(*([*numbers, 1, 1])[:3])
-
-
-def _last_day(text: str) -> date:
-    numbers = [int(part) for part in text.split("-")]
-    if len(numbers) == 3:
-        return date(*numbers)
-    year, month = ([*numbers, 12])[:2]
-    return date(year, month, 31) if month == 12 else date(year, month + 1, 1) - timedelta(days=1)
 
 
 def _share(value: str) -> float:
@@ -86,7 +58,7 @@ def _reference(value: str) -> str:
 
 
 def _period(value: str) -> Period:
-    period = parse_period(value)
+    period = Period.parse(value)
     if period is None:
         raise BadValue(f"{value!r} is not a day, month, year or range such as 2025-11-27..2025-12-01")
     return period

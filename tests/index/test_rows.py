@@ -18,7 +18,6 @@ from memctl.ids import content_key, digest, fact_id, page_id
 from memctl.index.row import EntityPage, PageRows, Row
 from memctl.index.rows import FACT_PAGES, day_of, rows_of, valid
 from memctl.language.analyzer import terms
-from memctl.markdown.attributes import parse_period
 from memctl.markdown.grammar import parse, render
 from memctl.markdown.lines import MAX_LINE
 from memctl.markdown.page import parse_page
@@ -202,7 +201,7 @@ def test_when_a_line_of_27_november_is_true(line: str, period: str) -> None:
 
 
 def ends(period: str) -> tuple[str, str]:
-    read = parse_period(period)
+    read = Period.parse(period)
     assert read
     return str(read.first or ""), str(read.last or "")
 

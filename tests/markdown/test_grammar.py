@@ -18,7 +18,7 @@ from hypothesis import example, given, settings, strategies as st
 from strategies import HOSTILE, RAW, examples, facts, growth, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, is_trusted
-from memctl.markdown.attributes import ATTRIBUTES, parse_period
+from memctl.markdown.attributes import ATTRIBUTES
 from memctl.markdown.grammar import Problem, parse, printable_line, render, split_block_id, with_attributes
 
 W, B, O, S = Kind.WORLD, Kind.EXPERIENCE, Kind.OPINION, Kind.OBSERVATION  # noqa: E741
@@ -220,7 +220,7 @@ def test_time_grows_with_the_length_and_not_with_its_square(name: str) -> None:
     ],
 )
 def test_periods_are_days_months_years_and_ranges_with_both_ends_included(text: str, expected: Period | None) -> None:
-    assert parse_period(text) == expected
+    assert Period.parse(text) == expected
 
 
 @given(st.dates(), st.dates())
@@ -230,12 +230,12 @@ def test_periods_are_days_months_years_and_ranges_with_both_ends_included(text: 
 def test_a_period_is_spelled_as_it_is_read(one: date, other: date) -> None:
     first, last = sorted((one, other))
     for period in (Period(first, last), Period(first, None), Period(None, last), Period(first, first)):
-        assert parse_period(str(period)) == period
+        assert Period.parse(str(period)) == period
 
 
 def test_the_shortest_spelling_of_a_period() -> None:
     spellings = ["2025", "2025-11", "2025-11-27", "2025-11-27..2025-12-01", "2025-11-27..", "..2025-11-27"]
-    assert [str(parse_period(text)) for text in spellings] == spellings
+    assert [str(Period.parse(text)) for text in spellings] == spellings
     assert str(Period()) == ".."
 
 

@@ -10,9 +10,8 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +23,7 @@ from ..notes.files import prepare_memory
 from ..notes.replace import put as put_file, writing_alone
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY
-from .hosts import File, HostEntry, Put, Taken, Wish, files_of, notes_of, put, revert, take
+from .hosts import File, HostEntry, Wish, files_of, notes_of, put, revert, take
 from .jsonc import Malformed, Misfit
 
 _MOST = 8 * 1024 * 1024
@@ -89,135 +88,116 @@ def connect(workspace: Workspace, wish: Wish, *, write: bool, undo: bool = False
     record = _read_record(workspace)
     asked = {file.place: file for file in files_of(wish)}
     earlier = {path: _file_of(path, entry) for path, entry in sorted(record.items()) if _belongs(path, entry, wish)}
-    kept = {} if undo else asked
-    planned = [
-        _planned(file, partial(_to_put, wish=wish, file=file, entry=record.get(path))) for path, file in kept.items()
-    ]
-    planned += [
-        _planned(file, partial(_to_take, file=file, entry=record.get(path)))
-        for path, file in ((asked if undo else {}) | earlier).items()
-        if path not in kept
-    ]
-    return _done(workspace, tuple(planned), () if undo else tuple(notes_of(wish)), write)
+    kept, gone = ({}, asked | earlier) if undo else (asked, earlier)
+    planned = [_planned(file, record.get(path), wish) for path, file in kept.items()]
+    planned += [_planned(file, record.get(path), None) for path, file in gone.items() if path not in kept]
+    written = False
+    if write and not any(plan.problem for plan in planned):
+        with writing_alone(workspace, "connect"):
+            written = _write_all(workspace, planned)
+    return Connected(tuple(planned), () if undo else tuple(notes_of(wish)), written)
 
 
-def _done(workspace: Workspace, planned: tuple[Planned, ...], notes: tuple[str, ...], write: bool) -> Connected:
-    if not write or any(plan.problem for plan in planned):
-        return Connected(planned, notes, False)
+def _write_all(workspace: Workspace, planned: Sequence[Planned]) -> bool:
+    """Write what is due, and whether anything was. The record of what comes in stands before the file does, that of what
+    goes out goes after it."""
+    record = _read_record(workspace)
     due = [plan for plan in planned if plan.state != "same"]
-    with writing_alone(workspace, "connect"):
-        record = _read_record(workspace)
-        emptied = [str(plan.host_file.path) for plan in due if plan.after is None]
-        folders = [folder for path in emptied for folder in record.get(path, {}).get("folders", [])]
-        for plan in due:
-            _write(workspace, plan, record)
-        _drop_folders(folders)
-        gone = {str(plan.host_file.path) for plan in planned if plan.state == "same" and plan.entry is None}
-        if gone & record.keys():
-            _write_record(workspace, {path: entry for path, entry in record.items() if path not in gone})
-    return Connected(planned, notes, bool(due))
-
-
-def _write(workspace: Workspace, plan: Planned, record: dict[str, dict[str, Any]]) -> None:
-    """One file; the record of what comes in stands before the file does, that of what goes out goes after it."""
-    path = str(plan.host_file.path)
-    folders = record.get(path, {}).get("folders", [])
-    if plan.entry:
-        record[path] = plan.entry | {"folders": folders}
-        _write_record(workspace, record)
-    if plan.after is None:
-        _remove_file(plan.host_file)
-    else:
-        made = _write_file(plan.host_file, plan.after)
-        if plan.entry and made:
+    emptied: list[str] = []
+    for plan in due:
+        path = str(plan.host_file.path)
+        folders = record.get(path, {}).get("folders", [])
+        if plan.entry:
+            record[path] = plan.entry | {"folders": folders}
+            _write_record(workspace, record)
+        if plan.after is None:
+            emptied += folders
+            _remove_file(plan.host_file)
+        elif (made := _write_file(plan.host_file, plan.after)) and plan.entry:
             record[path]["folders"] = [*folders, *made]
             _write_record(workspace, record)
-    if not plan.entry:
-        record.pop(path, None)
-        _write_record(workspace, record)
+        if not plan.entry:
+            record.pop(path, None)
+            _write_record(workspace, record)
+    _drop_folders(emptied)
+    gone = {str(plan.host_file.path) for plan in planned if plan.state == "same" and plan.entry is None}
+    if gone & record.keys():
+        _write_record(workspace, {path: entry for path, entry in record.items() if path not in gone})
+    return bool(due)
 
 
 # -- one file ---------------------------------------------------------------------------------------------------------
 
 
-def _planned(file: File, plan: Callable[[HostFile], Planned]) -> Planned:
-    """What `plan` makes of a file, or why it cannot; PageUnreadable for a file that is broken."""
+def _planned(file: File, entry: dict[str, Any] | None, wish: Wish | None) -> Planned:
+    """What a file is to become, with ours in it, or without it where nothing is wished for; PageUnreadable for one that is broken."""
     host_file = _read_file(Path(file.place))
     try:
-        return plan(host_file)
+        return _to_put(host_file, wish, file, entry) if wish else _to_take(host_file, file, entry)
     except Misfit as error:
-        return _refused(host_file, file, [str(error)])
+        return Planned(host_file, file.title, "refused", problem=str(error), fragment=put(None, file).text)
     except Malformed as error:
         cure = "correct that line of the file; nothing was written"
         raise PageUnreadable(str(host_file.path), str(error), cure) from error
 
 
 def _to_put(host_file: HostFile, wish: Wish, file: File, entry: dict[str, Any] | None) -> Planned:
-    text = _text(host_file.data)
-    if _is_there(text, file, entry):
-        return Planned(host_file, file.title, "same", entry=entry or {})
-    base = _without(host_file, _file_of(file.place, entry), entry) if entry and text is not None else Taken(text)
-    if base.problems:
-        return _refused(host_file, file, base.problems)
-    new = put(base.text, file)
+    before = _text(host_file.data)
+    try:
+        if before is not None and put(before, file).text == before:
+            return Planned(host_file, file.title, "same", entry=entry or {})
+    except Misfit:  # with a record, what stands there may be our own older word
+        if entry is None:
+            raise
+    if entry and before is not None:
+        before = _without(host_file, _file_of(file.place, entry), entry)
+    new = put(before, file)
     state = "new" if host_file.data is None else "changed"
-    kept = _entry(wish, file, base.text, new)
+    kept = {  # hashes, where what was inserted, and the words of it; nothing of the file's own
+        "host": wish.host,
+        "scope": wish.scope,
+        "before": None if before is None else _sha(_bytes(before)),
+        "after": _sha(_bytes(new.text)),
+        "spans": new.spans,
+        "made": new.made,
+        "file": file._asdict() | {"pieces": [piece._asdict() for piece in file.pieces]},
+    }
     return Planned(host_file, file.title, state, _diff(host_file, new.text), after=_bytes(new.text), entry=kept)
 
 
-def _is_there(text: str | None, file: File, entry: dict[str, Any] | None) -> bool:
-    """True if the file says all of it already. What it says otherwise may be our own older word, if there is a record."""
-    try:
-        return text is not None and put(text, file).text == text
-    except Misfit:
-        if entry is None:
-            raise
-        return False
-
-
 def _to_take(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> Planned:
-    if host_file.data is None:
-        return Planned(host_file, file.title, "same")
-    left = _without(host_file, file, entry)
-    if left.problems:
-        return _refused(host_file, file, left.problems)
-    if left.text is None:
-        return Planned(host_file, file.title, "removed", _diff(host_file, ""))
-    after = _bytes(left.text)
+    left = None if host_file.data is None else _without(host_file, file, entry)
+    after = None if left is None else _bytes(left)
     if after == host_file.data:
         return Planned(host_file, file.title, "same")
-    return Planned(host_file, file.title, "changed", _diff(host_file, left.text), after=after)
+    state = "removed" if after is None else "changed"
+    return Planned(host_file, file.title, state, _diff(host_file, left or ""), after=after)
 
 
-def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> Taken:
+def _without(host_file: HostFile, file: File, entry: dict[str, Any] | None) -> str | None:
     """The text of a file without ours: to the byte if it is unchanged since, else by what it says. None: no file."""
     text = _text(host_file.data) or ""
+    was_ours = entry is not None and entry["before"] is None
     if entry and entry["after"] == _sha(host_file.data):
-        if entry["before"] is None:
-            return Taken(None)
+        if was_ours:
+            return None
         base = revert(text, entry["spans"])
         if entry["before"] == _sha(_bytes(base)):
-            return Taken(base)
+            return base
     if not entry and text == put(None, file).text:  # nothing else in it
-        return Taken(None)
-    taken = take(text, file, [tuple(path) for path in entry["made"]] if entry else ())
-    was_ours = entry is not None and entry["before"] is None
-    return Taken(None) if was_ours and not taken.problems and (taken.text or "").strip() in ("", "{}") else taken
-
-
-def _refused(host_file: HostFile, file: File, problems: Sequence[str]) -> Planned:
-    return Planned(host_file, file.title, "refused", problem="; ".join(problems), fragment=put(None, file).text)
+        return None
+    left = take(text, file, [tuple(path) for path in entry["made"]] if entry else ())
+    return None if was_ours and (left or "").strip() in ("", "{}") else left
 
 
 def _diff(host_file: HostFile, after: str) -> str:
     """The unified diff of a file. A line of somebody's secret, which stands beside ours, is not shown."""
     lines = diff(str(host_file.path).lstrip("/"), _text(host_file.data) or "", after).split("\n")
-    return "\n".join(_hidden(line) if len(line) < 4096 and find_secrets(line) else line for line in lines)
-
-
-def _hidden(line: str) -> str:
-    shown = re.sub(r"([:=]\s*)\S.*", r"\1…", line)
-    return shown if shown != line else f"{line[:1]} …"
+    for at, line in enumerate(lines):
+        if len(line) < 4096 and find_secrets(line):
+            hidden, found = re.subn(r"([:=]\s*)\S.*", r"\1…", line)
+            lines[at] = hidden if found else f"{line[:1]} …"
+    return "\n".join(lines)
 
 
 # -- the record -------------------------------------------------------------------------------------------------------
@@ -240,31 +220,18 @@ def _read_record(workspace: Workspace) -> dict[str, dict[str, Any]]:
 
 def _write_record(workspace: Workspace, files: dict[str, dict[str, Any]]) -> None:
     """Write the whole record durably."""
-    host_file = HostFile(prepare_memory(workspace) / "connect.json", workspace.memory / "connect.json", None)
-    old = _read_file(host_file.path)
+    old = _read_file(prepare_memory(workspace) / "connect.json")
+    old = old._replace(target=old.path)  # through no link
     if files:
         text = json.dumps({"schema": 1, "files": files}, ensure_ascii=True, indent=1)
-        _write_file(host_file._replace(data=old.data), text.encode() + b"\n")
+        _write_file(old, text.encode() + b"\n")
     elif old.data is not None:
         _remove_file(old)
 
 
-def _entry(wish: Wish, file: File, before: str | None, new: Put) -> dict[str, Any]:
-    """What is kept of one file: hashes, where what was inserted, and the words of it; nothing of the file's own."""
-    return {
-        "host": wish.host,
-        "scope": wish.scope,
-        "before": None if before is None else _sha(_bytes(before)),
-        "after": _sha(_bytes(new.text)),
-        "spans": new.spans,
-        "made": new.made,
-        "file": file._asdict() | {"pieces": [piece._asdict() for piece in file.pieces]},
-    }
-
-
-def _file_of(path: str, entry: dict[str, Any] | None) -> File:
+def _file_of(path: str, entry: dict[str, Any]) -> File:
     """The words that a record keeps of a file."""
-    told = (entry or {})["file"]
+    told = entry["file"]
     pieces = tuple(HostEntry(**(piece | {"path": tuple(piece["path"])})) for piece in told["pieces"])
     return File(**(told | {"place": path, "pieces": pieces}))
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import __version__
 from ..markdown.blocks import edited, splice
 from ..markdown.markers import find_blocks
-from .jsonc import Insertion, Misfit, insert, parse, remove, same, where
+from .jsonc import JsonNode, Misfit, insert, parse, remove, same, where
 
 BLOCK = "memctl"
 """The name of the managed block in Markdown files."""
 # One line above: Codex rewrites its tables without their comments, and a line below ours would come to stand elsewhere.
 _TOML_HEAD = "# memctl: `memctl connect codex --undo` takes this table out"
-
-Span = tuple[int, int]
 
 
 class HostEntry(NamedTuple):
@@ -50,18 +48,11 @@ class File(NamedTuple):
 
 
 class Put(NamedTuple):
-    """A text with ours in it: `spans` (start, length) are what was inserted, `made` the paths that were not there before."""
+    """A text with ours in it: `spans` (start, length) are what was inserted, in turn, `made` the paths that were not there before."""
 
     text: str
-    spans: tuple[Span, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
     made: tuple[tuple[str, ...], ...] = ()
-
-
-class Taken(NamedTuple):
-    """A text without ours; None for a file that held nothing else. `problems` are why something was left in it."""
-
-    text: str | None
-    problems: tuple[str, ...] = ()
 
 
 def put(text: str | None, file: File) -> Put:
@@ -71,52 +62,35 @@ def put(text: str | None, file: File) -> Put:
     if file.form == "toml":
         return _put_toml(text or "", file.pieces)
     if file.form == "block":
-        return _inserted(text or "", _put_block(text or "", file.body))
+        return _put_block(text or "", file.body)
     if text is None or not text.strip() or _is_ours(text, file.body):
         return Put(file.body)
     raise Misfit("there is such a file already, and memctl did not write it as it is")
 
 
-def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> Taken:
-    """The text of a file without ours; `made` are the paths that ours had brought along."""
+def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> str | None:
+    """The text of a file without ours, None where it held nothing else; `made` are the paths that ours had brought along.
+
+    Misfit, Malformed where that cannot be done safely.
+    """
     if file.form in ("json", "json5"):
         return _take_json(text, file, made)
     if file.form == "toml":
         return _take_toml(text, file.pieces)
     if file.form == "block":
         if edited(text, BLOCK):
-            return Taken(text, ("the block of memctl was changed by hand",))
-        return Taken(splice(text, BLOCK, ""))
-    return Taken(None) if _is_ours(text, file.body) else Taken(text, ("it was changed by hand",))
+            raise Misfit("the block of memctl was changed by hand")
+        return splice(text, BLOCK, "")
+    if not _is_ours(text, file.body):
+        raise Misfit("it was changed by hand")
+    return None
 
 
-def revert(text: str, spans: Iterable[Sequence[int]]) -> str:
+def revert(text: str, spans: Sequence[Sequence[int]]) -> str:
     """The text before these insertions."""
-    for start, length in sorted(((start, length) for start, length in spans), reverse=True):
+    for start, length in reversed(spans):
         text = text[:start] + text[start + length :]
     return text
-
-
-def _applied(text: str, spans: Sequence[Span], insertions: Sequence[Insertion]) -> tuple[str, tuple[Span, ...]]:
-    """The text with more in it, and all that was inserted so far, in its places now."""
-    for at, more in sorted(insertions, reverse=True):
-        text = text[:at] + more + text[at:]
-        inside = next(((start, length) for start, length in spans if start < at <= start + length), None)
-        moved = [
-            (start + len(more) if start >= at else start, length)
-            for start, length in spans
-            if (start, length) != inside
-        ]
-        spans = (*moved, (inside[0], inside[1] + len(more)) if inside else (at, len(more)))
-    return text, tuple(sorted(spans))
-
-
-def _inserted(before: str, after: str) -> Put:
-    """One insertion that makes `after` of `before`; without spans if it takes more than one."""
-    start = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
-    length = len(after) - len(before)
-    fits = length >= 0 and after[:start] + after[start + length :] == before
-    return Put(after, ((start, length),) if fits and length else ())
 
 
 # -- JSON -------------------------------------------------------------------------------------------------------------
@@ -125,11 +99,11 @@ def _inserted(before: str, after: str) -> Put:
 def _put_json(text: str, file: File) -> Put:
     json5 = file.form == "json5"
     bom = "\ufeff" if text.startswith("\ufeff") else ""
-    body = text.removeprefix("\ufeff")
+    body = text.removeprefix(bom)
     if not body.strip():  # an empty file: all of the document is ours
         new = _put_json("{}\n", file)
-        return Put(f"{bom}{new.text}{body}", ((len(bom), len(new.text)),), new.made)
-    spans: tuple[Span, ...] = ()
+        return Put(bom + new.text + body, ((len(bom), len(new.text)),), new.made)
+    spans: list[tuple[int, int]] = []
     made: list[tuple[str, ...]] = []
     for piece in file.pieces:
         root = parse(body, json5)
@@ -137,16 +111,16 @@ def _put_json(text: str, file: File) -> Put:
             continue
         ways = (piece.path[:depth] for depth in range(1, len(piece.path) + (piece.item or piece.optional)))
         made += [way for way in ways if where(root, way) is None]
-        more = insert(body, piece.path, piece.value, item=piece.item, json5=json5)
-        body, spans = _applied(body, spans, more)
+        for at, more in reversed(insert(body, piece.path, piece.value, item=piece.item, json5=json5)):
+            body = body[:at] + more + body[at:]
+            spans.append((len(bom) + at, len(more)))
     for piece in file.pieces:  # the last word has the parser
         if not _says(where(parse(body, json5), piece.path), piece):
             raise Misfit(f"{'.'.join(piece.path)} would not be read back")
-    shift = len(bom)
-    return Put(bom + body, tuple((start + shift, length) for start, length in spans), tuple(made))
+    return Put(bom + body, tuple(spans), tuple(made))
 
 
-def _says(node: Any, piece: HostEntry) -> bool:
+def _says(node: JsonNode | None, piece: HostEntry) -> bool:
     """True if the value at the path of a piece says it already. Misfit if it says something else."""
     name = ".".join(piece.path)
     if node is None:
@@ -164,10 +138,10 @@ def _says(node: Any, piece: HostEntry) -> bool:
     return False
 
 
-def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> Taken:
+def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> str:
     json5 = file.form == "json5"
     bom = "\ufeff" if text.startswith("\ufeff") else ""
-    body = text.removeprefix("\ufeff")
+    body = text.removeprefix(bom)
     problems = []
     for piece in (piece for piece in reversed(file.pieces) if not piece.optional):
         try:
@@ -178,10 +152,12 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> Take
             problems.append(str(error))
         else:
             body = body if left is None else left
+    if problems:
+        raise Misfit("; ".join(problems))
     options = {piece.path[0]: piece.value for piece in file.pieces if piece.optional and piece.path in made}
     if options and same(parse(body, json5).value, options):  # no other entries need them
         body = "{}\n"
-    return Taken(bom + body, tuple(problems))
+    return bom + body
 
 
 # -- TOML -------------------------------------------------------------------------------------------------------------
@@ -240,13 +216,13 @@ def _put_toml(text: str, pieces: Sequence[HostEntry]) -> Put:
     return Put(after, ((len(text), len(after) - len(text)),))
 
 
-def _take_toml(text: str, pieces: Sequence[HostEntry]) -> Taken:
+def _take_toml(text: str, pieces: Sequence[HostEntry]) -> str:
     read = _read_toml(text)
     found = [piece for piece in pieces if _in_toml(read, piece.path) is not None]
     if not found:
-        return Taken(text)
+        return text
     if any(not same(_in_toml(read, piece.path), piece.value) for piece in found):
-        return Taken(text, ("the table of memctl was changed by hand",))
+        raise Misfit("the table of memctl was changed by hand")
     lines = text.splitlines(keepends=True)
     bare = [line.strip() for line in lines]
     ours = [_TOML_HEAD, *_toml_lines(found)]
@@ -256,20 +232,24 @@ def _take_toml(text: str, pieces: Sequence[HostEntry]) -> Taken:
                 begin = first - 1 if first and not bare[first - 1] else first
                 left = "".join(lines[:begin] + lines[first + len(block) :])
                 if all(_in_toml(_read_toml(left), piece.path) is None for piece in found):
-                    return Taken(left)
-    return Taken(text, ("the table of memctl does not stand as it was written",))
+                    return left
+    raise Misfit("the table of memctl does not stand as it was written")
 
 
 # -- Markdown ---------------------------------------------------------------------------------------------------------
 
 
-def _put_block(text: str, body: str) -> str:
-    if edited(text, BLOCK):
+def _put_block(before: str, body: str) -> Put:
+    """The text with the block in it; without its span if it took more than one insertion."""
+    if edited(before, BLOCK):
         raise Misfit("the block of memctl was changed by hand")
     try:
-        return splice(text, BLOCK, body)
+        after = splice(before, BLOCK, body)
     except ValueError as error:
         raise Misfit(str(error)) from error
+    start = next((n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), len(before))
+    span = start, len(after) - len(before)
+    return Put(after, (span,) if span[1] > 0 and revert(after, [span]) == before else ())
 
 
 def _is_ours(text: str, body: str) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 _DEPTH = 200
@@ -40,28 +41,18 @@ class Malformed(ValueError):
         super().__init__(f"line {self.line}, column {self.column}: {what}")
 
 
-class JsonNode:
-    """One value: its span in the text, its meaning, and the elements of an object or an array, read when asked for."""
+class JsonNode(NamedTuple):
+    """One value: its span in the text, and its meaning."""
 
-    __slots__ = ("_elements", "_read", "end", "start", "value")
-
-    def __init__(
-        self, start: int, end: int, value: Any, read: Callable[[int], tuple[JsonElement, ...]] | None = None
-    ) -> None:
-        self.start, self.end, self.value = start, end, value
-        self._read = read
-        self._elements: tuple[JsonElement, ...] | None = None if read else ()
+    start: int
+    end: int
+    value: Any
+    reader: _JsonReader
 
     @property
-    def elements(self) -> tuple[JsonElement, ...]:
+    def elements(self) -> list[JsonElement]:
         """The members of an object or items of an array in order; nothing for other values."""
-        if self._elements is None:
-            self._elements = self._read(self.start) if self._read else ()
-        return self._elements
-
-    def child(self, key: str) -> JsonNode | None:
-        """What an object says for `key`; the last one, where it says so twice."""
-        return next((element.node for element in reversed(self.elements) if element.key == key), None)
+        return self.reader.elements(self.start, 0)[0] if isinstance(self.value, dict | list) else []
 
 
 class JsonElement(NamedTuple):
@@ -72,12 +63,16 @@ class JsonElement(NamedTuple):
     node: JsonNode
     comma: int | None
 
+    @property
+    def end(self) -> int:
+        """Where it ends, with its comma."""
+        return self.node.end if self.comma is None else self.comma + 1
+
 
 def parse(text: str, json5: bool = False) -> JsonNode:
     """The document with the place of every value; Malformed with line and column where it is none."""
     reader = _JsonReader(text, json5)
-    at = reader.space(0)
-    node = reader.value(at, 0)
+    node = reader.value(reader.space(0), 0)
     at = reader.space(node.end)
     if at < len(text):
         raise Malformed(text, at, f"{_shown(text, at)} after the end of the document")
@@ -97,8 +92,7 @@ class _JsonReader:
     """Reads values at positions of one text."""
 
     def __init__(self, text: str, json5: bool) -> None:
-        self.text = text
-        self.json5 = json5
+        self.text, self.json5 = text, json5
 
     def space(self, at: int) -> int:
         match = _SPACE.match(self.text, at)
@@ -112,38 +106,40 @@ class _JsonReader:
             raise Malformed(self.text, at, f"nested over {_DEPTH} deep")
         first = self.text[at : at + 1]
         if first in ("{", "["):
-            return self.plain(at) or self.container(at, depth)
-        if first == '"' or (first == "'" and self.json5):
-            return self.string(at)
-        number = (_NUMBER5 if self.json5 else _NUMBER).match(self.text, at)
-        if number:
-            return JsonNode(at, number.end(), _number(number[0]))
-        word = _WORD.match(self.text, at)
-        if word and word[0] in _WORDS:
-            return JsonNode(at, word.end(), _WORDS[word[0]])
-        raise Malformed(self.text, at, f"{_shown(self.text, at)} where a value should stand")
+            value, end = self.container(at, depth)
+        elif first == '"' or (first == "'" and self.json5):
+            value, end = self.string(at)
+        elif number := (_NUMBER5 if self.json5 else _NUMBER).match(self.text, at):
+            value, end = _number(number[0]), number.end()
+        elif (word := _WORD.match(self.text, at)) and word[0] in _WORDS:
+            value, end = _WORDS[word[0]], word.end()
+        else:
+            raise Malformed(self.text, at, f"{_shown(self.text, at)} where a value should stand")
+        return JsonNode(at, end, value, self)
 
-    def string(self, at: int) -> JsonNode:
+    def string(self, at: int) -> tuple[str, int]:
         match = (_STRING5 if self.json5 else _STRING).match(self.text, at)
         if not match:
             raise Malformed(self.text, at, "a string that is not closed, or holds what it may not")
-        return JsonNode(at, match.end(), _unescaped(match[2]) if self.json5 else json.loads(match[0]))
+        return _unescaped(match[2]) if self.json5 else json.loads(match[0]), match.end()
 
-    def plain(self, at: int) -> JsonNode | None:
-        """An object or an array without comments and such, as Python's parser reads it, 20 times as fast."""
+    def container(self, at: int, depth: int) -> tuple[Any, int]:
+        """An object or an array; without comments and such Python's parser reads it 20 times as fast."""
         try:
-            value, end = _PLAIN.raw_decode(self.text, at)
+            return _PLAIN.raw_decode(self.text, at)
         except (ValueError, RecursionError):
-            return None
-        return JsonNode(at, end, value, lambda start: self.container(start, 0).elements)
+            elements, end = self.elements(at, depth)
+        if self.text[at] == "{":
+            return {element.key: element.node.value for element in elements}, end
+        return [element.node.value for element in elements], end
 
-    def container(self, at: int, depth: int) -> JsonNode:
-        """An object or an array with the places of what is in it. A comma may follow the last element."""
+    def elements(self, at: int, depth: int) -> tuple[list[JsonElement], int]:
+        """What is in an object or an array, and where that ends. A comma may follow the last element."""
         closing = "}" if self.text[at] == "{" else "]"
-        elements: list[JsonElement] = []
-        start, at = at, self.space(at + 1)
+        found: list[JsonElement] = []
+        at = self.space(at + 1)
         while not self.text.startswith(closing, at):
-            if elements and elements[-1].comma is None:
+            if found and found[-1].comma is None:
                 raise Malformed(self.text, at, f"{_shown(self.text, at)} where a comma or {closing} should stand")
             key, begin = None, at
             if closing == "}":
@@ -151,21 +147,16 @@ class _JsonReader:
             node = self.value(at, depth + 1)
             at = self.space(node.end)
             comma = at if self.text.startswith(",", at) else None
-            elements.append(JsonElement(key, begin, node, comma))
+            found.append(JsonElement(key, begin, node, comma))
             at = at if comma is None else self.space(at + 1)
-        found = tuple(elements)
-        values = [element.node.value for element in found]
-        value = dict(zip((e.key for e in found), values, strict=True)) if closing == "}" else values
-        return JsonNode(start, at + 1, value, lambda _: found)
+        return found, at + 1
 
     def key(self, at: int) -> tuple[str, int]:
         """The key at `at`, and where its value begins."""
-        name = _NAME5.match(self.text, at) if self.json5 else None
-        if name:
+        if self.json5 and (name := _NAME5.match(self.text, at)):
             key, end = name[0], name.end()
         elif self.text[at : at + 1] in ('"', "'" if self.json5 else '"'):
-            named = self.string(at)
-            key, end = named.value, named.end
+            key, end = self.string(at)
         else:
             raise Malformed(self.text, at, f"{_shown(self.text, at)} where a key should stand")
         end = self.space(end)
@@ -205,13 +196,6 @@ class Misfit(ValueError):
     """The document holds something else in the place where ours should go."""
 
 
-class Insertion(NamedTuple):
-    """New text before position `at` of the text as it is."""
-
-    at: int
-    text: str
-
-
 def where(root: JsonNode, path: Sequence[str]) -> JsonNode | None:
     """The value at the end of a path of keys, None where there is none; Misfit where a step is not an object."""
     node: JsonNode | None = root
@@ -220,12 +204,15 @@ def where(root: JsonNode, path: Sequence[str]) -> JsonNode | None:
             return None
         if not isinstance(node.value, dict):
             raise Misfit(f"{'.'.join(path[:depth]) or 'the document'} is not an object")
-        node = node.child(key)
+        named = (element.node for element in reversed(node.elements) if element.key == key)
+        node = next(named, None)  # the last one, where it stands there twice
     return node
 
 
-def insert(text: str, path: Sequence[str], value: Any, *, item: bool = False, json5: bool = False) -> list[Insertion]:
-    """What to insert so that `path` says `value`; with `item`, so that the list at `path` has one more item.
+def insert(
+    text: str, path: Sequence[str], value: Any, *, item: bool = False, json5: bool = False
+) -> list[tuple[int, str]]:
+    """What to insert, and before which positions, so that `path` says `value`; with `item`, so that the list there has it too.
 
     Objects and lists on the way are made where they are missing. The path itself must not be there yet (without `item`).
     """
@@ -233,80 +220,65 @@ def insert(text: str, path: Sequence[str], value: Any, *, item: bool = False, js
     depth = len(path)
     while (node := where(root, path[:depth])) is None:
         depth -= 1
-    wrapped = [value] if item and depth < len(path) else value
+    if depth == len(path):
+        if not item or not isinstance(node.value, list):
+            raise Misfit(f"{'.'.join(path)} is {'not a list' if item else 'there already'}")
+        return _into(text, node, "", value)
+    if not isinstance(node.value, dict):
+        raise Misfit(f"{'.'.join(path[:depth]) or 'the document'} is not an object")
+    wrapped = [value] if item else value
     for key in reversed(path[depth + 1 :]):
         wrapped = {key: wrapped}
-    if depth < len(path):
-        if not isinstance(node.value, dict):
-            raise Misfit(f"{'.'.join(path[:depth]) or 'the document'} is not an object")
-        return _into(text, node, path[depth], wrapped)
-    if not item or not isinstance(node.value, list):
-        raise Misfit(f"{'.'.join(path)} is {'not a list' if item else 'there already'}")
-    return _into(text, node, None, value)
+    return _into(text, node, f"{json.dumps(path[depth], ensure_ascii=False)}: ", wrapped)
 
 
-def _into(text: str, container: JsonNode, key: str | None, value: Any) -> list[Insertion]:
+def _into(text: str, container: JsonNode, label: str, value: Any) -> list[tuple[int, str]]:
     """An element more at the end of a container, in its style."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    inner, outer = _indents(text, container)
-    last = container.elements[-1] if container.elements else None
-    label = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
+    outer = inner = _indent_at(text, container.start)
+    elements = container.elements
+    last = elements[-1] if elements else None
     if last and "\n" not in text[container.start : last.start]:  # all on one line, so ours too
         made = label + json.dumps(value, ensure_ascii=False)
-        after = last.node.end if last.comma is None else last.comma + 1
-        return [Insertion(after, f" {made}," if last.comma is not None else f", {made}")]
-    unit = inner[len(outer) :] or "  "
-    made = label + json.dumps(value, ensure_ascii=False, indent=unit)
-    made = f"\n{inner}" + made.replace("\n", f"\n{inner}")
+        return [(last.end, f", {made}" if last.comma is None else f" {made},")]
+    if last and "\n" in text[container.start : elements[0].start]:
+        inner = _indent_at(text, elements[0].start)
+    else:
+        usual = re.search(r"\{[ \t]*\r?\n([ \t]+)\S", text)  # as the first member of the document stands
+        inner += usual[1] if usual else "  "
+    made = f"\n{label}{json.dumps(value, ensure_ascii=False, indent=inner[len(outer) :] or '  ')}"
+    made = made.replace("\n", newline + inner)
     if last is None:
-        end = "" if "\n" in text[container.start : container.end] else f"\n{outer}"
-        return [Insertion(container.start + 1, (made + end).replace("\n", newline))]
-    made = made.replace("\n", newline)
-    after = last.node.end if last.comma is None else last.comma + 1
-    rest = _REST.match(text, after)
-    line_end = rest.end() if rest else after
+        end = "" if "\n" in text[container.start : container.end] else newline + outer
+        return [(container.start + 1, made + end)]
+    rest = _REST.match(text, last.end)
+    line_end = rest.end() if rest else last.end
     if last.comma is not None:
-        return [Insertion(line_end, f"{made},")]
-    return [Insertion(after, f",{made}")] if line_end == after else [Insertion(after, ","), Insertion(line_end, made)]
-
-
-def _indents(text: str, container: JsonNode) -> tuple[str, str]:
-    """The indentation of the elements of a container, and that of the line on which it begins."""
-    outer = _indent_at(text, container.start)
-    if container.elements and "\n" in text[container.start : container.elements[0].start]:
-        return _indent_at(text, container.elements[0].start), outer
-    match = re.search(r"\{[ \t]*\r?\n([ \t]+)\S", text)  # as the first member of the document stands
-    return outer + (match[1] if match else "  "), outer
+        return [(line_end, f"{made},")]
+    return [(last.end, f",{made}")] if line_end == last.end else [(last.end, ","), (line_end, made)]
 
 
 def _indent_at(text: str, at: int) -> str:
+    """The indentation of the line on which `at` is, as far as `at`."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 def remove(
-    text: str,
-    path: Sequence[str],
-    value: Any,
-    *,
-    item: bool = False,
-    json5: bool = False,
-    prune: Collection[tuple[str, ...]] = (),
-) -> str | None:
+    text: str, path: Sequence[str], value: Any, *, item: bool = False, json5: bool = False, prune: Collection[tuple[str, ...]] = ()
+) -> str | None:  # fmt: skip
     """The text without the member at `path`, or without the item of the list there, that says `value`; None if it is not there.
 
     Objects and lists at the paths of `prune` go too when nothing is left in them. Misfit where something else stands there.
     """
     above = tuple(path if item else path[:-1])
     holder = where(parse(text, json5), above)
-    if holder is None:
-        return None
     places = [
         number
-        for number, element in enumerate(holder.elements)
+        for number, element in enumerate(holder.elements if holder else ())
         if (same(element.node.value, value) if item else element.key == path[-1])
     ]
-    if not places:
+    if holder is None or not places:
         return None
     if not same(holder.elements[places[-1]].node.value, value):
         raise Misfit(f"{'.'.join(path)} is not what memctl wrote")
@@ -319,32 +291,18 @@ def remove(
 
 def _without(text: str, path: Sequence[str], holder: JsonNode, number: int, json5: bool) -> str:
     """The text without one element and the blank before it; with it where a comment needs the line end."""
-    element = holder.elements[number]
-    expected = list(holder.elements)
-    del expected[number]
-    begin = element.start
-    while text[begin - 1] in _BLANK:
-        begin -= 1
-    end = element.node.end if element.comma is None else element.comma + 1
-    before = holder.elements[number - 1] if number else None
-    is_last = number == len(holder.elements) - 1
-    drop = before.comma if before and is_last and element.comma is None else None
-    for first in (begin, element.start):
-        kept = text[:first] + text[end:]
+    elements = holder.elements
+    element = elements.pop(number)
+    expected = [(each.key, each.node.value) for each in elements]
+    drop = elements[-1].comma if elements and number == len(elements) and element.comma is None else None
+    for first in (len(text[: element.start].rstrip(_BLANK)), element.start):
+        kept = text[:first] + text[element.end :]
         if drop is not None:
             kept = kept[:drop] + kept[drop + 1 :]
-        if not expected and not text[holder.start + 1 : first].strip() and not text[end : holder.end - 1].strip():
+        if not elements and not (text[holder.start + 1 : first] + text[element.end : holder.end - 1]).strip():
             kept = text[: holder.start + 1] + text[holder.end - 1 :]
-        if _says(kept, path, expected, json5):
-            return kept
+        with suppress(Malformed, Misfit):
+            found = where(parse(kept, json5), path)
+            if found is not None and same([(each.key, each.node.value) for each in found.elements], expected):
+                return kept
     raise Misfit("it cannot be taken out without touching what stands around it")
-
-
-def _says(text: str, path: Sequence[str], expected: Sequence[JsonElement], json5: bool) -> bool:
-    """True if the container at `path` holds just these elements."""
-    try:
-        found = where(parse(text, json5), path)
-    except (Malformed, Misfit):
-        return False
-    pairs = [(element.key, element.node.value) for element in expected]
-    return found is not None and same([(e.key, e.node.value) for e in found.elements], pairs)

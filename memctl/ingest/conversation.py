@@ -13,15 +13,14 @@ from typing import NamedTuple
 
 from ..facts import Kind
 from ..language.analyzer import terms
-from .sentences import Sentence, each, lines, rx, vocabulary
+from .sentences import Sentence, each, lines, rx
 from .statements import ROOMY, FoundStatement, exactness, own_part, value_kinds
 from .turns import Turn
 
-_STATEMENTS, _NAMES, _TOLD = 60, 100, 400  # how much is remembered
+_STATEMENTS, _NAMES = 60, 100  # how much is remembered
 _HEARD = 12  # sentences to which a reply may belong
 _SHORT = 60  # characters of a yes, a choice or an answer; a longer one says what it means itself
 _PROPOSALS = 4  # sentences of one turn that propose; more are a list of advice, to which a yes is thanks
-_ALIKE = 0.75  # the share of words from which two statements say the same
 _CHOICE = 4  # terms of what is chosen
 _CLEAR = 2  # terms from which a question says what it asks
 _REPLY = 200  # characters of a message that replies, and of what it replies to
@@ -58,8 +57,7 @@ class Before:
         self.heard: deque[Heard] = deque(maxlen=_HEARD)
         self._people: set[str] = set()
         self._assistant = False
-        self.fiction = 0  # further turns of a game; -1 until it is ended
-        self._told: deque[frozenset[str]] = deque(maxlen=_TOLD)
+        self.fiction = 0  # 1 in a story or a game of one turn, -1 in one that goes on until it is ended
 
     def meet(self, role: str, name: str | None) -> None:
         """Note who speaks."""
@@ -101,16 +99,6 @@ class Before:
             self.person = (turn, names[0])
         elif names:
             self.person = None
-
-    def is_new(self, text: str) -> bool:
-        """False for a text that was a candidate before: said twice is kept once. With a word in the place of another it is new."""
-        said = frozenset(terms(text)) or frozenset((text,))
-        for told in self._told:
-            both = len(said & told)
-            if both == len(said) or (both >= _ALIKE * len(said | told) and not _swaps(said - told, told - said)):
-                return False
-        self._told.append(said)
-        return True
 
     def meant(self, turn: Turn, own: set[str], chooses: bool) -> list[Heard]:
         """What a reply belongs to: for a choice the newest sentence with a word of it, else the last question or sentence.
@@ -169,13 +157,6 @@ def agreed(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     )
 
 
-def _swaps(added: frozenset[str], gone: frozenset[str]) -> bool:
-    """True where words, or a number, stand in the place of others, or deny them."""
-    return bool(
-        added and (gone or added & vocabulary("negation") or any(any(map(str.isdigit, term)) for term in added))
-    )
-
-
 def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """A short reply with what it replies to: "Van then." says something beside "Kees lends us the van"."""
     part = own_part(sentence)
@@ -187,8 +168,8 @@ def joined(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | N
     meant = before.meant(turn, own, bool(part.opens("chosen")))
     if not meant or sum(len(each.sentence.said) for each in meant) > _REPLY:
         return None
-    last, people = meant[-1].sentence, before.between_people
-    rule = "chosen" if _chooses(part, last, own) or (people and _another_value(last, part)) else "answered"
+    last = meant[-1].sentence
+    rule = "chosen" if _chooses(part, last, own) else "answered"
     if part.has("dangling") if rule == "chosen" else not _answers(part, last, own):
         return None
     before.replied = turn.number
@@ -217,12 +198,6 @@ def _answers(part: Sentence, last: Sentence, own: set[str]) -> bool:
     exact = values or (len(own) <= _CHOICE and last.opens("asked"))
     takes_up = own & set(last.words) and last.has("proposal") and not part.has("passing")
     return bool((exact and last.is_question) or takes_up)
-
-
-def _another_value(last: Sentence, part: Sentence) -> bool:
-    """True where a few words name another value of a kind that was named before: "25, as agreed" after "30 percent"."""
-    was, now = _values(last.plain), _values(part.plain)
-    return len(part.plain) <= _SHORT and any(was[kind] != now[kind] for kind in was.keys() & now.keys() - {"name"})
 
 
 def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | None:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
+from itertools import zip_longest
 from typing import NamedTuple
 
 from ..facts import Fact, Kind
@@ -22,9 +23,8 @@ from .sentences import Sentence, fold, language_of, pairs, sentences
 from .statements import FoundStatement, dated, names_in, narrated, own_part, remembered, standing_rule, statement
 from .turns import Turn
 
-_GAME_TURNS = 1
-_ENOUGH = 6  # terms of a statement that is not joined to what it replies to
 _CALL_OFF = 40  # characters of a turn that only ends a game
+_ENOUGH = 6  # terms of a statement that is not joined to what it replies to
 
 
 class CandidateFact(NamedTuple):
@@ -89,59 +89,30 @@ def candidates(turns: Iterable[Turn], *, owner: str | None = None) -> Iterator[C
 
 def _of_person(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
     """What the sentences of a message state; each is noted in `before` when the next one is asked for."""
-    if _is_fiction(turn, before):
-        return
-    said = list(sentences(turn.text))
-    held: tuple[FoundStatement, Sentence] | None = None
-    for at, sentence in enumerate(said):
-        found = _judged(turn, sentence, before, not at)
-        if held and not found and not held[0].outcome:
-            yield _both(*held, sentence)
-        held = None
-        if found and at + 1 < len(said) and said[at + 1].opens("taken_back"):
-            held = found, sentence
-        elif found:
+    said = [] if _is_fiction(turn, before) else list(sentences(turn.text))
+    for sentence, following in zip_longest(said, said[1:]):
+        found = _judged(turn, sentence, before)
+        if found and not (following and following.opens("taken_back")):
             yield found, sentence
-        if not found and not sentence.is_question:
+        elif not sentence.is_question:
             before.statements.append(EarlierStatement(turn.number, sentence.said))
         before.heard.append(before.as_heard(turn, sentence))
 
 
-def _both(found: FoundStatement, sentence: Sentence, after: Sentence) -> tuple[FoundStatement, Sentence]:
-    """A sentence with the one that takes it back ("Actually no, 17"), which says too little alone."""
-    gap = "" if sentence.language == "zh" else " "
-    joined = Sentence(sentence.said + gap + after.said, sentence.plain + gap + after.plain, sentence.language)
-    return found._replace(said=(found.told or found.said) + gap + after.said, told=None), joined
-
-
-def _judged(turn: Turn, sentence: Sentence, before: Before, first: bool) -> FoundStatement | None:
+def _judged(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
     """What a sentence states: with what was said before it, if it speaks of that, else by itself."""
-    number = turn.number
     if not before.between_people:
-        told = remembered(sentence) or standing_rule(sentence)
+        begins = not before.heard or before.heard[-1].turn != turn.number
+        told = remembered(sentence) or standing_rule(sentence) or (agreed(turn, sentence, before) if begins else None)
         if told:
             return told
-        if own_part(sentence).has("remember_bare"):
-            return _pointed_back(turn, sentence, before)
-    if first and not before.between_people and (found := agreed(turn, sentence, before)):
-        return found
-    found = corrected(number, sentence, before) or outcome(turn, sentence, before)
-    found = found or statement(before.resolved(number, own_part(sentence)))
+    found = corrected(turn.number, sentence, before) or outcome(turn, sentence, before)
+    found = found or statement(before.resolved(turn.number, own_part(sentence)))
     if found and (
         RULES[f"keep {found.rule}"].tier_from(KEEP_FROM) is Tier.CERTAIN or len(terms(found.said)) >= _ENOUGH
     ):
         return found
     return joined(turn, sentence, before) or found
-
-
-def _pointed_back(turn: Turn, sentence: Sentence, before: Before) -> FoundStatement | None:
-    """ "Remember that" alone: what the same one said just before."""
-    who = before.as_heard(turn, sentence).who
-    said = next((each for each in reversed(before.heard) if each.who == who), None)
-    if said is None or turn.number - said.turn > 2 or said.sentence.is_question:
-        return None
-    part = own_part(said.sentence).said
-    return FoundStatement("remember", Kind.WORLD, part, "said to be remembered, just before", 0.9)
 
 
 def _is_fiction(turn: Turn, before: Before) -> bool:
@@ -152,12 +123,10 @@ def _is_fiction(turn: Turn, before: Before) -> bool:
         before.fiction = 0
         return len(folded) < _CALL_OFF
     if head.opens("fiction_start"):
-        before.fiction = -1 if head.has("fiction_stays") else _GAME_TURNS
-        return True
-    if before.fiction < 0:
-        return True
-    before.fiction = 0
-    return False
+        before.fiction = -1 if head.has("fiction_stays") else 1
+    elif before.fiction > 0:
+        before.fiction = 0
+    return before.fiction != 0
 
 
 def _of_assistant(turn: Turn, before: Before) -> Iterator[tuple[FoundStatement, Sentence]]:
@@ -181,7 +150,7 @@ def _candidate(
     day = turn.when.date() if turn.when else None
     text, period = dated(narrated(said, language, speaker, turn.role), language, day)
     text = _tidy(text)
-    if not text or not before.is_new(text):
+    if not text:
         return
     names = names_in(fold(said), language, tuple(before.names))
     before.name(turn.number, names)

@@ -17,8 +17,6 @@ NAME = r"[\w./-]{1,200}"  # what a block may be called
 _START = "<!-- memctl:"
 _BEGIN = re.compile(rf"<!-- memctl:begin (?P<name>{NAME})(?: sha=(?P<sha>[0-9a-f]+))? -->\s*")
 _END = re.compile(rf"<!-- memctl:end (?P<name>{NAME}) -->\s*")
-# Markdown in which a marker line is text: code fences, and HTML that goes on over blank lines and comments.
-_SWALLOWS = re.compile(r" {0,3}(?:```|~~~|<(?:script|pre|style|textarea)(?=[\s>]|$)|<\?|<!\[CDATA\[)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +44,6 @@ def end_marker(name: str) -> str:
     return f"{_START}end {name} -->"
 
 
-class BlockToken(NamedTuple):
-    """The part of a markdown-it token that tells where a block stands; `map` counts lines from 0, end excluded."""
-
-    type: str
-    map: list[int] | None = None
-    markup: str = ""
-    tag: str = ""
-    level: int = 0
-
-
 def find_blocks(lines: Sequence[str], hidden: Collection[int] = ()) -> list[Block]:
     """The closed managed blocks of a page, in order. A block that is never closed, or nested, is the owner's text.
 
@@ -72,22 +60,6 @@ def find_blocks(lines: Sequence[str], hidden: Collection[int] = ()) -> list[Bloc
             found.append(Block(end["name"], opened[1]["sha"], opened[0], number))
             opened = None
     return found
-
-
-def may_hide(lines: Iterable[str]) -> bool:
-    """False if no line can open what swallows a marker: then no Markdown parser is needed to find the blocks."""
-    return any(map(_SWALLOWS.match, lines))
-
-
-def hidden_lines(tokens: Iterable[BlockToken], lines: Sequence[str]) -> set[int]:
-    """The 1-based lines that stand inside a code fence, or inside HTML that ends at a tag of its own."""
-    hidden: set[int] = set()
-    for token in tokens:
-        if token.map and token.type in ("fence", "html_block"):
-            first, after = token.map
-            if token.type == "fence" or _SWALLOWS.match(lines[first]):
-                hidden.update(range(first + 1, after + 1))
-    return hidden
 
 
 def body_of(lines: Sequence[str], block: Block) -> list[str]:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..facts import Fact, Kind, Span
 from ..language.words import languages, words
 from .grammar import Problem, parse
 from .lines import MAX_LINE, Role, content_of, split_lines
-from .markers import FORGOTTEN, Block, BlockToken, find_blocks, hidden_lines, is_marker, may_hide, read_tombstone
+from .markers import FORGOTTEN, Block, find_blocks, is_marker, read_tombstone
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 _CODE_LINES = 24  # a longer code block becomes several entries, cut at blank lines where there are any
+# Markdown in which a marker line is text: code fences, and HTML that goes on over blank lines and comments.
+_SWALLOWS = re.compile(r" {0,3}(?:```|~~~|<(?:script|pre|style|textarea)(?=[\s>]|$)|<\?|<!\[CDATA\[)", re.IGNORECASE)
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f\s]")
 
 
@@ -55,11 +57,6 @@ class Page:
     ends_in_retain: bool
     problems: tuple[tuple[int, Problem], ...]
 
-    def columns(self, entry: Entry) -> tuple[int, int]:
-        """Where the content of an entry begins in its first line and ends in its last: 1-based, both included."""
-        first, last = self.lines[entry.span.line - 1], self.lines[entry.span.end_line - 1]
-        return _indent(entry.role, first) + 1, max(1, len(last.rstrip()))
-
 
 def is_retain(heading: str) -> bool:
     """True for the heading of a section of facts, in any of its languages and in any case."""
@@ -76,7 +73,7 @@ def _retain_headings() -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    """BlockToken rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
+    """Block rules only: inline parsing costs 11 s/MB on hostile input, and only lines are needed."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -84,20 +81,45 @@ def _markdown() -> MarkdownIt:
     return parser
 
 
-@dataclass(slots=True)
+class MarkdownBlock(NamedTuple):
+    """A block of a page: a token of markdown-it, its 1-based lines, and where it stands.
+
+    `marker` is that of the list item that the block begins, empty for any other; `depth` is how many items are around it,
+    `level` that of a heading which nothing is around.
+    """
+
+    type: str
+    first: int
+    last: int
+    marker: str = ""
+    depth: int = 0
+    is_quoted: bool = False
+    level: int = 0
+    markup: str = ""
+
+
 class _PageReader:
-    """Where the walk over the tokens stands."""
+    """Where the walk over the blocks stands."""
 
-    lines: list[str]
-    facts_everywhere: bool
-    entries: list[Entry] = field(default_factory=list)
-    covered: bytearray = field(init=False)  # a byte a line, 1 where an entry holds it
-    hiding: list[BlockToken] = field(default_factory=list)  # blocks inside of which a marker may be text
-    heading: str = ""
-    retain_level: int = 0  # level of the Retain heading we are under; 0 is none
+    def __init__(self, lines: list[str], facts_everywhere: bool) -> None:
+        self.lines = lines
+        self.facts_everywhere = facts_everywhere
+        self.entries: list[Entry] = []
+        self.covered = bytearray(len(lines) + 1)  # a byte a line, 1 where an entry holds it
+        self.heading = ""
+        self.retain_level = 0  # level of the Retain heading we are under; 0 is none
 
-    def __post_init__(self) -> None:
-        self.covered = bytearray(len(self.lines) + 1)
+    def walk(self, blocks: Iterable[MarkdownBlock]) -> None:
+        """Keep each block as an entry or several."""
+        for block in blocks:
+            if block.type == "paragraph_open":
+                self._add_paragraph(block)
+            elif block.type == "heading_open":
+                self._add_heading(block)
+            else:
+                role = Role.ROW if block.type == "tr_open" else Role.CODE
+                for first, last in _cut(self.lines, block) if role is Role.CODE else [(block.first, block.last)]:
+                    self.add(role, first, last)
 
     def add(self, role: Role, first: int, last: int) -> Entry | None:
         """Keep lines `first` to `last` (1-based) as an entry, unless they are there already or say nothing."""
@@ -123,12 +145,64 @@ class _PageReader:
         ref = found[0].ref
         before = self.entries[-1] if self.entries and found[0].part > 1 else None
         if before and before.forgotten == ref and before.span.end_line == first - 1:
-            self.entries[-1] = replace(before, span=Span(before.span.line, last))
-        else:
-            self.entries.append(
-                Entry(Role.REST, Span(first, last), "", "", self.heading, block=FORGOTTEN, forgotten=ref)
-            )
+            self.entries.pop()
+            first = before.span.line
+        self.entries.append(Entry(Role.REST, Span(first, last), "", "", self.heading, block=FORGOTTEN, forgotten=ref))
         return True
+
+    def _add_heading(self, block: MarkdownBlock) -> None:
+        content = content_of(Role.HEADING, self.lines[block.first - 1 : block.last])
+        if block.level:
+            self.heading = content
+            if is_retain(content):
+                self.retain_level = block.level
+            elif block.level <= self.retain_level:
+                self.retain_level = 0
+        self.add(Role.HEADING, block.first, block.last)
+
+    def _add_paragraph(self, block: MarkdownBlock) -> None:
+        first, last = block.first, block.last
+        if block.is_quoted or not (self.retain_level or self.facts_everywhere):
+            self.add(Role.ITEM if block.marker else Role.TEXT, first, last)
+            return
+        own = last
+        if block.marker:
+            # Prose right under a fact is none of it, as it is in Markdown: a fact goes on over indented lines only.
+            own = next((n for n in range(first, last) if not self.lines[n][:1].isspace()), last)
+            self._add_candidate(block, first, own)
+        if not block.marker or own < last:
+            self._add_candidate(block._replace(marker=""), own + 1 if block.marker else first, last)
+
+    def _add_candidate(self, block: MarkdownBlock, first: int, last: int) -> None:
+        """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
+        entry = self.add(Role.ITEM if block.marker else Role.TEXT, first, last)
+        if entry is None:
+            return
+        if block.marker and block.marker in "-*+":
+            read = parse(entry.logical)
+            if isinstance(read, Fact):
+                self.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
+                return
+            line = self.lines[first - 1]
+            read = replace(read, column=read.column + max(0, line.find(content_of(Role.FACT, [line]))))
+        else:
+            read = _NO_BULLET
+        if self.retain_level and block.depth <= 1:
+            self.entries[-1] = replace(entry, problem=read)
+
+
+_NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
+
+
+def _cut(lines: Sequence[str], block: MarkdownBlock) -> Iterator[tuple[int, int]]:
+    """Pieces of a long code block: at a blank line once half a piece is full, and wherever a piece is full."""
+    start = block.first
+    for number in range(block.first, block.last):
+        size = number - start + 1
+        if size >= _CODE_LINES or (size >= _CODE_LINES // 2 and not lines[number - 1].strip()):
+            yield start, number
+            start = number + 1
+    yield start, block.last
 
 
 def parse_page(text: str, facts_everywhere: bool = False) -> Page:
@@ -146,32 +220,68 @@ def parse_page(text: str, facts_everywhere: bool = False) -> Page:
     front = front_matter_end(lines)
     for number in range(2, front):
         reader.add(Role.REST, number, number)
-    blanked = [""] * front + reader.lines[front:]
-    plain = plain_blocks(blanked)
-    _walk(reader, _in_pieces(blanked) if plain is None else plain)
+    shown = _shown(lines)
+    plain = plain_blocks(shown)
+    blocks = list(_in_pieces(shown)) if plain is None else plain
+    reader.walk(blocks)
     for number in range(1, len(lines) + 1):  # link definitions, nesting deeper than the parser goes
         if not reader.covered[number]:
             reader.heading = ""
             reader.add(Role.REST, number, number)
-    managed = find_blocks(blanked, hidden_lines(reader.hiding, blanked)) if plain is None else []
     entries = sorted(reader.entries, key=lambda e: e.span.line)
-    if managed:
+    if plain is None and (managed := find_blocks(shown, _hidden_lines(blocks, shown))):
         names = {number: block.name for block in managed for number in range(block.begin, block.end + 1)}
         entries = [replace(entry, block=names.get(entry.span.line, entry.block)) for entry in entries]
     problems += [(e.span.line, e.problem) for e in entries if e.problem]
+    problems.sort(key=lambda problem: problem[0])
     yaml = "\n".join(lines[1 : front - 1]) if front else ""
-    return Page(
-        tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(sorted(problems, key=lambda p: p[0]))
-    )
+    return Page(tuple(lines), tuple(entries), yaml, reader.retain_level > 0, tuple(problems))
 
 
-def _blocks(lines: Sequence[str]) -> list[BlockToken]:
+def front_matter_end(lines: Sequence[str]) -> int:
+    """The line that closes YAML front matter; 0 without front matter."""
+    if not lines or lines[0].rstrip() != "---":
+        return 0
+    return next((n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
+
+
+def _shown(lines: Sequence[str]) -> list[str]:
+    """The lines as they are read as Markdown: front matter is blank, what is too long is cut."""
+    front = front_matter_end(lines)
+    return [""] * front + [line[:MAX_LINE] for line in lines[front:]]
+
+
+# -- the blocks of a page ---------------------------------------------------------------------------------------------
+
+
+def _blocks(lines: Sequence[str]) -> list[MarkdownBlock]:
     """The blocks of a page as markdown-it sees them."""
-    tokens = _markdown().parse("\n".join(lines) + "\n")
-    return [BlockToken(t.type, t.map, t.markup, t.tag, t.level) for t in tokens if t.type in _SEEN]
+    found: list[MarkdownBlock] = []
+    items: list[str] = []  # the marker of each open list item, empty once it has its paragraph
+    quotes = 0
+    for token in _markdown().parse("\n".join(lines) + "\n"):
+        match token.type:
+            case "list_item_open":
+                items.append(token.markup)
+            case "list_item_close":
+                items.pop()
+            case "blockquote_open":
+                quotes += 1
+            case "blockquote_close":
+                quotes -= 1
+            case "paragraph_open" | "heading_open" | "tr_open" | "fence" | "code_block" | "html_block" if token.map:
+                first, last = token.map[0] + 1, token.map[1]
+                is_paragraph = token.type == "paragraph_open"
+                marker = items[-1] if is_paragraph and items else ""
+                level = int(token.tag[1]) if token.type == "heading_open" and token.level == 0 else 0
+                found.append(
+                    MarkdownBlock(token.type, first, last, marker, len(items), quotes > 0, level, token.markup)
+                )
+                # What follows a tombstone in its item did not begin that, and does not now.
+                if items and (is_paragraph or (token.type == "html_block" and read_tombstone(lines[first - 1]))):
+                    items[-1] = ""
+    return found
 
-
-# -- a page in pieces -------------------------------------------------------------------------------------------------
 
 # What may go on over the start of a piece: a fence, HTML. Block markers are HTML too, of one line each.
 _OPENER = re.compile(r"[ \t>*+.)\d-]*(?:```|~~~|<)")
@@ -179,7 +289,7 @@ _OPENER = re.compile(r"[ \t>*+.)\d-]*(?:```|~~~|<)")
 _EDGE = re.compile(r"\#{1,6} +[^\s#]|[-*+] [^\W_]|[-*+] \*\*[^\W_]")
 
 
-def _in_pieces(lines: Sequence[str]) -> Iterator[BlockToken]:
+def _in_pieces(lines: Sequence[str]) -> Iterator[MarkdownBlock]:
     """The blocks of a page that is not plain, of which most pieces are: what reflect writes is read without a parser.
 
     Equal to `_blocks`; a test holds the two together.
@@ -191,188 +301,26 @@ def _in_pieces(lines: Sequence[str]) -> Iterator[BlockToken]:
             yield from _moved(_blocks(lines[start:]), start)
             return
         if marker or _EDGE.match(line):
-            yield from _piece(lines, start, number)
+            yield from _piece(lines[start:number], start)
             start = number
         if marker:
-            yield BlockToken("html_block", [number, number + 1])
+            yield MarkdownBlock("html_block", number + 1, number + 1)
             start = number + 1
-    yield from _piece(lines, start, len(lines))
+    yield from _piece(lines[start:], start)
 
 
-def _piece(lines: Sequence[str], first: int, after: int) -> Iterator[BlockToken]:
+def _piece(piece: Sequence[str], start: int) -> Iterator[MarkdownBlock]:
     """The blocks of some lines: flat ones, a bullet with flat ones two spaces below it, or whatever else it may be."""
-    piece = lines[first:after]
     found = plain_blocks(piece)
     if found is None and any(piece[:1]) and all(line.startswith("  - ") for line in piece[1:] if line):
         flat = plain_blocks([piece[0], *(line[2:] for line in piece[1:])])
-        if flat and len(flat) == 3 * sum(map(bool, piece)) and all(b.type in _FLAT for b in flat):
-            found = [*flat[:2], *flat[3:], flat[2]]
-    return _moved(_blocks(piece) if found is None else found, first)
+        if flat and len(flat) == sum(map(bool, piece)) and all(block.marker for block in flat):
+            found = [flat[0], *(block._replace(depth=2) for block in flat[1:])]
+    return _moved(_blocks(piece) if found is None else found, start)
 
 
-_FLAT = {"list_item_open", "paragraph_open", "list_item_close"}
-
-
-def _moved(blocks: Iterable[BlockToken], by: int) -> Iterator[BlockToken]:
-    return (b._replace(map=[b.map[0] + by, b.map[1] + by]) if b.map and by else b for b in blocks)
-
-
-def _indent(role: Role, line: str) -> int:
-    """How many characters of markers and spaces stand before the content of a line."""
-    return max(0, line.find(content_of(role, [line])))
-
-
-def front_matter_end(lines: Sequence[str]) -> int:
-    """The line that closes YAML front matter; 0 without front matter."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    return next((n for n, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
-
-
-def _walk(reader: _PageReader, tokens: Iterable[BlockToken]) -> None:
-    """Turn block tokens into entries. `items` holds the marker of each open list item, None once it has its paragraph."""
-    items: list[str | None] = []
-    quotes = 0
-    for token in tokens:
-        kind = token.type
-        if kind == "list_item_open":
-            items.append(token.markup)
-        elif kind == "list_item_close":
-            items.pop()
-        elif kind == "blockquote_open":
-            quotes += 1
-        elif kind == "blockquote_close":
-            quotes -= 1
-        elif kind == "paragraph_open":
-            marker = items[-1] if items else None
-            if marker:
-                items[-1] = None
-            _add_paragraph(reader, token, marker, depth=len(items), quoted=quotes > 0)
-        elif kind == "heading_open":
-            _add_heading(reader, token)
-        elif kind in _WHOLE and token.map:
-            _add_plain(reader, token)
-            if items and reader.entries and reader.entries[-1].forgotten:
-                items[-1] = None  # what follows in the item did not begin it, and does not now
-
-
-_WHOLE = {"tr_open": Role.ROW, "fence": Role.CODE, "code_block": Role.CODE, "html_block": Role.CODE}
-_SEEN = {
-    *_WHOLE,
-    "list_item_open",
-    "list_item_close",
-    "blockquote_open",
-    "blockquote_close",
-    "paragraph_open",
-    "heading_open",
-}
-
-
-def _lines_of(token: BlockToken) -> tuple[int, int]:
-    first, after = token.map or [0, 0]
-    return first + 1, after
-
-
-def _add_heading(reader: _PageReader, token: BlockToken) -> None:
-    first, last = _lines_of(token)
-    content = content_of(Role.HEADING, reader.lines[first - 1 : last])
-    if token.level == 0:
-        level = int(token.tag[1])
-        reader.heading = content
-        if is_retain(content):
-            reader.retain_level = level
-        elif level <= reader.retain_level:
-            reader.retain_level = 0
-    reader.add(Role.HEADING, first, last)
-
-
-def _add_paragraph(reader: _PageReader, token: BlockToken, marker: str | None, depth: int, quoted: bool) -> None:
-    first, last = _lines_of(token)
-    if quoted or not (reader.retain_level or reader.facts_everywhere):
-        reader.add(Role.ITEM if marker else Role.TEXT, first, last)
-        return
-    # Prose right under a fact is none of it, as it is in Markdown: a fact goes on over indented lines only.
-    own = next((n for n in range(first + 1, last + 1) if not reader.lines[n - 1][:1].isspace()), last + 1) - 1
-    _add_candidate(reader, marker, first, own if marker else last, depth)
-    if marker and own < last:
-        _add_candidate(reader, None, own + 1, last, depth)
-
-
-_NO_BULLET = Problem(1, "not a bullet", "facts are bullets: `- W: text`")
-
-
-def _add_candidate(reader: _PageReader, marker: str | None, first: int, last: int, depth: int) -> None:
-    """Keep a paragraph where facts are expected: as a fact, or as a note that says why it is none."""
-    entry = reader.add(Role.ITEM if marker else Role.TEXT, first, last)
-    if entry is None:
-        return
-    if marker and marker in "-*+":
-        read = parse(entry.logical)
-        if isinstance(read, Fact):
-            reader.entries[-1] = Entry(Role.FACT, entry.span, entry.logical, read.text, entry.heading, read)
-            return
-        read = replace(read, column=read.column + _indent(Role.FACT, reader.lines[entry.span.line - 1]))
-    else:
-        read = _NO_BULLET
-    if reader.retain_level and depth <= 1:
-        reader.entries[-1] = replace(entry, problem=read)
-
-
-def _add_plain(reader: _PageReader, token: BlockToken) -> None:
-    first, last = _lines_of(token)
-    role = _WHOLE[token.type]
-    if role is Role.CODE:
-        reader.hiding.append(token)
-        for start, end in _cut(reader.lines, first, last):
-            reader.add(role, start, end)
-    else:
-        reader.add(role, first, last)
-
-
-def _cut(lines: Sequence[str], first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Pieces of a long code block: at a blank line once half a piece is full, and wherever a piece is full."""
-    start = first
-    for number in range(first, last):
-        size = number - start + 1
-        if size >= _CODE_LINES or (size >= _CODE_LINES // 2 and not lines[number - 1].strip()):
-            yield start, number
-            start = number + 1
-    yield start, last
-
-
-# -- managed blocks ---------------------------------------------------------------------------------------------------
-
-
-def live_blocks(lines: Sequence[str]) -> list[Block]:
-    """The managed blocks of a page (its lines, without the byte order mark) as `parse_page` sees them.
-
-    Markers in front matter, in a code fence or in HTML such as `<pre>` are text.
-    """
-    front = front_matter_end(lines)
-    shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
-    if not any(map(is_marker, shown)):
-        return []
-    return find_blocks(shown, hidden_lines(_blocks(shown), shown) if may_hide(shown) else ())
-
-
-_CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
-
-
-def open_end(lines: Sequence[str]) -> str:
-    """The line that closes what a page leaves open at its end and would swallow a marker there; empty if nothing is."""
-    front = front_matter_end(lines)
-    shown = [""] * front + [line[:MAX_LINE] for line in lines[front:]]
-    if not may_hide(shown):
-        return ""
-    last = next((token for token in reversed(_blocks([*shown, "", "x"])) if token.map), None)
-    if last is None or not last.map or last.map[1] <= len(shown) + 1 or last.type not in ("fence", "html_block"):
-        return ""
-    if last.type == "fence":
-        return last.markup
-    opening = shown[last.map[0]].strip(" ").lower()
-    tag = re.match(r"<(script|pre|style|textarea)", opening)
-    closing = f"</{tag[1]}>" if tag else ""
-    return next((close for start, close in _CLOSINGS.items() if opening.startswith(start)), closing)
+def _moved(blocks: Iterable[MarkdownBlock], by: int) -> Iterator[MarkdownBlock]:
+    return (block._replace(first=block.first + by, last=block.last + by) for block in blocks)
 
 
 # A first character that can open nothing but a paragraph: no list, quote, fence, heading, rule, table, HTML, definition.
@@ -384,38 +332,68 @@ _PLAIN_LINE = re.compile(
     rf"(?P<blank>[ \t]*)|(?P<heading>\#{{1,6}})[ ]+\S.*|(?P<bullet>[-*+])[ ]{_TEXT}.*|(?P<more>[ ]{{1,3}}){_TEXT}.*|(?P<text>{_TEXT}).*",
     re.DOTALL,
 )
-_CLOSE = BlockToken("list_item_close")
 
 
-def plain_blocks(lines: Sequence[str]) -> list[BlockToken] | None:
+def plain_blocks(lines: Sequence[str]) -> list[MarkdownBlock] | None:
     """The blocks of a page in markdown-it's terms, or None for a page that is not plain."""
-    blocks: list[BlockToken] = []
-    started: int | None = None  # the first line of the paragraph that is open
-    marker = ""
-    for number, line in enumerate(lines):
+    blocks: list[MarkdownBlock] = []
+    is_open = False  # a paragraph, which the next line may go on with
+    for number, line in enumerate(lines, 1):
         match = _PLAIN_LINE.fullmatch(line)
-        if match is None:
+        kind = match.lastgroup if match else None
+        if is_open and kind in ("text", "more"):
+            blocks[-1] = blocks[-1]._replace(last=number)
+        elif match is None or kind == "more":  # a paragraph of its own inside an item, or an indented one: not for us
             return None
-        kind = match.lastgroup
-        if started is not None and kind in ("text", "more"):
-            continue
-        if kind == "more":  # a paragraph of its own inside an item, or an indented one: not for us
-            return None
-        if started is not None:
-            _end(blocks, started, number, marker)
-            started = None
-        if kind == "heading":
-            blocks.append(BlockToken("heading_open", [number, number + 1], tag=f"h{len(match['heading'])}"))
-        elif kind in ("bullet", "text"):
-            started, marker = number, match["bullet"] or ""
-    if started is not None:
-        _end(blocks, started, len(lines), marker)
+        elif kind == "heading":
+            blocks.append(MarkdownBlock("heading_open", number, number, level=len(match["heading"])))
+        elif kind != "blank":
+            marker = match["bullet"] or ""
+            blocks.append(MarkdownBlock("paragraph_open", number, number, marker, len(marker)))
+        is_open = kind in ("bullet", "text", "more")
     return blocks
 
 
-def _end(blocks: list[BlockToken], first: int, after: int, marker: str) -> None:
-    """Close a paragraph; one with a marker is the first of its list item."""
-    if marker:
-        blocks += (BlockToken("list_item_open", None, marker), BlockToken("paragraph_open", [first, after]), _CLOSE)
-    else:
-        blocks.append(BlockToken("paragraph_open", [first, after]))
+# -- managed blocks ---------------------------------------------------------------------------------------------------
+
+
+def _may_hide(lines: Iterable[str]) -> bool:
+    """False if no line can open what swallows a marker: then no Markdown parser is needed to find the blocks."""
+    return any(map(_SWALLOWS.match, lines))
+
+
+def _hidden_lines(blocks: Iterable[MarkdownBlock], lines: Sequence[str]) -> set[int]:
+    """The 1-based lines that stand inside a code fence, or inside HTML that ends at a tag of its own."""
+    hidden: set[int] = set()
+    for block in blocks:
+        if block.type == "fence" or (block.type == "html_block" and _SWALLOWS.match(lines[block.first - 1])):
+            hidden.update(range(block.first, block.last + 1))
+    return hidden
+
+
+def live_blocks(lines: Sequence[str]) -> list[Block]:
+    """The managed blocks of a page (its lines, without the byte order mark) as `parse_page` sees them.
+
+    Markers in front matter, in a code fence or in HTML such as `<pre>` are text.
+    """
+    shown = _shown(lines)
+    if not any(map(is_marker, shown)):
+        return []
+    return find_blocks(shown, _hidden_lines(_blocks(shown), shown) if _may_hide(shown) else ())
+
+
+_CLOSINGS = {"<?": "?>", "<![cdata[": "]]>"}
+
+
+def open_end(lines: Sequence[str]) -> str:
+    """The line that closes what a page leaves open at its end and would swallow a marker there; empty if nothing is."""
+    shown = _shown(lines)
+    last = _blocks([*shown, "", "x"])[-1] if _may_hide(shown) else None
+    if last is None or last.last <= len(shown) + 1 or last.type not in ("fence", "html_block"):
+        return ""
+    if last.type == "fence":
+        return last.markup
+    opening = shown[last.first - 1].strip(" ").lower()
+    tag = re.match(r"<(script|pre|style|textarea)", opening)
+    closing = f"</{tag[1]}>" if tag else ""
+    return next((close for start, close in _CLOSINGS.items() if opening.startswith(start)), closing)

@@ -352,10 +352,3 @@ def test_a_diff_is_unified_as_git_shows_it() -> None:
     assert diff("a.md", "x\ny\n", "x\ny\nz\n") == "--- a/a.md\n+++ b/a.md\n@@ -1,2 +1,3 @@\n x\n y\n+z\n"
     assert diff("a.md", "", "x\n") == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+x\n"
     assert diff("a.md", "x\n", "x\n") == ""
-
-
-def test_columns_tell_where_content_begins_and_ends() -> None:
-    page = parse_page("## Retain\n\n- W: one\n  goes on\n\n> quoted\n")
-    fact, quoted = (entry for entry in page.entries if entry.span.line in (3, 6))
-    assert page.columns(fact) == (3, 9)
-    assert page.columns(quoted) == (3, 8)

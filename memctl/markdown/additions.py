@@ -81,49 +81,36 @@ def _slot(fact: Fact) -> tuple[str, str] | None:
     return (filled.key, entity_key(fact.entities[0]) if fact.entities else "") if filled else None
 
 
-def _news(page: Page, facts: Sequence[Fact]) -> list[Fact]:
-    """Those of some facts, block ids aside, that do not stand on the page.
-
-    A value that another one after it replaces at once is none if the page has it as history: several values of one slot,
-    told again, add nothing.
-    """
-    there, ever = spans_of(page), spans_of(page, replaced=True)
-    last = {slot: at for at, fact in enumerate(facts) if (slot := _slot(fact)) is not None}
-    found = []
-    for at, fact in enumerate(facts):
-        plain = replace(fact, block_id=None)
-        if plain not in there and not (plain in ever and last.get(_slot(fact) or ("", ""), at) > at):
-            found.append(fact)
-    return list(dict.fromkeys(found))
-
-
 def addition(before: str, facts: Sequence[Fact], day: date) -> Addition:
     """What to append to the log of `day`, whose text is `before`. Facts that stand there already are not added again.
 
     Where the page ends inside an open code fence or comment, that is closed first: what is kept must be read back.
     """
     page = parse_page(before)
-    there = spans_of(page)
-    there |= {fact: span for fact, span in spans_of(page, replaced=True).items() if fact not in there}
-    fresh = _news(page, facts)
+    there, ever = spans_of(page), spans_of(page, replaced=True)
+    plain = [replace(fact, block_id=None) for fact in facts]
+    slots = list(map(_slot, facts))
+    last = {slot: at for at, slot in enumerate(slots)}
+    fresh: dict[Fact, Fact] = {}  # with its block id -> without
+    for at, (fact, bare) in enumerate(zip(facts, plain, strict=True)):
+        # What another value after it replaces at once is no news if the page has it as history.
+        is_history = bare in ever and slots[at] is not None and last[slots[at]] > at
+        if bare not in there and not is_history:
+            fresh[fact] = bare
     if not fresh:
-        return Addition("", tuple((there[replace(fact, block_id=None)], True) for fact in facts))
+        return Addition("", tuple(((ever | there)[fact], True) for fact in plain))
+    new = set(fresh.values())
     body = "".join(f"- {render(fact)}\n" for fact in fresh)
     for closing in _closings(before):
         text = closing + _opening(before, page, day, bool(closing.strip())) + body
-        after = parse_page(_joined(before, text))
+        gap = "\n" if before and not before.endswith(("\n", "\r")) else ""
+        after = parse_page(before + gap + text)
         now = spans_of(after, replaced=True) | spans_of(after)
-        if all(replace(fact, block_id=None) in now for fact in fresh):
-            plain = [replace(fact, block_id=None) for fact in facts]
-            old = {replace(fact, block_id=None) for fact in facts} - {replace(fact, block_id=None) for fact in fresh}
-            return Addition(text, tuple((now[fact], fact in old) for fact in plain))
+        if new <= now.keys():
+            return Addition(text, tuple((now[fact], fact not in new) for fact in plain))
     raise Refused(
         "the page ends inside a block that would swallow the line", "close what is open at the end of the page"
     )
-
-
-def _joined(before: str, text: str) -> str:
-    return before + ("\n" if before and not before.endswith(("\n", "\r")) else "") + text
 
 
 def _opening(before: str, page: Page, day: date, closed: bool) -> str:
@@ -183,7 +170,7 @@ class _Section(NamedTuple):
     title: str
     line: int
     last: int
-    entries: tuple[Entry, ...]
+    entries: list[Entry]
 
 
 class UserPage:
@@ -193,15 +180,21 @@ class UserPage:
         self.text = text
         page = parse_page(text)
         self._lines = page.lines
-        self._entries = [entry for entry in page.entries if entry.role is not Role.HEADING]
-        heads = [entry for entry in page.entries if entry.role is Role.HEADING]
-        ends = [*(entry.span.line - 1 for entry in heads[1:]), len(page.lines)]
-        self._sections = [
-            _Section(
-                h.content, h.span.end_line, end, tuple(e for e in self._entries if h.span.line < e.span.line <= end)
-            )
-            for h, end in zip(heads, ends, strict=False)
-        ]
+        self._entries: list[Entry] = []
+        self._sections: list[_Section] = []
+        self._bullets: dict[Entry, str] = {}  # a bullet of a person's -> what stands before its words
+        for entry in page.entries:
+            if entry.role is Role.HEADING:
+                if self._sections:
+                    self._sections[-1] = self._sections[-1]._replace(last=entry.span.line - 1)
+                self._sections.append(_Section(entry.content, entry.span.end_line, len(page.lines), []))
+                continue
+            self._entries.append(entry)
+            if self._sections:
+                self._sections[-1].entries.append(entry)
+            match = BULLET.match(page.lines[entry.span.line - 1])
+            if match and entry.block is None and entry.role in (Role.ITEM, Role.FACT):
+                self._bullets[entry] = match[0]
 
     @cached_property
     def said(self) -> list[Gist]:
@@ -218,7 +211,7 @@ class UserPage:
         A person without either goes under "People", if there is such a heading.
         """
         key = entity_key(subject)
-        named = [s.title for s in self._sections if any(self._bullet(e) and _names(e, key) for e in s.entries)]
+        named = [s.title for s in self._sections if any(e in self._bullets and _names(e, key) for e in s.entries)]
         own = [s.title for s in self._sections if subject and entity_key(s.title) == key]
         headings = {word for name in languages() for word in words(name, "pages").get("people heading", ())}
         people = [s.title for s in self._sections if person and s.title.casefold() in headings]
@@ -235,22 +228,15 @@ class UserPage:
         if section is None:
             blank = [""] if self._lines and self._lines[-1].strip() else []
             return self._inserted(len(self._lines), *blank, f"## {titles[-1]}", "", f"- {line}")
-        bullets = [entry for entry in section.entries if self._bullet(entry)]
-        outer = [entry for entry in bullets if len(self._like(entry)) <= len(self._like(bullets[0]))]
-        about = [entry for entry in bullets if subject and _names(entry, entity_key(subject))]
-        if outer:
+        bullets = [entry for entry in section.entries if entry in self._bullets]
+        if bullets:
+            depth = len(self._bullets[bullets[0]])
+            outer = [entry for entry in bullets if len(self._bullets[entry]) <= depth]
+            about = [entry for entry in bullets if subject and _names(entry, entity_key(subject))]
             entry = (about or outer)[-1]
-            return self._inserted(self._end(entry, section), self._like(entry) + line)
+            return self._inserted(self._end(entry, section), self._bullets[entry] + line)
         last = next((n for n in range(section.last, section.line, -1) if self._lines[n - 1].strip()), section.line)
         return self._inserted(last, "", f"- {line}")
-
-    def _bullet(self, entry: Entry) -> re.Match[str] | None:
-        own = entry.block is None and entry.role in (Role.ITEM, Role.FACT)
-        return BULLET.match(self._lines[entry.span.line - 1]) if own else None
-
-    def _like(self, entry: Entry) -> str:
-        bullet = self._bullet(entry)
-        return bullet[0] if bullet else "- "
 
     def _end(self, entry: Entry, section: _Section) -> int:
         """The last line of a bullet with all that is nested below it."""

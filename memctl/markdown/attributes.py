@@ -53,7 +53,7 @@ def _matching(pattern: str, hint: str) -> Callable[[str], str]:
     return read
 
 
-def _reference(value: str) -> str:
+def _id(value: str) -> str:
     return _matching(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}", "an id")(value.removeprefix("^"))
 
 
@@ -65,10 +65,10 @@ def _period(value: str) -> Period:
 
 
 def _end_day(value: str) -> date:
-    period = _period(value)
-    if not period.last:
+    last = _period(value).last
+    if not last:
         raise BadValue(f"{value!r} has no last day")
-    return period.last
+    return last
 
 
 def _flag(value: str) -> bool:
@@ -128,7 +128,7 @@ class Attribute(NamedTuple):
 
 
 ORIGIN = r"(user|agent|llm|tool|web|import)(:.+)?"
-_id, _origin = _reference, _matching(ORIGIN, "user, agent, llm, tool, web or import")
+_origin = _matching(ORIGIN, "user, agent, llm, tool, web or import")
 _span = _matching(r"\d{1,5}(h|d|w|mo|y)", "a span such as 90d")
 ATTRIBUTES = (
     Attribute("c", "confidence", "confidence", "C", "0.9", _share, "How sure, from 0 to 1; makes an opinion.", "O", tool="Of an opinion", reply=True),

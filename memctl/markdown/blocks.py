@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..language.names import entity_key
 from .lines import LineText, split_lines, whole_lines
-from .markers import NAME, Block, begin_marker, body_of, end_marker, is_edited, sha_of
+from .markers import NAME, Block, body_of, is_edited, sha_of
 from .page import live_blocks, open_end
 
 
@@ -23,47 +23,64 @@ def splice(text: str, name: str, body: str) -> str:
     """
     if not re.fullmatch(NAME, name):
         raise ValueError(f"no name for a block: {name!r}")
-    new = defused(body)
-    page = _BlockPage(text)
-    block = page.block(name)
+    page, new = LineText(text), defused(body)
+    block = _live_block(page.lines, name)
+    begin = f"<!-- memctl:begin {name} sha={sha_of(new)} -->"
     if not any(map(str.strip, new)):
         if block:
-            page.remove(block)
+            blank_above = block.begin > 1 and not page.lines[block.begin - 2].strip()
+            page.replace(block.begin - blank_above, block.end, ())
         return str(page)
     if block and block.sha == sha_of(new) and body_of(page.lines, block) == new:
         return text
-    page.put(name, new)
-    done = _BlockPage(str(page))
-    there = done.block(name)
-    if there is None or body_of(done.lines, there) != new or is_edited(done.lines, there):
+    if block:  # its markers keep their line ends
+        page.replace(block.begin, block.end - 1, [begin, *new], page.end_of(block.begin))
+    else:
+        above = [*filter(None, [open_end(page.lines)]), *([""] if page.lines else [])]
+        page.insert(len(page.lines), [*above, begin, *new, f"<!-- memctl:end {name} -->"])
+    done = _lines(str(page))
+    there = _live_block(done, name)
+    if there is None or body_of(done, there) != new or is_edited(done, there):
         raise ValueError(f"block `{name}` would not be found again; close what is open above it (front matter, HTML)")
     return str(page)
 
 
+def _lines(text: str) -> list[str]:
+    return split_lines(text.removeprefix("\ufeff"))
+
+
+def _live_block(lines: Sequence[str], name: str) -> Block | None:
+    return next((block for block in live_blocks(lines) if block.name == name), None)
+
+
 def edited(text: str, name: str) -> bool:
     """True if the page has a block `name` and a person changed what stands in it."""
-    page = _BlockPage(text)
-    block = page.block(name)
-    return block is not None and is_edited(page.lines, block)
+    lines = _lines(text)
+    block = _live_block(lines, name)
+    return block is not None and is_edited(lines, block)
 
 
 def block_body(text: str, name: str) -> list[str]:
     """The lines of the block `name` of a page; none without one."""
-    page = _BlockPage(text)
-    block = page.block(name)
-    return body_of(page.lines, block) if block else []
+    lines = _lines(text)
+    block = _live_block(lines, name)
+    return body_of(lines, block) if block else []
 
 
 def unmanaged_lines(text: str) -> Iterator[tuple[int, str]]:
     """The lines of a page outside its managed blocks, each with its number."""
-    lines = split_lines(text.removeprefix("\ufeff"))
-    managed = {number for block in live_blocks(lines) for number in range(block.begin, block.end + 1)}
+    lines = _lines(text)
+    managed = _numbers(live_blocks(lines))
     return ((number, line) for number, line in enumerate(lines, 1) if number not in managed)
+
+
+def _numbers(blocks: Iterable[Block]) -> set[int]:
+    return {number for block in blocks for number in range(block.begin, block.end + 1)}
 
 
 def doubled(text: str) -> list[str]:
     """The names that more than one block of the page has, in order. Only the first of each is live."""
-    names = [block.name for block in live_blocks(_BlockPage(text).lines)]
+    names = [block.name for block in live_blocks(_lines(text))]
     return [name for name in dict.fromkeys(names) if names.count(name) > 1]
 
 
@@ -78,51 +95,14 @@ def defused(body: str) -> list[str]:
     return [*lines, closing] if closing else lines
 
 
-class _BlockPage(LineText):
-    """A page with its managed blocks."""
-
-    def block(self, name: str) -> Block | None:
-        """The live block of that name."""
-        return next((block for block in live_blocks(self.lines) if block.name == name), None)
-
-    def put(self, name: str, body: Sequence[str]) -> None:
-        """Put another body into a block, whose markers keep their line ends; a new block goes to the end of the page."""
-        begin = begin_marker(name, sha_of(body))
-        if block := self.block(name):
-            self.replace(block.begin, block.end - 1, [begin, *body], self.end_of(block.begin))
-            return
-        closing = open_end(self.lines)
-        blank = [""] if self.lines else []
-        new = [*([closing] if closing else []), *blank, begin, *body, end_marker(name)]
-        self.insert(len(self.lines), new)
-
-    def remove(self, block: Block) -> None:
-        """Take a block out, and the blank line that stands before it."""
-        first = block.begin
-        if first > 1 and not self.lines[first - 2].strip():
-            first -= 1
-        self.replace(first, block.end, ())
-
-
 # -- after a merge ----------------------------------------------------------------------------------------------------
 
 
 class Side(NamedTuple):
     """A page as one side of a merge has it now, and which of its lines (1-based, not blank) come from a conflict."""
 
-    whole: list[str]
+    text: str
     disputed: set[int]
-
-    @property
-    def text(self) -> str:
-        """The page of this side."""
-        return "".join(self.whole)
-
-    def add(self, line: str, is_disputed: bool) -> None:
-        """Put a line at the end."""
-        self.whole.append(line)
-        if is_disputed and line.strip():
-            self.disputed.add(len(self.whole))
 
 
 def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
@@ -143,11 +123,11 @@ def resolve_conflict(text: str, before: tuple[str, str] | None = None) -> str:
     sound = set.intersection(*map(_unedited, before)) - {name for side in sides for name in doubled(side.text)}
     if not all(_is_written(side, sound) for side in sides):
         return text
-    mine = _BlockPage(before[0])
-    result = sides[0].text
-    for name in sorted(_touched(sides[0]) | _touched(sides[1])):
-        block = mine.block(name)
-        result = splice(result, name, "\n".join(body_of(mine.lines, block))) if block else result
+    result, mine = sides[0].text, _lines(before[0])
+    blocks = [block for side in sides for block in live_blocks(_lines(side.text)) if _numbers([block]) & side.disputed]
+    for name in sorted({block.name for block in blocks}):
+        block = _live_block(mine, name)
+        result = splice(result, name, "\n".join(body_of(mine, block))) if block else result
     return result
 
 
@@ -157,42 +137,38 @@ _NEXT = {"": "<", "<": "|=", "|": "=", "=": ">"}  # what may follow which confli
 
 def conflict_sides(text: str) -> tuple[Side, Side] | None:
     """Both sides of a page with conflicts; None if they are not such as git writes: not closed, or about nothing."""
-    ours, theirs = Side([], set()), Side([], set())
-    state, settled = "", 0
-    for whole in whole_lines(text):
-        match = _CONFLICT.fullmatch(whole.rstrip("\r\n"))
+    kept: dict[str, list[str]] = {"<": [], "=": []}  # the lines of ours and of theirs
+    disputed: dict[str, set[int]] = {"<": set(), "=": set()}
+    state, is_about_something = "", False
+    for line in whole_lines(text):
+        match = _CONFLICT.fullmatch(line.rstrip("\r\n"))
         if match and (state or match[1][0] == "<"):
             if match[1][0] not in _NEXT[state]:
                 return None
             state = match[1][0].replace(">", "")
-            disputed = len(ours.disputed) + len(theirs.disputed)
-            if not state and disputed == settled:
+            if not state and not is_about_something:
                 return None
-            settled = settled if state else disputed
+            is_about_something = is_about_something and bool(state)
             continue
-        if state in ("", "<"):
-            ours.add(whole, bool(state))
-        if state in ("", "="):
-            theirs.add(whole, bool(state))
+        for side in kept:
+            if state in ("", side):
+                kept[side].append(line)
+            if state == side and line.strip():
+                disputed[side].add(len(kept[side]))
+                is_about_something = True
+    ours, theirs = (Side("".join(kept[side]), disputed[side]) for side in kept)
     return None if state else (ours, theirs)
 
 
 def _unedited(text: str) -> set[str]:
     """The names of the blocks of a page that stand there as memctl wrote them."""
-    lines = _BlockPage(text).lines
+    lines = _lines(text)
     return {block.name for block in live_blocks(lines) if not is_edited(lines, block)}
-
-
-def _touched(side: Side) -> set[str]:
-    """The names of the blocks that a conflict reaches into."""
-    blocks = live_blocks(_BlockPage(side.text).lines)
-    return {block.name for block in blocks if not side.disputed.isdisjoint(range(block.begin, block.end + 1))}
 
 
 def _is_written(side: Side, sound: set[str]) -> bool:
     """True if each disputed line stands in one of the blocks that are sound."""
-    blocks = live_blocks(_BlockPage(side.text).lines)
-    return side.disputed <= {n for b in blocks if b.name in sound for n in range(b.begin, b.end + 1)}
+    return side.disputed <= _numbers(block for block in live_blocks(_lines(side.text)) if block.name in sound)
 
 
 _HEAD = "### "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from ..facts import Span
@@ -56,7 +55,7 @@ def quoted(text: str, struck: bool = False) -> str:
 
     def disarmed(match: re.Match[str]) -> str:
         if match.lastgroup == "url":
-            return _in_urls().sub(lambda found: found[0] if is_calm(found) else f"%{ord(found[0]):X}", match[0])
+            return re.sub(_IN_URLS, lambda found: found[0] if is_calm(found) else f"%{ord(found[0]):X}", match[0])
         kept = match.lastgroup == "kept" or is_calm(match)
         return match[0] if kept else "".join(f"\\{char}" for char in match[0])
 
@@ -64,25 +63,19 @@ def quoted(text: str, struck: bool = False) -> str:
         """A tilde alone strikes nothing («3~5 дней»), nor do those that can only open (`~/notes`)."""
         return match[0] == "~" and not struck and (match.lastgroup == "opener" or alone)
 
-    return _escape_opening(_specials().sub(disarmed, line))
+    return _escape_opening(re.sub(_SPECIALS, disarmed, line))
 
 
-@cache
-def _specials() -> re.Pattern[str]:
-    """What may need a backslash, from left to right: escapes, code spans and links in angle brackets need none."""
-    return re.compile(
-        r"(?P<kept>\\[!-/:-@\[-`{-~]|(?P<ticks>`++)[^`]*+(?:(?!(?P=ticks)(?!`))`++[^`]*+)*(?P=ticks)(?!`)"
-        r"|<(?:https?|ftp)://[^\s<>]*+>)"
-        r"|(?P<url>(?:(?<![A-Za-z])(?:https?|ftp)://|(?<![^\s*_~(])www\.)\S++)"
-        r"|(?P<opener>(?<!\S)~(?!~)|(?<=[/(])~(?=[^\W_]))"
-        r"|`++|<(?=[A-Za-z/!?])|~|!(?=\[)|(?<=\])\((?=\s*<)|%%++|\$\$++|\\\Z"
-    )
-
-
-@cache
-def _in_urls() -> re.Pattern[str]:
-    """On GitHub a bare link goes on to the next space, backslashes and all: there only a percent sign can disarm."""
-    return re.compile(r"(?P<opener>(?<=/)~(?=[^\W_]))|[~<`]|(?<=!)\[|\\\Z")
+# What may need a backslash, from left to right: escapes, code spans and links in angle brackets need none.
+_SPECIALS = (
+    r"(?P<kept>\\[!-/:-@\[-`{-~]|(?P<ticks>`++)[^`]*+(?:(?!(?P=ticks)(?!`))`++[^`]*+)*(?P=ticks)(?!`)"
+    r"|<(?:https?|ftp)://[^\s<>]*+>)"
+    r"|(?P<url>(?:(?<![A-Za-z])(?:https?|ftp)://|(?<![^\s*_~(])www\.)\S++)"
+    r"|(?P<opener>(?<!\S)~(?!~)|(?<=[/(])~(?=[^\W_]))"
+    r"|`++|<(?=[A-Za-z/!?])|~|!(?=\[)|(?<=\])\((?=\s*<)|%%++|\$\$++|\\\Z"
+)
+# On GitHub a bare link goes on to the next space, backslashes and all: there only a percent sign can disarm.
+_IN_URLS = r"(?P<opener>(?<=/)~(?=[^\W_]))|[~<`]|(?<=!)\[|\\\Z"
 
 
 def _one_line(text: str) -> str:
@@ -123,44 +116,31 @@ def relative(path: str, page: str) -> str:
     shared = 0
     while shared < min(len(here), len(there) - 1) and here[shared] == there[shared]:
         shared += 1
-    return _UNSAFE_IN_LINK.sub(_percent, "/".join([".."] * (len(here) - shared) + there[shared:]))
-
-
-_UNSAFE_IN_LINK = re.compile(r"[\x00-\x20\x7f-\xa0\"#%&'()*:<>?\[\\\]^`{|}!$~\ud800-\udfff]|\s")
-
-
-def _percent(match: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))
+    return re.sub(
+        r"[\x00-\x20\x7f-\xa0\"#%&'()*:<>?\[\\\]^`{|}!$~\ud800-\udfff]|\s",
+        lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape")),
+        "/".join([".."] * (len(here) - shared) + there[shared:]),
+    )
 
 
 def sources(body: str, page: str) -> Iterator[Source]:
     """What the links of a body that stands on `page` point at, in order: lines by number, beliefs by id."""
-    for match in _links().finditer(body):
-        path = _absolute(re.sub(r"(?:%[0-9A-F]{2})+", _unpercent, match["path"]), page)
-        if match["id"]:
-            yield Source(path, None, match["id"])
-        else:
-            first = int(match["line"])
-            yield Source(path, Span(first, int(match["end"] or first)), match["ref"] or "")
-
-
-@cache
-def _links() -> re.Pattern[str]:
-    return re.compile(
+    links = re.finditer(
         r"\]\((?P<path>[^()<>\s#]+\.md)#(?:L(?P<line>[0-9]{1,9})(?:-L(?P<end>[0-9]{1,9}))?|\^(?P<id>[A-Za-z0-9-]+))"
-        r"(?: \"(?P<ref>[^\"]*)\")?\)"
+        r"(?: \"(?P<ref>[^\"]*)\")?\)",
+        body,
     )
-
-
-def _unpercent(match: re.Match[str]) -> str:
-    return bytes.fromhex(match[0].replace("%", "")).decode("utf-8", "surrogateescape")
-
-
-def _absolute(relative: str, page: str) -> str:
-    parts = page.split("/")[:-1]
-    for part in relative.split("/"):
-        parts = parts[:-1] if part == ".." else [*parts, part]
-    return "/".join(parts)
+    for match in links:
+        target = re.sub(
+            r"(?:%[0-9A-F]{2})+",
+            lambda coded: bytes.fromhex(coded[0].replace("%", "")).decode("utf-8", "surrogateescape"),
+            match["path"],
+        )
+        parts = page.split("/")[:-1]
+        for part in target.split("/"):
+            parts = parts[:-1] if part == ".." else [*parts, part]
+        lines = Span(int(match["line"]), int(match["end"] or match["line"])) if match["line"] else None
+        yield Source("/".join(parts), lines, match["id"] or match["ref"] or "")
 
 
 def many(count: int, one: str, several: str = "") -> str:
@@ -172,11 +152,6 @@ COMMAND = r"SAVE[_ -]?FACT|GET[_ -]?FACT|SEARCH[_ -]?MEMORY|SAVE[_ -]?DOC|READ[_
 """The names of bracket commands (agents/brackets.py), as models spell them."""
 
 
-@cache
-def _commands() -> re.Pattern[str]:
-    return re.compile(rf"[\[【［](?=[\s\W_]{{0,8}}(?:{COMMAND})(?![\w-]))", re.IGNORECASE)
-
-
 V = TypeVar("V")
 
 
@@ -184,7 +159,7 @@ def defused(value: V) -> V:
     """Text, or plain values with text in them, in which no bracket command is left: whoever repeats it gives no command."""
     made: Any = value
     if isinstance(value, str):
-        made = _commands().sub("(", value)
+        made = re.sub(rf"(?i)[\[【［](?=[\s\W_]{{0,8}}(?:{COMMAND})(?![\w-]))", "(", value)
     elif isinstance(value, dict):
         made = {defused(key): defused(item) for key, item in value.items()}
     elif isinstance(value, list | tuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from functools import cache
 from posixpath import relpath
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from .grammar import printable_line
 
 QUOTED = 240  # characters of a line that the answer to a question quotes at most
 OPINIONS = "bank/opinions.md"
-_WORDS = {"weakly ": 0.5, "faintly ": 0.25, "": 1.0}
+_STRENGTHS = {"weakly ": 0.5, "faintly ": 0.25, "": 1.0}
 _DASH = "·"
 
 
@@ -46,21 +45,14 @@ _VERDICTS = {"за": "for", "против": "against", "支持": "for", "反对"
 _NUMBER = r"[01]?\.\d+|[01]"
 
 
-@cache
-def _bullet() -> re.Pattern[str]:
-    return re.compile(
-        r"(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
-        rf"(?:(?P<plain>superseded|questioned|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
-        rf"|(?P<how>weakly |faintly )?(?P<side>(?:for|against|за|против)(?![\w-])|支持|反对))"
-        rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
-        r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?",
-        re.DOTALL | re.IGNORECASE,
-    )
-
-
-@cache
-def _link() -> re.Pattern[str]:
-    return re.compile(r"\[(?P<shown>(?:[^\]\\]|\\.)+)\]\([^)]*\)(?:\s*·\s*)?")
+_BULLET = (
+    r"(?is)(?P<day>\d{4}-\d{1,2}-\d{1,2})(?:\s*[·|:,;–—-]\s+|\s+|[:：]\s*)"
+    rf"(?:(?P<plain>superseded|questioned|stated(?:\s+(?P<guess>~)?(?P<stated>{_NUMBER})(?!\w))?|set\s+(?P<set>{_NUMBER})(?!\w))(?![\w-])"
+    rf"|(?P<how>weakly |faintly )?(?P<side>(?:for|against|за|против)(?![\w-])|支持|反对))"
+    rf"(?:\s*(?:→|->)\s*(?P<after>{_NUMBER})(?!\w))?"
+    r"[\s:：]*(?:[·|–—-]\s+)?(?P<rest>.*?)(?:(?:(?<!\s)\s+|(?<=\s))\^(?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63}))?"
+)
+_LINK = r"\[(?P<shown>(?:[^\]\\]|\\.)+)\]\([^)]*\)(?:\s*·\s*)?"
 
 
 def parse_bullet(content: str) -> Bullet | None:
@@ -69,7 +61,7 @@ def parse_bullet(content: str) -> Bullet | None:
     What a person types is understood too: `2025-12-05 against: said so on the phone`.
     """
     content = printable_line(content)  # before, not after: what stands last on the line is the id
-    match = _bullet().fullmatch(content) if content[:4].isdigit() else None
+    match = re.fullmatch(_BULLET, content) if content[:4].isdigit() else None
     if not match:
         return None
     try:
@@ -77,7 +69,7 @@ def parse_bullet(content: str) -> Bullet | None:
     except ValueError:
         return None
     rest, citation, gone = match["rest"].strip(), None, None
-    if link := _link().match(rest):
+    if link := re.match(_LINK, rest):
         citation = Citation.parse(re.sub(r"\\(.)", r"\1", link["shown"]))
         rest = rest[link.end() :] if citation else rest
     elif rest.startswith("gone from "):
@@ -87,7 +79,7 @@ def parse_bullet(content: str) -> Bullet | None:
     return Bullet(
         day,
         _VERDICTS.get(verdict, verdict),
-        _WORDS[(match["how"] or "").lower()],
+        _STRENGTHS[(match["how"] or "").lower()],
         _share(number),
         bool(match["guess"]),
         _share(match["after"]),
@@ -104,7 +96,7 @@ def _share(written: str | None) -> float | None:
 
 def render_bullet(bullet: Bullet, page: str = OPINIONS) -> str:
     """The text of a sub-bullet on `page`, whose folder links are relative to."""
-    how = next(word for word, strength in _WORDS.items() if strength == bullet.strength)
+    how = next(word for word, strength in _STRENGTHS.items() if strength == bullet.strength)
     head = (how if bullet.verdict in ("for", "against") else "") + bullet.verdict
     if bullet.number is not None:
         head += f" {'~' if bullet.guessed else ''}{bullet.number:.2f}"

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 from ..language.names import entity_key
 from .lines import LineText
 from .page import front_matter_end
-
-if TYPE_CHECKING:
-    from yaml import Node
 
 MAX_FRONT_MATTER = 32 * 1024  # characters; YAML takes 7 s/MB
 
@@ -68,14 +65,14 @@ def with_names(text: str, *, add: Iterable[str] = (), remove: Iterable[str] = ()
     reason if the front matter is not a YAML mapping or would not be read back as intended.
     """
     source = before = _source(text)
-    wanted = list(_listed(_values(before).get(_NAMES, [])))
+    wanted = _listed(_values(before).get(_NAMES, []))
     for name in remove:
-        source = _without_name(source, _NAMES, name)
+        source = _without_name(source, entity_key(name))
         wanted = [other for other in wanted if entity_key(other) != entity_key(name)]
     for name in add:
         if not name.strip() or re.search(r"[\x00-\x1f\ud800-\udfff]", name):
             raise ValueError(f"{name!r} is not a name")
-        source = _with_name(source, _NAMES, name)
+        source = _with_name(source, name)
         wanted += [] if entity_key(name) in map(entity_key, wanted) else [name]
     _check(before, source, _NAMES, wanted)
     return _put(text, before, source)
@@ -118,18 +115,20 @@ def _put(text: str, before: str, after: str) -> str:
     if not end:
         page.insert(0, ["---", *new, "---", *([""] if page.lines else [])])
         return str(page)
-    start = 0
-    while start < min(len(old), len(new)) and old[start] == new[start]:
-        start += 1
-    kept = 0
-    while kept < min(len(old), len(new)) - start and old[-1 - kept] == new[-1 - kept]:
-        kept += 1
+    start = _common(old, new)
+    kept = _common(old[start:][::-1], new[start:][::-1])
     page.replace(start + 2, end - 1 - kept, new[start : len(new) - kept])
     if not new:  # without fences, and the empty line below, unless what comes then would be taken for front matter
         rest = LineText(str(page))
         rest.replace(1, 3 if rest.lines[2:3] == [""] else 2, [])
         return str(page if front_matter_end(rest.lines) else rest)
     return str(page)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many lines both begin with."""
+    differ = (number for number, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
+    return next(differ, min(len(one), len(other)))
 
 
 def _readable(source: str) -> str:
@@ -170,20 +169,17 @@ def _others(source: str, key: str) -> bytes:
 class _KeyValue(NamedTuple):
     """A key of the front matter and its value: YAML nodes, whose marks are indexes of the source."""
 
-    key: Node
+    key: Any
     value: Any
 
     @property
     def column(self) -> int:
+        """Where the key stands in its line."""
         return int(self.key.start_mark.column)
 
     @property
-    def is_list(self) -> bool:
-        return isinstance(self.value.value, list) and self.value.id == "sequence"
-
-    @property
     def is_text(self) -> bool:
-        """A scalar that is not a block of text behind `|` or `>`."""
+        """True for a scalar that is not a block of text behind `|` or `>`."""
         return self.value.id == "scalar" and self.value.style not in ("|", ">")
 
 
@@ -238,21 +234,21 @@ def _spelled(value: str, beside: Sequence[str] = ()) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
-def _raw(source: str, node: Node) -> str:
+def _raw(source: str, node: Any) -> str:
     return source[node.start_mark.index : node.end_mark.index]
 
 
-def _indent(source: str) -> str:
-    pairs = _pairs(source)
-    return " " * pairs[0].column if pairs else ""
+def _with_key(source: str, key: str, value: Callable[[str], str]) -> str:
+    """With a key as the last line; `value` tells what follows its colon where keys are indented so far."""
+    indent = " " * next((pair.column for pair in _pairs(source)), 0)
+    return f"{source}{indent}{_spelled(key)}:{value(indent)}\n"
 
 
-def _with_name(source: str, key: str, name: str) -> str:
-    pair = _find(source, key)
+def _with_name(source: str, name: str) -> str:
+    pair = _find(source, _NAMES)
     if pair is None:
-        indent = _indent(source)
-        return f"{source}{indent}{_spelled(key)}:\n{indent}  - {_spelled(name)}\n"
-    if not pair.is_list:
+        return _with_key(source, _NAMES, lambda indent: f"\n{indent}  - {_spelled(name)}")
+    if pair.value.id != "sequence":
         return _scalar_with(source, pair, name)
     if entity_key(name) in (entity_key(item.value) for item in pair.value.value if item.id == "scalar"):
         return source
@@ -264,7 +260,7 @@ def _scalar_with(source: str, pair: _KeyValue, name: str) -> str:
     value, raw = pair.value, _raw(source, pair.value)
     start, end = value.start_mark.index, value.end_mark.index
     if not pair.is_text:
-        raise ValueError(f"{pair.key.value}: is not a list of names")
+        raise ValueError(f"{_NAMES}: is not a list of names")
     if not raw:
         at = _next_line(source, end)
         return f"{source[:at]}{' ' * pair.column}- {_spelled(name)}\n{source[at:]}"
@@ -272,7 +268,7 @@ def _scalar_with(source: str, pair: _KeyValue, name: str) -> str:
         return source
     whole = raw[0] in "\"'" or _PLAIN.fullmatch(raw)
     if not whole and _SURROGATE.search(raw):
-        raise ValueError(f"{pair.key.value}: has bytes that are not UTF-8")
+        raise ValueError(f"{_NAMES}: has bytes that are not UTF-8")
     names = [raw if whole else _spelled(value.value)] if value.value.strip() else []
     return f"{source[:start]}[{', '.join([*names, _spelled(name, names)])}]{source[end:]}"
 
@@ -296,18 +292,19 @@ def _block_with(source: str, value: Any, name: str) -> str:
     return f"{source[:at]}{dash[1]}{gap or ' '}{_spelled(name, [_raw(source, item) for item in items])}\n{source[at:]}"
 
 
-def _without_name(source: str, key: str, name: str) -> str:
-    pair = _find(source, key)
+def _without_name(source: str, key: str) -> str:
+    """Without the names of that `entity_key`."""
+    pair = _find(source, _NAMES)
     if pair is None:
         return source
-    if not pair.is_list:
-        same = pair.is_text and entity_key(pair.value.value) == entity_key(name)
+    if pair.value.id != "sequence":
+        same = pair.is_text and entity_key(pair.value.value) == key
         before = source[: pair.value.start_mark.index].rstrip(" ")
         return before + source[pair.value.end_mark.index :] if same else source
     for at, item in enumerate(pair.value.value):
-        if item.id == "scalar" and entity_key(item.value) == entity_key(name):
+        if item.id == "scalar" and entity_key(item.value) == key:
             left = (_flow_without if pair.value.flow_style else _block_without)(source, pair, at)
-            return _without_name(left, key, name)
+            return _without_name(left, key)
     return source
 
 
@@ -340,7 +337,7 @@ def _block_without(source: str, pair: _KeyValue, at: int) -> str:
 def _with_value(source: str, key: str, value: str | None) -> str:
     pair = _find(source, key)
     if pair is None:
-        return source if value is None else f"{source}{_indent(source)}{_spelled(key)}: {_spelled(value)}\n"
+        return source if value is None else _with_key(source, key, lambda _: f" {_spelled(value)}")
     start, end = pair.value.start_mark.index, pair.value.end_mark.index
     if value is None:
         return source[: _line_start(source, pair.key.start_mark.index)] + source[_end(source, pair.value) :]

@@ -60,9 +60,10 @@ def parse(line: str) -> Fact | Problem:
     if not text:
         return Problem(match.start("text") + 1, "a fact without text", "write what is true after the colon")
     kind = Kind.of(match["kind"])
-    found = _attributes(match["attributes"] or "", kind)
-    if isinstance(found, BadValue):
-        return Problem(match.start("attributes") + 1, str(found), found.suggestion)
+    try:
+        found = _attributes(match["attributes"] or "", kind)
+    except BadValue as bad:
+        return Problem(match.start("attributes") + 1, str(bad), bad.suggestion)
     names = tuple(intern(read_name(m[0])) for m in _compiled(_ENTITY).finditer(match["entities"]))
     if "" in names:
         return Problem(match.start("entities") + 1, "a link without a page", "write [[Name]]")
@@ -92,15 +93,12 @@ def split_block_id(text: str) -> tuple[str, str | None]:
 # -- attributes -------------------------------------------------------------------------------------------------------
 
 
-def _attributes(written: str, kind: Kind) -> dict[str, Any] | BadValue:
-    """The fields of Fact that an attribute list sets or the BadValue of the first that it cannot."""
+def _attributes(written: str, kind: Kind) -> dict[str, Any]:
+    """The fields of Fact that an attribute list sets; BadValue of the first that it cannot."""
     fields: dict[str, Any] = {}
     extra: list[tuple[str, str]] = []
-    try:
-        for name, value in _pairs(written, kind):
-            _set(fields, extra, name, value)
-    except BadValue as bad:
-        return bad
+    for name, value in _pairs(written, kind):
+        _set(fields, extra, name, value)
     return fields | ({"extra": tuple(extra)} if extra else {})
 
 
@@ -116,12 +114,10 @@ def _pairs(written: str, kind: Kind) -> Iterator[tuple[str, str]]:
         if value.startswith('"'):
             value = re.sub(r"\\(.)", r"\1", value[1:-1])
         if name or value:
-            yield _name_bare(name, value, kind), value
+            yield name or _name_bare(value, kind), value
 
 
-def _name_bare(name: str | None, value: str, kind: Kind) -> str:
-    if name:
-        return name
+def _name_bare(value: str, kind: Kind) -> str:
     if value in BY_NAME and BY_NAME[value].is_flag:
         return value
     if kind is Kind.OPINION and re.fullmatch(r"[\d.]+", value):
@@ -170,14 +166,12 @@ def _spell_attributes(fact: Fact) -> Iterator[str]:
             yield from [attribute.name] if value else []
             continue
         for item in value if attribute.many else () if value is None else (value,):
-            yield f"{attribute.name}={_quote(_number(item) if isinstance(item, float) else str(item))}"
+            written = str(item)
+            if isinstance(item, float) and "e" in written:  # without an exponent it reads back as the same
+                written = f"{item:.18f}".rstrip("0").rstrip(".")
+            yield f"{attribute.name}={_quote(written)}"
     for name, value in fact.extra:
         yield f"{name}={_quote(value)}"
-
-
-def _number(value: float) -> str:
-    """A float without an exponent, so that it reads back as the same."""
-    return f"{value:.18f}".rstrip("0").rstrip(".") if "e" in repr(value) else repr(value)
 
 
 def _quote(value: str) -> str:

@@ -34,11 +34,7 @@ _HASHES = re.compile(r"^\s*#{1,6}(?:\s+|$)|(?<!\s)\s++#++\s*+$")
 _UNDERLINE = re.compile(r"\s*(?:=+|-+)\s*")
 
 
-@cache
-def _han_break() -> re.Pattern[str]:
-    """A line break inside Chinese. Compiled when first needed: it takes 3 ms."""
-    han = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
-    return re.compile(rf"(?<={han})\n(?={han})")
+_HAN = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 
 
 def content_of(role: Role, raw: Sequence[str]) -> str:
@@ -54,7 +50,7 @@ def content_of(role: Role, raw: Sequence[str]) -> str:
         return lines[0].strip()
     text = "\n".join(filter(None, (line.strip() for line in lines)))
     # A soft break is a space, except inside Chinese, which has none.
-    return (text if text.isascii() else _han_break().sub("", text)).replace("\n", " ")
+    return (text if text.isascii() else re.sub(rf"(?<={_HAN})\n(?={_HAN})", "", text)).replace("\n", " ")
 
 
 SEALED = "(sealed)"  # what a reader is shown in the place of a ciphertext

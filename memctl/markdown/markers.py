@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
 from typing import NamedTuple
 
 from ..facts import Span
@@ -32,16 +31,6 @@ class Block:
 def is_marker(line: str) -> bool:
     """True for a line that opens or closes a managed block. Markers stand at the start of a line of their own."""
     return line.startswith(_START) and bool(_BEGIN.fullmatch(line) or _END.fullmatch(line))
-
-
-def begin_marker(name: str, sha: str) -> str:
-    """The line that opens a block whose body has this hash."""
-    return f"{_START}begin {name} sha={sha} -->"
-
-
-def end_marker(name: str) -> str:
-    """The line that closes a block."""
-    return f"{_START}end {name} -->"
 
 
 def find_blocks(lines: Sequence[str], hidden: Collection[int] = ()) -> list[Block]:
@@ -89,8 +78,6 @@ FORGOTTEN = "forgotten"
 """The name of the block in which the index keeps tombstones: like a copy, none of them is an answer."""
 
 _TOMBSTONE = "<!-- memctl:forgotten "
-_LIST_MARKERS = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?=[^ \t]|$)")
-_CONTAINER = re.compile(r"[ \t>]*")
 
 
 class Tombstone(NamedTuple):
@@ -116,14 +103,6 @@ class Redaction(NamedTuple):
     named: str = ""
 
 
-@cache
-def _pattern() -> re.Pattern[str]:
-    return re.compile(
-        r"[ \t>|]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*<!-- memctl:forgotten (?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63})"
-        r" (?P<day>\d{4}-\d{2}-\d{2})(?: (?P<part>[1-9]\d{0,5})/(?P<parts>[1-9]\d{0,5}))? -->[ \t|]*"
-    )
-
-
 def render_tombstone(tombstone: Tombstone) -> str:
     """The comment, without the bullet that may stand in front: `read_tombstone` of it gives the tombstone back."""
     part = f" {tombstone.part}/{tombstone.parts}" if tombstone.parts > 1 else ""
@@ -134,7 +113,11 @@ def read_tombstone(line: str) -> Tombstone | None:
     """The tombstone that a line of a page is, None for any other line: one that says anything else is no tombstone."""
     if _TOMBSTONE not in line:
         return None
-    match = _pattern().fullmatch(line)
+    match = re.fullmatch(
+        r"[ \t>|]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*<!-- memctl:forgotten (?P<ref>[A-Za-z0-9][A-Za-z0-9-]{0,63})"
+        r" (?P<day>\d{4}-\d{2}-\d{2})(?: (?P<part>[1-9]\d{0,5})/(?P<parts>[1-9]\d{0,5}))? -->[ \t|]*",
+        line,
+    )
     if not match:
         return None
     try:
@@ -164,17 +147,16 @@ def redact(text: str, redactions: Iterable[Redaction], day: date) -> str:
 def _around(first: str, line: str, role: Role, further: bool) -> tuple[str, str]:
     """What stands before and behind the comment: the markers of the entry, or the bars of a table's row."""
     if role is Role.ROW:
-        match = _CONTAINER.match(line)
-        before = match[0] if match else ""
-        return f"{before}| ", " |" * _cells(line[len(before) :])
-    match = _LIST_MARKERS.match(first) if role in (Role.FACT, Role.ITEM) else _CONTAINER.match(first)
-    markers = match[0] if match else ""
-    return (re.sub(r"[^\s>]", " ", markers) if further else markers), ""
+        container = _container(line)
+        bare = line[len(container) :].strip().removeprefix("|")
+        bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+        # A table's head must keep as many cells as the rule below it.
+        return f"{container}| ", " |" * (len(re.findall(r"(?<!\\)\|", bare)) + 1)
+    is_item = role in (Role.FACT, Role.ITEM)
+    container = _container(first, r"(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(?=[^ \t]|$)" if is_item else "")
+    return (re.sub(r"[^\s>]", " ", container) if further else container), ""
 
 
-def _cells(row: str) -> int:
-    """How many cells a row has: a table's head must keep as many as the rule below it."""
-    bare = row.strip()
-    inner = bare.removeprefix("|")
-    inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
-    return len(re.findall(r"(?<!\\)\|", inner)) + 1
+def _container(line: str, markers: str = "") -> str:
+    match = re.match(rf"[ \t>]*{markers}", line)
+    return match[0] if match else ""

@@ -162,7 +162,10 @@ def _marked(lines: Sequence[str], mark: _Mark) -> set[int]:
         match = begins.match(line)
         if (match and _says(mark, match["inside"], lines[number : number + _MOST])) or (
             _may_say(line, mark)
-            and any(_holds_flag(mark, head["inside"]) for head in within.finditer(line, 0, _last_colon(line)))
+            and any(
+                _holds_flag(mark, head["inside"])
+                for head in within.finditer(line, 0, max(line.rfind(":"), line.rfind("\uff1a"), 0))
+            )
         ):
             found.add(number)
     return found
@@ -191,10 +194,6 @@ def _holds_flag(mark: _Mark, written: str) -> bool:
     return bool(re.search(mark.flag, unquoted, re.IGNORECASE))
 
 
-def _last_colon(line: str) -> int:
-    return max(line.rfind(":"), line.rfind("\uff1a"), 0)
-
-
 def _attributes(inside: str) -> str | None:
     """What stands before the parenthesis that closes the attributes; None if none does. A quote that nothing closes quotes nothing."""
     plain = r"[^)\uff09\"]"
@@ -215,13 +214,11 @@ def _citing(lines: Sequence[str], refs: Collection[str]) -> set[int]:
         found.add(number)
         bullet = parse_bullet(content_of(Role.ITEM, [line]))
         if bullet and bullet.verdict == "stated":
-            depth = _depth(line)
-            found.add(next((n for n in range(number - 1, 0, -1) if _is_above(lines[n - 1], depth)), number))
+            above = (
+                n for n in range(number - 1, 0, -1) if lines[n - 1].strip() and _depth(lines[n - 1]) < _depth(line)
+            )
+            found.add(next(above, number))
     return found
-
-
-def _is_above(line: str, depth: int) -> bool:
-    return bool(line.strip()) and _depth(line) < depth
 
 
 def _below(lines: Sequence[str], marked: Collection[int]) -> set[int]:

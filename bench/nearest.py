@@ -65,16 +65,14 @@ def make(folder: Path, size: int, like: Path | None) -> None:
     import numpy as np
 
     from memctl.notes.workspace import Workspace
-    from memctl.vectors.file import PackRow, open_vectors
+    from memctl.vectors.file import PackRow, begin_vectors
     from memctl.vectors.quantized import Code, encode
 
     random = np.random.default_rng(1)
     rows, asked = mixed(random, size, like) if like else made_up(random, size)
     mean = [0.0] * DIM
     truth = [np.argsort(-(rows @ question), kind="stable")[:10].tolist() for question in asked]
-    vectors = open_vectors(Workspace(folder), write=True)
-    assert vectors
-    vectors.begin("bench", DIM, [mean] * 3)
+    vectors = begin_vectors(Workspace(folder), "bench", DIM, [mean] * 3)
     scale = 127 / np.abs(rows).max(1, keepdims=True)
     codes = np.rint(rows * scale).astype(np.int8)
     norms = np.sqrt((codes.astype(np.float64) ** 2).sum(1))
@@ -144,25 +142,30 @@ def run(way: str, folder: Path) -> dict[str, float]:
 
     kept = json.loads((folder / "questions.json").read_text())
     asked = [Code(LATIN, norm, bytes.fromhex(codes)) for norm, codes in kept["asked"]]
+    workspace = Workspace(folder)
     start = process_time()
-    vectors = open_vectors(Workspace(folder), resident=way != "signs")
+    vectors = open_vectors(workspace)
     assert vectors
     search, made = vectors.scan, 0.0
-    if way != "signs" and vectors.matrix() is None:
-        raise SystemExit("numpy is not there")
-    if way == "hnsw":
-        from memctl.vectors.file import Nearest
+    if way != "signs":
+        from memctl.vectors.matrix import hold
 
-        nearest, begun = Nearest(vectors, 1), process_time()
-        if not nearest.prepare():
-            raise SystemExit(nearest.problem or "hnswlib is not there")
-        search, made = nearest.scan, process_time() - begun
+        held = hold(Workspace(folder, workspace.settings._replace(hnsw_from=1 << 60)))
+        assert held
+        search = held.scan
+    if way == "hnsw":
+        begun = process_time()
+        held = hold(Workspace(folder, workspace.settings._replace(hnsw_from=1)))
+        assert held
+        if not held.graph:
+            raise SystemExit("hnswlib is not there")
+        search, made = held.scan, process_time() - begun
     opened = process_time()
     answers = [search(asked[0], None, 10)]
     first = process_time()
     for code in asked[1:]:
         if way == "signs":
-            vectors._kept = None  # a command asks once, and reads the signs for that
+            vectors._packs = None  # a command asks once, and reads the signs for that
         answers.append(search(code, None, 10))
     end = process_time()
     hits = [

@@ -40,7 +40,7 @@ from memctl.notes.workspace import Workspace, find_workspace
 from memctl.recall.query import read_query
 from memctl.recall.recall import recall_in
 from memctl.vectors import models as embedders
-from memctl.vectors.file import PackRow, open_vectors
+from memctl.vectors.file import PackRow, begin_vectors
 from memctl.vectors.models import Embedder
 from memctl.vectors.quantized import Code
 
@@ -227,10 +227,7 @@ def with_vectors(workspace: Workspace, queries: int, runs: int) -> dict[str, flo
 def vectors_of_chance(workspace: Workspace, model: Embedder, index: Index) -> int:
     """Give every entry a vector of its own; say how many there are. They cost as much to search as any others."""
     chance = Random(7)
-    vectors = open_vectors(workspace, write=True)
-    assert vectors is not None
-    with closing(vectors):
-        vectors.begin(model.id, model.dim, [[0.0] * model.dim] * 3)
+    with closing(begin_vectors(workspace, model.id, model.dim, [[0.0] * model.dim] * 3)) as vectors:
         for leaf in leaves(index):
             rows, codes = [], {}
             for entry in entries_of(index, leaf.id):

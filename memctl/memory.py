@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from .transfer.importing import Imported as Imported
     from .vault.vault import Vault as Vault
     from .vectors.embed import EmbedReport as EmbedReport
-    from .vectors.file import VectorsChecked as VectorsChecked
+    from .vectors.verify import VectorsChecked as VectorsChecked
     from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
     from .view.timeline import Timeline as Timeline
@@ -561,13 +561,13 @@ class Memory(OpenMemory):
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        from .vectors.file import verify_vectors
+        from .vectors.verify import verify_vectors
 
         return verify_vectors(self.workspace)
 
     def warm(self, *, sync: bool = True, embed: bool = False) -> None:
         """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""
-        from .vectors.background import warm
+        from .vectors.embed import warm
 
         warm(self, sync, embed)
 

@@ -283,16 +283,16 @@ def _need_vectors(workspace: Workspace) -> None:
     if embedder is None:
         raise chosen.problem or Usage("there is no model for vectors", "`memctl status` says what is missing")
     told: list[str] = []
-    vectors = open_vectors(workspace, note=told.append)
+    vectors = open_vectors(workspace, told.append)
     if vectors is None:
         raise Usage(
             f"there are no vectors here{': ' if told else ''}{'; '.join(told)}",
             "run `memctl index`; `memctl status` says what is missing",
         )
     with closing(vectors):
-        if not is_of(embedder, vectors.embedder_id, vectors.dim):
+        if not is_of(embedder, vectors.head):
             raise ExtraBroken(
-                f"the vectors are of {vectors.embedder_id}, and the model is {embedder.id}",
+                f"the vectors are of {vectors.head.embedder_id}, and the model is {embedder.id}",
                 f"run `memctl index`: it embeds again with {embedder.name}; or install the other model again",
             )
     embedder.query("?")  # fails here rather than with every question

@@ -20,7 +20,8 @@ from ..markdown.escape import many
 from ..notes.files import read_page
 from ..notes.settings import SETTINGS
 from ..notes.workspace import Workspace
-from ..vectors.file import VectorPool, open_vectors
+from ..vectors.file import open_vectors
+from ..vectors.matrix import VectorPool
 from ..vectors.models import choice, is_of
 
 
@@ -229,12 +230,12 @@ def _vectors(workspace: Workspace, index: Index) -> dict[str, Any]:
     entries = sum(leaf.entries for leaf in leaves(index))
     said: list[str] = []
     made_by, missing, used = None, entries, False
-    kept = open_vectors(workspace, note=said.append)
+    kept = open_vectors(workspace, said.append)
     if kept:
         with closing(kept):
-            made_by = kept.embedder_id
+            made_by = kept.head.embedder_id
             own = chosen.embedder
-            used = own is not None and is_of(own, made_by, kept.dim)
+            used = own is not None and is_of(own, kept.head)
             missing = min(entries, kept.missing(index).entries) if used or own is None else entries
             said += [kept.problem] if kept.problem else []
             if own and not used:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set as AbstractSet
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import MemctlError
@@ -21,9 +21,9 @@ from .rank import Fused, UsualCosines, fuse, smoothed, standard
 
 if TYPE_CHECKING:
     from ..vectors.file import Vectors
-    from ..vectors.matrix import Scan
     from ..vectors.models import Embedder
     from ..vectors.quantized import Code
+    from ..vectors.search import Scan
 
 NEAREST = 50  # entries that vectors add to those that words find
 _PATIENCE = 30.0  # seconds for a model to load and to embed the question
@@ -56,7 +56,7 @@ class VectorSource(NamedTuple):
     """Open vectors, how to search in them, and how to let go of them."""
 
     vectors: Vectors
-    scan: Callable[[Code, Collection[int] | None, int], Scan]
+    scan: Callable[[Code, AbstractSet[int] | None, int], Scan]
     close: Callable[[], None]
 
 
@@ -97,7 +97,7 @@ class VectorSearch:
         try:
             return self._vectors.encode(self._vector, script_of(self._text))
         except ValueError:
-            made, kept = len(self._vector), self._vectors.dim
+            made, kept = len(self._vector), self._vectors.head.dim
             what = f"the model {self._embedder.name} gives vectors of {made} numbers, those that are kept have {kept}"
             self._failed = f"{what} (delete .memory/vectors.sqlite and run `memctl index`)"
             return None
@@ -172,7 +172,7 @@ def start_vector_search(
     from ..index.queries.entries import embeddable
 
     source = _open_source(memory, warnings) if held else None
-    if source and not is_of(embedder, source.vectors.embedder_id, source.vectors.dim):
+    if source and not is_of(embedder, source.vectors.head):
         source.close()
         source = None
         warnings.append(
@@ -191,14 +191,14 @@ def start_vector_search(
 def _open_source(memory: OpenMemory, warnings: list[str]) -> VectorSource | None:
     """The vectors that a resident memory holds, once it does; else the file, opened for this question."""
     if memory.resident:
-        from ..vectors.file import VectorPool
+        from ..vectors.matrix import VectorPool
 
         pool = memory.resident.keep(VectorPool)
         if held := pool.take(memory.workspace):
             return VectorSource(held.vectors, held.scan, lambda: pool.give_back(held))
     from ..vectors.file import open_vectors
 
-    vectors = open_vectors(memory.workspace, note=warnings.append)
+    vectors = open_vectors(memory.workspace, warnings.append)
     return VectorSource(vectors, vectors.scan, vectors.close) if vectors else None
 
 

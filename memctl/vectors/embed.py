@@ -1,4 +1,5 @@
-"""Embed: give every line its vector, newest pages first, in the background of everything else.
+"""Embed: give every line its vector, newest pages first, in the background of everything else; a process that stays does
+so in a thread beside its answers.
 
 Embedding takes hours where the index takes seconds, so it stops nobody: no transaction is open while a model works, what
 is done is committed about once a second into a file of its own, and whoever comes second goes on without. After a kill
@@ -7,6 +8,8 @@ the next pass goes on where this one was; a text that was embedded once is not e
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -21,6 +24,7 @@ from ..index.queries.entries import Leaf, entries_of, leaves, page_stands
 from ..index.queries.forget import is_unclean
 from ..index.reread import reread
 from ..index.row import Row
+from ..index.sync import sync
 from ..language.words import lines
 from ..markdown.escape import many
 from ..markdown.grammar import parse
@@ -28,7 +32,7 @@ from ..markdown.lines import SEALED, Role, content_of, without_sealed
 from ..notes.workspace import Workspace
 from ..system import locked
 from . import models
-from .file import PackRow, Vectors, drop_vectors, has_vectors, open_vectors
+from .file import PackRow, Vectors, begin_vectors, drop_vectors, has_vectors, open_vectors
 from .models import Embedder
 from .quantized import Code, mean_of, script_of
 from .text_to_embed import Piece, embedded_texts
@@ -39,6 +43,10 @@ COMMIT_SECONDS = 1.0
 PARTLY_SECONDS = 10.0  # after so long at one page, what is done of it can be found already
 FORGET_SECONDS = 10.0  # how long forget waits for an embedder, which stops when it sees that forget is at work
 _ROUNDS = 5  # for pages that change meanwhile
+_LOOK = 0.5  # seconds between two looks of the thread whether the index was written
+_SLICE = 1.0  # seconds that it works before it looks whether to stop
+_AGAIN = 30.0  # seconds after which it tries again what failed
+_STOPPING = 10.0  # seconds that `close` waits for the batch that is being embedded
 
 
 @dataclass(slots=True)
@@ -71,11 +79,14 @@ def embed_workspace(memory: OpenMemory) -> EmbedReport | None:
     ExtraMissing, Usage or ExtraBroken where the settings name a model that cannot be had.
     """
     embedder = models.choose(memory.workspace)
-    if embedder is None:
-        return None
-    done = memory.run(lambda opened: embed(opened, embedder))
+    return _embed_views(memory, embedder, float("inf")) if embedder else None
+
+
+def _embed_views(memory: OpenMemory, embedder: Embedder, seconds: float) -> EmbedReport:
+    """Embed the owner's entries and then those that others see, for so long each; what was done of the owner's."""
+    done = memory.run(lambda at: embed(at, embedder, time.monotonic() + seconds))
     if (seen := memory.public()).workspace.hides:  # its texts are the same, but for short ones below a private line
-        seen.run(lambda opened: embed(opened, embedder))
+        seen.run(lambda at: embed(at, embedder, time.monotonic() + seconds))
     return done
 
 
@@ -115,16 +126,11 @@ def _is_done(memory: OpenMemory, embedder: Embedder, report: EmbedReport) -> boo
     if vectors is None:
         return not report.entries
     with closing(vectors):
-        if not models.is_of(embedder, vectors.embedder_id, vectors.dim):
+        if not models.is_of(embedder, vectors.head):
             return False
         missing = vectors.missing(memory.index)
         report.missing = missing.entries
         return vectors.swept and not (missing.pages or missing.gone or vectors.problem)
-
-
-def means_of(embedder: Embedder) -> list[list[float]]:
-    """Where a model puts text of each script: the means of the calibration sentences."""
-    return [mean_of(embedder.passages(sentences)) for sentences in calibration()]
 
 
 def calibration() -> list[tuple[str, ...]]:
@@ -165,14 +171,14 @@ class _Pass:
                 self._report.swept = vectors.sweep()
 
     def _vectors(self) -> Vectors:
-        embedder = self._embedder
-        # An endpoint is asked how long they are.
-        means: Sequence[Sequence[float]] = () if embedder.dim else means_of(embedder)
-        kept = open_vectors(self._memory.workspace)
+        embedder, workspace = self._embedder, self._memory.workspace
+        kept = open_vectors(workspace)
         if kept:
-            with closing(kept):
-                means = kept.means if (kept.embedder_id, kept.dim) == (embedder.id, embedder.dim) else means
-        return _begun(self._memory.workspace, embedder.id, embedder.dim, means or means_of(embedder))
+            kept.close()
+            if embedder.dim and kept.head[:2] == (embedder.id, embedder.dim):
+                return begin_vectors(workspace, *kept.head)
+        means = [mean_of(embedder.passages(sentences)) for sentences in calibration()]
+        return begin_vectors(workspace, embedder.id, embedder.dim, means)  # which one behind a URL knows only now
 
     def _round(self, vectors: Vectors) -> int:
         """Every page that is missing now; returns how many were made whole."""
@@ -190,10 +196,11 @@ class _Pass:
         if read is None:
             return False
         rows, texts, whole = read
-        left = dict(reversed(texts.items()))  # the last lines of a page are the newest
-        vectors.take(left.keys() - vectors.known(left), self._memory.workspace.whole)
-        for key in vectors.known(left):
-            del left[key]
+        vectors.take(texts.keys() - vectors.known(texts), self._memory.workspace.whole)
+        known = vectors.known(texts)
+        left = {
+            key: text for key, text in reversed(texts.items()) if key not in known
+        }  # a page's last lines are the newest
         try:
             self._fill(vectors, leaf, rows, left)
         finally:  # whatever stops this: the part of the page that was embedded is found
@@ -243,13 +250,6 @@ class _Pass:
             raise _Stop("the time was up; run `memctl index` to go on")
         if not self._was_unclean and is_unclean(self._index):
             raise _Stop("made way for `memctl forget`; run `memctl index` to go on")
-
-
-def _begun(workspace: Workspace, embedder: str, dim: int, means: Sequence[Sequence[float]]) -> Vectors:
-    vectors = open_vectors(workspace, write=True)
-    assert vectors is not None  # never, to write
-    vectors.begin(embedder, dim, means)
-    return vectors
 
 
 def _batches(texts: Sequence[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
@@ -315,8 +315,8 @@ def erase_vectors(memory: OpenMemory) -> str | None:
                 drop_vectors(workspace)
                 return None
             with closing(kept):
-                head = kept.embedder_id, kept.dim, kept.means
-            with closing(_begun(workspace, *head)) as vectors:
+                head = kept.head
+            with closing(begin_vectors(workspace, *head)) as vectors:
                 missing = vectors.missing(index)
                 pages = set(missing.pages)
                 vectors.drop_packs(missing.gone)
@@ -330,3 +330,84 @@ def erase_vectors(memory: OpenMemory) -> str | None:
         return "another memctl is embedding"
     except CannotWrite as error:
         return error.what
+
+
+# -- beside a server's answers ----------------------------------------------------------------------------------------
+
+
+def warm(memory: OpenMemory, bring_up: bool, embeds: bool) -> None:
+    """Bring the index up to date, so that the first answer does not wait for it; embed from now on, if the memory stays."""
+    if bring_up:
+        memory.run(lambda at: sync(at.workspace, at.index, wait=0))
+    if embeds and memory.resident:
+        memory.resident.keep(lambda: BackgroundEmbedder(memory))
+
+
+class BackgroundEmbedder:
+    """Keeps the vectors of a workspace as fresh as its index until `close`. Nothing happens where no model is to be had."""
+
+    def __init__(self, memory: OpenMemory) -> None:
+        self._memory = memory
+        self._stop = threading.Event()
+        self._told: str | None = None
+        self._thread = threading.Thread(target=self._run, name="memctl-embed", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop within a batch; what is embedded is kept."""
+        self._stop.set()
+        self._thread.join(_STOPPING)
+
+    def _run(self) -> None:
+        embedder = self._choose()
+        seen, retry = None, 0.0
+        while embedder and not self._stop.wait(_LOOK):
+            now = self._written()
+            if now == seen and (not retry or time.monotonic() < retry):
+                continue
+            done = self._embed_all(embedder)
+            seen, retry = now, 0.0 if done else time.monotonic() + _AGAIN
+
+    def _choose(self) -> Embedder | None:
+        """The model of the settings; asked once, as by the memory that stays."""
+        try:
+            return models.choose(self._memory.workspace)
+        except MemctlError as error:
+            self._tell(f"{error.what}; {error.cure}")
+            return None
+
+    def _embed_all(self, embedder: Embedder) -> bool:
+        """Embed until nothing is missing, or it is time to stop; False where something stood in the way."""
+        while not self._stop.is_set():
+            memory = OpenMemory(self._memory.workspace, lambda: self._memory.now)
+            try:
+                report = _embed_views(memory, embedder, _SLICE)
+            except (MemctlError, OSError) as error:
+                self._tell(str(error))
+                return False
+            if report.problem:
+                self._tell(report.problem.what)
+                return False
+            if not report.missing:
+                self._told = None
+                return True
+            if not report.made:
+                return False
+        return True
+
+    def _tell(self, why: str) -> None:
+        """Say once what keeps lines from being embedded."""
+        if why != self._told:
+            self._told = why
+            self._memory.tell(f"vectors: {why}; going on with words")
+
+    def _written(self) -> tuple[tuple[int, int], ...]:
+        """Changes when the index is written."""
+        found = []
+        for name in ("index.sqlite", "index.sqlite-wal"):
+            try:
+                status = os.stat(self._memory.workspace.derived / name)
+                found.append((status.st_mtime_ns, status.st_size))
+            except OSError:
+                found.append((0, 0))
+        return tuple(found)

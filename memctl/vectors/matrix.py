@@ -5,84 +5,65 @@ A single command never gains: to load them takes longer than to look at every ve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import threading
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from ..errors import MemctlError
 from ..index.lexical import ORDINAL_BITS
+from ..notes.workspace import Workspace
+from .file import Vectors, open_vectors
 from .models import one_thread
 from .quantized import Code
-from .tables import PageVectors
+from .search import Scan, inode
+from .tables import DAMAGE
 
+MOST_BYTES = 4 << 30  # A graph that would take more memory is not made
 _ROWS = 4096  # multiplied at a time: what fits into the processor's cache as 32-bit numbers
 _M, _BUILD, _SEARCH = 16, 200, 600  # links a node, how far to look when one is added, and when one is asked for
 _FEW = 256  # texts that are added while somebody waits for an answer
 _CHANGED = 0.1  # of all texts: beyond that it is built again
 _SAMPLE = 1024
-
-
-class Scan(NamedTuple):
-    """The entries nearest to a question, the best first, and how like it all `n` vectors are (for z-scores).
-
-    `digests` are those of the entries as they were embedded: one that has another digest now must be left out.
-    """
-
-    mean: float
-    sd: float
-    n: int
-    cosines: dict[int, float]
-    digests: dict[int, int]
+_TROUBLE = (MemctlError, OSError, RuntimeError, ValueError, MemoryError, ImportError, *DAMAGE)
+"""What the file, numpy or the graph may raise while they are loaded."""
 
 
 class Matrix:
     """Codes by key, and the vectors of entries as rows that point to them."""
 
-    def __init__(self, state: tuple[int, int], dim: int, codes: Any, keys: Any, norms: Any, rows: Any) -> None:
-        self.state = state
-        self.dim = dim
+    def __init__(self, codes: Any, keys: Any, norms: Any, rows: Any) -> None:
         self.codes, self.keys, self.norms = codes, keys, norms
         """int8 [m, dim]; int64 [m], rising; float64 [m]."""
         self.entries, self.digests, self.places = rows
         """Of each vector: its entry, the digest of that, its place among the codes."""
 
     @classmethod
-    def load(
-        cls, state: tuple[int, int], packs: Iterable[PageVectors], rows: Iterable[tuple[Any, ...]], dim: int
-    ) -> Matrix | None:
-        """From sound pages and sound rows of `code`; None without numpy."""
+    def load(cls, vectors: Vectors) -> Matrix:
+        """All that is sound in a file, as of one moment. ImportError without numpy."""
         one_thread()
-        try:
-            import numpy as np
-        except ImportError:
-            return None
+        import numpy as np
+
+        dim = vectors.head.dim
         keys, norms, planes = [], [], bytearray()
-        for row in rows:
-            keys.append(row[0])
-            norms.append(row[2])
-            planes += row[4]
+        with vectors.one_state():
+            packs = list(vectors.packs().values())
+            for row in vectors.texts():
+                keys.append(row[0])
+                norms.append(row[2])
+                planes += row[4]
         order = np.argsort(np.array(keys, np.int64), kind="stable")
         sorted_keys = np.array(keys, np.int64)[order]
-        matrix = _from_planes(np.frombuffer(bytes(planes), np.uint8).reshape(len(keys), 8, dim + 7 >> 3)[order], dim)
-        parts = [
-            (
-                np.frombuffer(pack.ordinals, "<u4").astype(np.int64) + (pack.page << ORDINAL_BITS),
-                pack.digests,
-                pack.keys,
-            )
-            for pack in packs
-        ]
-        entries = np.concatenate([part[0] for part in parts]) if parts else np.zeros(0, np.int64)
-        digests = np.frombuffer(b"".join(part[1] for part in parts), "<i8").astype(np.int64)
-        named = np.frombuffer(b"".join(part[2] for part in parts), "<i8").astype(np.int64)
+        codes = _from_planes(np.frombuffer(bytes(planes), np.uint8).reshape(len(keys), 8, dim + 7 >> 3)[order], dim)
+        pages = np.repeat(np.array([pack.page for pack in packs], np.int64), [pack.rows for pack in packs])
+        ordinals = np.frombuffer(b"".join([pack.ordinals for pack in packs]), "<u4").astype(np.int64)
+        digests = np.frombuffer(b"".join([pack.digests for pack in packs]), "<i8").astype(np.int64)
+        named = np.frombuffer(b"".join([pack.keys for pack in packs]), "<i8").astype(np.int64)
         places = np.searchsorted(sorted_keys, named)
         there = places < len(sorted_keys)
         there[there] = sorted_keys[places[there]] == named[there]
-        held = (entries[there], digests[there], places[there])
-        return cls(state, dim, matrix, sorted_keys, np.array(norms, np.float64)[order], held)
-
-    @property
-    def graph_bytes(self) -> int:
-        """About what a graph of these vectors takes."""
-        return len(self.keys) * (4 * self.dim + 12 * _M + 64)
+        rows = ((pages << ORDINAL_BITS) + ordinals)[there], digests[there], places[there]
+        return cls(codes, sorted_keys, np.array(norms, np.float64)[order], rows)
 
     def products(self, asked: Code, places: Any = None) -> Any:
         """The cosine of every code, or of some. 32-bit floats hold these sums of whole numbers exactly."""
@@ -96,7 +77,7 @@ class Matrix:
         lengths = norms * asked.norm
         return np.divide(found, lengths, out=np.zeros_like(found), where=lengths > 0)
 
-    def scan(self, asked: Code, allowed: Collection[int] | None, limit: int) -> Scan:
+    def scan(self, asked: Code, allowed: AbstractSet[int] | None, limit: int) -> Scan:
         """The best `limit` entries, of those `allowed` if given."""
         import numpy as np
 
@@ -113,11 +94,9 @@ class Matrix:
 
         wanted = limit
         while True:  # an entry may have many vectors
+            near = np.arange(len(found))
             if wanted < len(found):
-                edge = np.partition(found, len(found) - wanted)[len(found) - wanted]
-                near = np.flatnonzero(found >= edge)
-            else:
-                near = np.arange(len(found))
+                near = np.flatnonzero(found >= np.partition(found, -wanted)[-wanted])
             order = near[np.lexsort((self.entries[chosen[near]], -found[near]))]
             cosines: dict[int, float] = {}
             digests: dict[int, int] = {}
@@ -148,15 +127,11 @@ class NeighbourGraph:
         """ImportError without hnswlib."""
         import hnswlib
 
-        count = len(matrix.keys)
-        self._index = hnswlib.Index(space="ip", dim=matrix.dim)
-        self._index.init_index(count + max(1024, count // 10), M=_M, ef_construction=_BUILD, random_seed=1)
-        self._keys = matrix.keys  # int64, rising: what is in it and not deleted
-        self.state: tuple[int, int] | None = None
-        self._built = count
-        self._order: Any = None
-        self._starts: Any = None
-        self._add(matrix, range(count))
+        self._built, dim = matrix.codes.shape
+        self._index = hnswlib.Index(space="ip", dim=dim)
+        self._index.init_index(self._built + max(1024, self._built // 10), M=_M, ef_construction=_BUILD, random_seed=1)
+        self._add(matrix, range(self._built))
+        self._match(matrix)
 
     def _add(self, matrix: Matrix, places: Any) -> None:
         import numpy as np
@@ -168,12 +143,18 @@ class NeighbourGraph:
             units = matrix.codes[piece].astype(np.float32) / norms[:, None]
             self._index.add_items(units, matrix.keys[piece].view(np.uint64), num_threads=1)
 
+    def _match(self, matrix: Matrix) -> None:
+        """Which vectors each text has, now that the graph holds the texts of this matrix."""
+        import numpy as np
+
+        self._keys = matrix.keys
+        self._order = np.argsort(matrix.places, kind="stable")
+        self._starts = np.searchsorted(matrix.places[self._order], np.arange(len(matrix.keys) + 1))
+
     def follow(self, matrix: Matrix) -> bool:
         """Take in what changed. False if that is too much for now."""
         import numpy as np
 
-        if self.state == matrix.state:
-            return True
         fresh = np.flatnonzero(~np.isin(matrix.keys, self._keys, assume_unique=True))
         gone = self._keys[~np.isin(self._keys, matrix.keys, assume_unique=True)]
         if len(fresh) > _FEW or len(fresh) + len(gone) > _CHANGED * self._built:
@@ -183,10 +164,7 @@ class NeighbourGraph:
         for key in gone.view(np.uint64):
             self._index.mark_deleted(int(key))
         self._add(matrix, fresh)
-        self._keys = matrix.keys
-        self._order = np.argsort(matrix.places, kind="stable")
-        self._starts = np.searchsorted(matrix.places[self._order], np.arange(len(matrix.keys) + 1))
-        self.state = matrix.state
+        self._match(matrix)
         return True
 
     def search(self, asked: Code, limit: int, matrix: Matrix) -> Scan | None:
@@ -209,3 +187,127 @@ class NeighbourGraph:
         sample = cosines[len(near) :]
         about = float(sample.mean()), float(sample.std()), len(matrix.places)
         return Scan(*about, *matrix.best(chosen, found, limit))
+
+
+class HeldVectors(NamedTuple):
+    """An open file of vectors, all of it in memory as it stood at `state`, and a graph of that where one is worth it."""
+
+    vectors: Vectors
+    matrix: Matrix
+    graph: NeighbourGraph | None
+    state: tuple[object, object]
+
+    @property
+    def how(self) -> str:
+        """What a search without a filter goes by: "hnsw" or "exact"."""
+        return "hnsw" if self.graph else "exact"
+
+    def is_current(self) -> bool:
+        """True if the file is as it was."""
+        return self.state == _state_of(self.vectors)
+
+    def scan(self, asked: Code, allowed: AbstractSet[int] | None, limit: int) -> Scan:
+        """The best `limit` entries, as Vectors.scan gives them; the cosines are exact in either case."""
+        if len(asked.codes) != self.matrix.codes.shape[1]:
+            return self.vectors.scan(asked, allowed, limit)  # which says so
+        found = self.graph.search(asked, limit, self.matrix) if self.graph and allowed is None else None
+        return found or self.matrix.scan(asked, allowed, limit)
+
+
+def _state_of(vectors: Vectors) -> tuple[object, object]:
+    return vectors.state(), inode(vectors.path)
+
+
+def hold(workspace: Workspace, before: HeldVectors | None = None) -> HeldVectors | None:
+    """Load the vectors as they stand, and from `hnsw_from` texts on a graph of them (a minute for 200,000 texts).
+
+    The graph of those that were held before goes on, if few texts came or went. None where there are no vectors;
+    `_TROUBLE` where they cannot be loaded.
+    """
+    vectors = open_vectors(workspace)
+    if vectors is None:
+        return None
+    try:
+        state, matrix = _state_of(vectors), Matrix.load(vectors)
+    except _TROUBLE:
+        vectors.close()
+        raise
+    graph = before.graph if before and before.vectors.head == vectors.head else None
+    count, dim = matrix.codes.shape
+    if count < workspace.settings.hnsw_from or count * (4 * dim + 12 * _M + 64) > MOST_BYTES:
+        graph = None
+    else:
+        try:
+            graph = graph if graph and graph.follow(matrix) else NeighbourGraph(matrix)
+        except (ImportError, RuntimeError, MemoryError):
+            graph = None
+    return HeldVectors(vectors, matrix, graph, state)
+
+
+class VectorPool:
+    """Holds the vectors of a workspace between questions, from any thread.
+
+    They are loaded from the second question on, and again after a write, in a thread of their own: no question waits for
+    that. Without numpy nothing is ever held.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: HeldVectors | None = None
+        self._is_out = False  # taken by a question, or being loaded
+        self._was_asked = self._is_closed = self._is_useless = False
+        self._loader: threading.Thread | None = None
+
+    def take(self, workspace: Workspace) -> HeldVectors | None:
+        """All vectors in memory as the file has them now; None where they are not, and the caller opens the file itself.
+
+        Whoever gets them gives them back.
+        """
+        with self._lock:
+            first, self._was_asked = not self._was_asked, True
+            if first or self._is_out or self._is_closed or self._is_useless:
+                return None
+            held, self._idle, self._is_out = self._idle, None, True
+        if held and held.is_current():
+            return held
+        self._loader = threading.Thread(target=self._load, args=(workspace, held), daemon=True)
+        self._loader.start()
+        return None
+
+    def way(self) -> str | None:
+        """How the next question is searched in memory, "hnsw" or "exact"; None while nothing is held."""
+        with self._lock:
+            return self._idle.how if self._idle and self._idle.is_current() else None
+
+    def give_back(self, held: HeldVectors | None) -> None:
+        """Keep them for the next question, unless something is wrong with the file."""
+        with self._lock:
+            self._is_out = False
+            if held and not held.vectors.problem and not self._is_closed:
+                self._idle, held = held, None
+        if held:
+            held.vectors.close()
+
+    def _load(self, workspace: Workspace, before: HeldVectors | None) -> None:
+        held = None
+        try:
+            held = hold(workspace, before)
+        except _TROUBLE:  # nobody would hear of it in this thread, and questions open the file themselves
+            self._is_useless = True
+        finally:
+            if before:
+                before.vectors.close()
+            self.give_back(held)
+
+    def wait(self) -> None:
+        """Until nothing is being loaded."""
+        if self._loader:
+            self._loader.join()
+
+    def close(self) -> None:
+        """Let go of what is held, and of what is being loaded once it is there."""
+        with self._lock:
+            held, self._idle, self._is_closed = self._idle, None, True
+        if held:
+            with suppress(Exception):
+                held.vectors.close()

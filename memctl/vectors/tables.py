@@ -9,21 +9,23 @@ import os
 import sqlite3
 import stat
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from ..index.index import code as primary_code
+from ..index.lexical import ORDINAL_BITS
 from ..system import OPEN_SAFELY
+from .models import MOST_DIMENSIONS
 from .quantized import SCRIPTS, Code, planes_of, total_of
 
 FORMAT = 1  # another number means another layout: such a file is not read, and `index` makes it again
 DAMAGE = (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError)
 """What SQLite and Python's module raise over a file whose bytes are not as they were written."""
-MOST_DIMENSIONS = 4096
-_SCHEMA = (
+SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, sum INTEGER NOT NULL) WITHOUT ROWID",
     # By the hash of the embedded text: it survives moved lines, renamed pages and rebuilt indexes.
     "CREATE TABLE code (key INTEGER PRIMARY KEY, script INTEGER NOT NULL, norm REAL NOT NULL, total INTEGER NOT NULL, "
@@ -47,8 +49,19 @@ class Head(NamedTuple):
     means: tuple[tuple[float, ...], ...]
 
 
+NO_HEAD = Head("", 0, ())
+
+
+class FoundVector(NamedTuple):
+    """One vector of an entry: the entry's id, the key of the text, the entry's digest when it was embedded."""
+
+    entry: int
+    key: int
+    digest: int
+
+
 class PageVectors(NamedTuple):
-    """The vectors of one page, as bytes: 4 a row for ordinals, 8 for digests and keys, a bit a component for signs."""
+    """The vectors of one page, as bytes: 4 a row for ordinals (rising), 8 for digests and keys, a bit a component for signs."""
 
     page: int
     page_sum: bytes
@@ -62,22 +75,30 @@ class PageVectors(NamedTuple):
         """How many vectors."""
         return len(self.ordinals) // 4
 
-    def row(self) -> tuple[Any, ...]:
-        """A row of `pack`."""
-        parts = (self.page_sum, self.ordinals, self.digests, self.keys, self.signs)
-        return *self, crc32(b"".join((_PAGE.pack(self.page, len(self.page_sum)), *parts)))
+    @property
+    def sum(self) -> int:
+        """CRC-32 of all of it."""
+        return crc32(b"".join((_PAGE.pack(self.page, len(self.page_sum)), *self[1:])))
 
     def all_keys(self) -> tuple[int, ...]:
         """The keys of its vectors."""
         return struct.unpack(f"<{self.rows}q", self.keys)
 
-    def all_ordinals(self) -> tuple[int, ...]:
-        """The ordinals of its vectors, rising."""
-        return struct.unpack(f"<{self.rows}I", self.ordinals)
+    def entries(self) -> list[int]:
+        """The entry of each of its vectors."""
+        start = self.page << ORDINAL_BITS
+        return [start | ordinal for ordinal in struct.unpack(f"<{self.rows}I", self.ordinals)]
 
-    def all_digests(self) -> tuple[int, ...]:
-        """The digests of its entries."""
-        return struct.unpack(f"<{self.rows}q", self.digests)
+    def vectors(self) -> Iterator[FoundVector]:
+        """Its vectors, in their order."""
+        return map(FoundVector, self.entries(), self.all_keys(), struct.unpack(f"<{self.rows}q", self.digests))
+
+    def vector(self, row: int) -> FoundVector:
+        """One of them."""
+        (ordinal,) = struct.unpack_from("<I", self.ordinals, 4 * row)
+        (key,) = struct.unpack_from("<q", self.keys, 8 * row)
+        (digest,) = struct.unpack_from("<q", self.digests, 8 * row)
+        return FoundVector(self.page << ORDINAL_BITS | ordinal, key, digest)
 
 
 def connect(path: Path, write: bool) -> sqlite3.Connection:
@@ -105,13 +126,6 @@ def connect(path: Path, write: bool) -> sqlite3.Connection:
     raise AssertionError("unreachable")
 
 
-def create(db: sqlite3.Connection) -> None:
-    """Make the tables in an empty file."""
-    db.execute("PRAGMA journal_mode = WAL")
-    for statement in _SCHEMA:
-        db.execute(statement)
-
-
 def is_damage(error: BaseException) -> bool:
     """False for what passes by itself or needs a person: busy, full, read-only."""
     passing = {
@@ -137,7 +151,7 @@ def write_head(db: sqlite3.Connection, head: Head) -> None:
 def read_head(db: sqlite3.Connection) -> Head | str:
     """Whose vectors these are, or why they cannot be used."""
     kept: dict[str, bytes] = {}
-    if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] != list(_SCHEMA):
+    if [sql for (sql,) in db.execute("SELECT sql FROM sqlite_master ORDER BY rowid")] != list(SCHEMA):
         return "damaged"
     for key, value, total in db.execute("SELECT key, value, sum FROM meta"):
         if isinstance(key, str) and isinstance(value, bytes) and crc32(value, crc32(key.encode())) == total:
@@ -173,37 +187,23 @@ def is_sound_code(row: tuple[Any, ...], dim: int) -> bool:
 def read_pack(row: tuple[Any, ...], dim: int) -> PageVectors | None:
     """A row of `pack` (all columns), or None if it is not as it was written."""
     try:
-        page, page_sum, ordinals, digests, keys, signs, total = row
-        rows = len(ordinals) >> 2
-        found = crc32(b"".join((_PAGE.pack(page, len(page_sum)), page_sum, ordinals, digests, keys, signs)))
-        if found != total or len(ordinals) & 3 or len(digests) != 8 * rows or len(keys) != 8 * rows:
-            return None
-        return (
-            PageVectors(page, page_sum, ordinals, digests, keys, signs) if len(signs) == rows * (dim + 7 >> 3) else None
-        )
+        pack = PageVectors(*row[:-1])
+        sizes = len(pack.ordinals), len(pack.digests), len(pack.keys), len(pack.signs)
+        is_sound = pack.sum == row[-1] and sizes == tuple(pack.rows * size for size in (4, 8, 8, dim + 7 >> 3))
+        return pack if is_sound else None
     except (TypeError, struct.error):
         return None
 
 
-def _mark(path: Path) -> Path:
+def mark_of(path: Path) -> Path:
+    """The file that says that a reader met damage: the next pass then makes a new file of what is sound."""
     return path.with_name("vectors.damaged")
 
 
 def leave_mark(path: Path) -> None:
-    """Remember that a reader met damage: the next pass then looks at every row. Best effort."""
+    """Remember that damage was met. Best effort."""
     with suppress(OSError):
-        os.close(os.open(_mark(path), os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666))
-
-
-def is_marked(path: Path) -> bool:
-    """True if a reader met damage that was not repaired yet."""
-    return os.path.lexists(_mark(path))
-
-
-def clear_mark(path: Path) -> None:
-    """All of it was looked at."""
-    with suppress(OSError):
-        _mark(path).unlink()
+        os.close(os.open(mark_of(path), os.O_WRONLY | os.O_CREAT | OPEN_SAFELY, 0o666))
 
 
 def _beside(path: Path) -> list[Path]:
@@ -217,8 +217,8 @@ def remove(path: Path) -> None:
             name.unlink()
 
 
-def move_aside(path: Path) -> Path:
-    """Take a broken file out of the way; returns where it is now, for `salvage`."""
+def move_aside(path: Path) -> None:
+    """Take a broken file out of the way, for `salvage`."""
     broken = path.with_name("vectors.broken")
     remove(broken)
     if path.is_dir() and not path.is_symlink():
@@ -229,7 +229,6 @@ def move_aside(path: Path) -> Path:
                 source.unlink()
             elif not source.name.endswith("-shm"):
                 source.replace(target)
-    return broken
 
 
 def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
@@ -239,7 +238,7 @@ def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
     try:
         with closing(connect(path, write=True)) as db:
             old = read_head(db)
-            if not isinstance(old, Head) or old[:2] != head[:2] or not means_agree(old.means, head.means):
+            if not isinstance(old, Head) or not is_same(old, head):
                 return
             step = (1 << 64) // _SLICES
             for low in range(-(1 << 63), 1 << 63, step):  # a broken page loses its slice, not all that follows
@@ -252,10 +251,9 @@ def salvage(path: Path, head: Head) -> Iterator[tuple[Any, ...]]:
         return
 
 
-def means_agree(one: Iterable[Iterable[float]], other: Iterable[Iterable[float]]) -> bool:
-    """True for means of the same embedder, which another processor may round otherwise."""
-    try:
-        pairs = [pair for a, b in zip(one, other, strict=True) for pair in zip(a, b, strict=True)]
-    except ValueError:
+def is_same(one: Head, other: Head) -> bool:
+    """True for the same embedder; its means another processor may round otherwise."""
+    if one[:2] != other[:2]:
         return False
+    pairs = zip(chain(*one.means), chain(*other.means), strict=True)
     return all(abs(a - b) <= 1e-4 for a, b in pairs)

@@ -12,7 +12,7 @@ from hash_embedder import HashEmbedder, use
 
 import memctl
 from memctl.errors import ExtraBroken
-from memctl.vectors.file import VectorPool
+from memctl.vectors.matrix import VectorPool
 
 LINES = ("The gateway runs on port 8080", "Шлюз работает на порту 8080", "网关 运行 在 8080 端口", "Tea at four")
 

@@ -25,7 +25,6 @@ from memctl.forget.forget import forget
 from memctl.forget.select import Selectors
 from memctl.ids import text_key
 from memctl.index.heal import with_index
-from memctl.index.lexical import ORDINAL_BITS
 from memctl.index.open_memory import OpenMemory
 from memctl.index.queries.entries import entries_of, leaves
 from memctl.index.queries.forget import is_unclean
@@ -92,8 +91,7 @@ def test_every_line_gets_a_vector(tmp_path: Path) -> None:
     assert vectors
     with closing(vectors):
         for page, entries in with_index(workspace, named):
-            digests = vectors.digests(number for number, _ in entries)
-            assert set(digests.items()) == entries and all(number >> ORDINAL_BITS == page for number in digests)
+            assert {(row.entry, row.digest) for row in vectors.packs()[page].vectors()} == entries
 
 
 def test_copies_and_tombstones_get_none(tmp_path: Path) -> None:
@@ -191,7 +189,7 @@ def test_another_model_starts_anew(tmp_path: Path) -> None:
     vectors = open_vectors(workspace)
     assert vectors
     with closing(vectors):
-        assert (vectors.embedder_id, vectors.dim) == ("hash 2", 65)
+        assert vectors.head[:2] == ("hash 2", 65)
 
 
 # -- odd workspaces ---------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from hash_embedder import use
 
 import memctl
 from memctl.vectors import matrix
-from memctl.vectors.file import VectorPool
+from memctl.vectors.matrix import VectorPool
 
 LINES = [
     "The gateway runs on port 8080",

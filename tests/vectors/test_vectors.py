@@ -26,7 +26,6 @@ from memctl.vectors.quantized import (
     planes_of,
     refine,
     script_of,
-    signs_of,
     spread,
     total_of,
 )
@@ -90,11 +89,10 @@ def test_planes_say_what_the_codes_say(seed: int, dim: int) -> None:
     a, b = (encode(gauss(seed + more, dim), [0.0] * dim) for more in (0, 1))
     ours, theirs = ([x - 256 * (x > 127) for x in code.codes] for code in (a, b))
     assert codes_of(planes_of(a.codes), dim) == a.codes
-    assert planes_of(a.codes).startswith(a.signs)
     assert total_of(a.codes) == sum(ours)
     product = sum(x * y for x, y in zip(ours, theirs, strict=True))
     assert cosine(a, b) == product / (a.norm * b.norm)
-    assert int.from_bytes(a.signs) == int("".join("01"[x >= 0] for x in ours), 2)
+    assert int.from_bytes(CodeQuery(a).signs) == int("".join("01"[x >= 0] for x in ours), 2)
 
 
 def test_length_does_not_count() -> None:
@@ -171,7 +169,7 @@ def test_the_nearest_of_many_are_nearly_so_many(seed: int, width: int) -> None:
 def test_signs_then_weights_find_what_brute_force_finds(dim: int) -> None:
     """Nearly all of the true ten are among the few that are compared in full, of rows around topics."""
     codes = clustered(3, 3000, dim)
-    signs = b"".join(code.signs for code in codes)
+    signs = b"".join(CodeQuery(code).signs for code in codes)
     kept = [(code.norm, total_of(code.codes), planes_of(code.codes)) for code in codes]
     hits = 0
     for number in range(10):
@@ -190,7 +188,7 @@ def test_the_spread_of_all_is_known_from_a_sample(seed: int) -> None:
     codes = clustered(seed, 1500, 64)
     asked = CodeQuery(codes[0])
     every = [asked.cosine(code.norm, total_of(code.codes), planes_of(code.codes)) for code in codes]
-    found = distances(b"".join(code.signs for code in codes), asked.signs)
+    found = distances(b"".join(CodeQuery(code).signs for code in codes), asked.signs)
     mean = sum(every) / len(every)
     sd = math.sqrt(sum((x - mean) ** 2 for x in every) / len(every))
     about, width = spread(every[:200], found[:200], found, 64)
@@ -203,14 +201,14 @@ def test_the_spread_of_all_is_known_from_a_sample(seed: int) -> None:
 
 def test_signs_need_no_multiple_of_eight() -> None:
     """Bits that stand for no component are zero on both sides."""
-    assert len(signs_of(bytes(100))) == 13
-    assert distances(signs_of(bytes(100)), signs_of(bytes([255] * 100))) == [100]
+    zeros, ones = (CodeQuery(Code(LATIN, 1.0, bytes([byte] * 100))).signs for byte in (0, 255))
+    assert len(zeros) == 13 and distances(zeros, ones) == [100]
 
 
 @pytest.mark.parametrize("outlier", [0.0, 40.0, 1000.0])
 def test_refine_keeps_the_nearest_of_equals(outlier: float) -> None:
     """A question of which one component says nearly all has equal weights: of hundreds at the edge only some are left out."""
     asked = encode([*gauss(1, 63), outlier], [0.0] * 64)
-    rows = [encode(gauss(place, 64), [0.0] * 64).signs for place in range(2000)] + [asked.signs]
+    rows = [CodeQuery(code).signs for code in (*(encode(gauss(place, 64), [0.0] * 64) for place in range(2000)), asked)]
     places = refine(b"".join(rows), range(2001), CodeQuery(asked), 100)
     assert len(places) == 100 and places == sorted(places) and 2000 in places

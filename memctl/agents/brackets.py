@@ -8,8 +8,8 @@ reported and left where it is. Linear in the text, whatever that is.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -103,14 +103,16 @@ def read_reply(text: str) -> Reply:
     if _compiled(_DISGUISED).search(text, text[0] == "\ufeff"):
         return Reply(text, (), sum(1 for _ in _compiled(_OPENER).finditer(text)))
     reader = _ReplyReader(text)
-    commands = tuple(reader.commands())
+    commands = list(reader.commands())
     stray = _stray_end(text, commands)
-    commands = tuple(
-        command._replace(values={}, problem=_INSIDE) if at and command.end <= stray and not command.problem else command
-        for at, command in enumerate(commands)
-    )
-    cuts = _cuts(text, [command for command in commands if command.problem is None])
-    return Reply("".join(_outside(text, cuts)), commands, reader.ignored)
+    for at, command in enumerate(commands):
+        if at and command.end <= stray and not command.problem:
+            commands[at] = command._replace(values={}, problem=_INSIDE)
+    kept, end = [], 0
+    for start, following in _cuts(text, [command for command in commands if command.problem is None]):
+        kept.append(text[end:start])
+        end = following
+    return Reply("".join([*kept, text[end:]]), tuple(commands), reader.ignored)
 
 
 def _stray_end(text: str, commands: Sequence[Command]) -> int:
@@ -147,14 +149,6 @@ def _cuts(text: str, commands: Sequence[Command]) -> Iterator[tuple[int, int]]:
         at = last + 1
 
 
-def _outside(text: str, cuts: Iterable[tuple[int, int]]) -> Iterator[str]:
-    at = 0
-    for start, end in cuts:
-        yield text[at:start]
-        at = end
-    yield text[at:]
-
-
 class _ReplyReader:
     """One pass over a reply."""
 
@@ -174,8 +168,10 @@ class _ReplyReader:
 
     def commands(self) -> Iterator[Command]:
         """The commands from left to right."""
-        unread = Unread(self._text)
-        at, line, counted = thought_before(self._text), 1, 0
+        if not self._openers:
+            return
+        unread = _Unread(self._text)
+        at, line, counted = _thought_before(self._text), 1, 0
         self.ignored = bisect_left(self._starts, at)
         number = self.ignored
         read, inside = 0, False
@@ -338,71 +334,44 @@ class _ReplyReader:
     def _value(
         self, name: str, key: str, left: Collection[str], at: int, limit: int
     ) -> tuple[int, int, int, bool] | None:
-        """One value: where it begins and ends, where to go on, and whether the command ends there."""
-        value = _LooseValue(self._text, name, key == "content", left, at, limit)
-        for token in _compiled(_TOKENS).finditer(self._text, value.begin, limit):
-            if token.lastgroup == "blank" and not value.is_document:
+        """One value: where it begins and ends, where to go on, and whether the command ends there.
+
+        Where no token ends it for certain, a closing bracket did: behind a quotation mark, else one outside of any pair.
+        """
+        text, is_document = self._text, key == "content"
+        closers = _CLOSERS.get(text[at : at + 1], "")
+        begin, depth = at + bool(closers), 0
+        unbalanced: tuple[int, int, int, bool] | None = None
+        unquoted: tuple[int, int, int, bool] | None = None
+        for token in _compiled(_TOKENS).finditer(text, begin, limit):
+            kind, start, end = token.lastgroup, token.start(), token.end()
+            if kind == "blank" and not is_document:
                 break
-            found = value.take(token)
-            if found:
-                return found
-        self._is_open = value.unbalanced is None and value.unquoted is not None
-        return value.unbalanced or value.unquoted
-
-
-class _LooseValue:
-    """A value that is not quoted as it should be, while it is read: what else may have ended it."""
-
-    def __init__(self, text: str, command: str, is_document: bool, left: Collection[str], at: int, limit: int) -> None:
-        self._text, self._command, self._left, self._limit = text, command, left, limit
-        self._closers = _CLOSERS.get(text[at : at + 1], "")
-        self._depth = 0
-        self.begin, self.is_document = at + bool(self._closers), is_document
-        self.unbalanced: tuple[int, int, int, bool] | None = None
-        self.unquoted: tuple[int, int, int, bool] | None = None
-
-    def take(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
-        """The value, if this token ends it for certain."""
-        kind = token.lastgroup
-        if kind == "open":
-            self._depth += 1
-        elif kind == "close":
-            return self._take_bracket(token)
-        elif kind == "quote" and token[0] in self._closers:
-            return self._take_quote(token)
-        elif kind == "attribute" and self._begins_next(token):
-            return self.begin, token.start(), token.start(), False
-        return None
-
-    def _take_bracket(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
-        found = self.begin, token.start(), token.end(), True
-        if not self._depth and not self._closers:
-            return found
-        if not self._depth and (self.unquoted is None or (self.is_document and not self._ends_line(self.unquoted[2]))):
-            self.unquoted = found
-        self._depth = max(0, self._depth - 1)
-        return None
-
-    def _take_quote(self, token: re.Match[str]) -> tuple[int, int, int, bool] | None:
-        ending = _compiled(_ENDING).match(self._text, token.end())
-        if ending:
-            found = self.begin, token.start(), ending.end(), True
-            if not self._depth:
-                return found
-            if self.is_document or self.unbalanced is None:
-                self.unbalanced = found
-            return None
-        following = _compiled(_KNOWN).match(self._text, token.end(), self._limit)
-        if following and _attribute_name(self._command, following["name"]) in self._left:
-            return self.begin, token.start(), token.end(), False
-        return None
-
-    def _begins_next(self, token: re.Match[str]) -> bool:
-        """True where the next attribute begins, and the quotation mark before it is missing."""
-        is_left = _attribute_name(self._command, token["name"]) in self._left
-        if not is_left or self._text[token.start() - 1] not in " \t\n,;，；、":
-            return False
-        return not self._closers or (not self.is_document and self._text[token.end() : token.end() + 1] in _CLOSERS)
+            if kind == "open":
+                depth += 1
+            elif kind == "close":
+                if not depth and not closers:
+                    return begin, start, end, True
+                if not depth and (unquoted is None or (is_document and not self._ends_line(unquoted[2]))):
+                    unquoted = begin, start, end, True
+                depth = max(0, depth - 1)
+            elif kind == "quote" and token[0] in closers:
+                if ending := _compiled(_ENDING).match(text, end):
+                    if not depth:
+                        return begin, start, ending.end(), True
+                    if is_document or unbalanced is None:
+                        unbalanced = begin, start, ending.end(), True
+                elif (following := _compiled(_KNOWN).match(text, end, limit)) and _is_one(name, following, left):
+                    return begin, start, end, False
+            elif (  # the next attribute begins, and the quotation mark before it is missing
+                kind == "attribute"
+                and text[start - 1] in " \t\n,;,；，、"
+                and (not closers or (not is_document and text[end : end + 1] in _CLOSERS))
+                and _is_one(name, token, left)
+            ):
+                return begin, start, start, False
+        self._is_open = unbalanced is None and unquoted is not None
+        return unbalanced or unquoted
 
     def _ends_line(self, end: int) -> bool:
         return not self._text[end : end + 64].partition("\n")[0].strip()
@@ -419,6 +388,10 @@ def _attribute_name(command: str, spelled: str) -> str:
     if low in COMMANDS[command]:
         return low
     return _TEXT[command] if low == "text" else _ALIASES.get(low, low)
+
+
+def _is_one(command: str, attribute: re.Match[str], left: Collection[str]) -> bool:
+    return _attribute_name(command, attribute["name"]) in left
 
 
 def _unescaped(value: str, key: str) -> str:
@@ -461,7 +434,7 @@ _HIDING = (
 _THINK_END = rf"</({_THINKING})\s{{0,8}}>"
 
 
-def thought_before(text: str) -> int:
+def _thought_before(text: str) -> int:
     """Where the answer begins if the reply starts amid its thinking, as when a template has put `<think>` before it; or 0."""
     end = _compiled(_THINK_END).search(text)
     if end is None or text[max(0, end.start() - 1) : end.start()] == "`":
@@ -470,90 +443,74 @@ def thought_before(text: str) -> int:
     return 0 if opened else end.end()
 
 
-class Unread:
+class _Unread:
     """Finds those parts from left to right; all lookups together take time in proportion to the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._ticks: dict[int, list[int]] | None = None
-        self._blank: list[int] = []
-        self._fences: list[tuple[int, int, str]] | None = None
-        self._tags: dict[str, list[int]] | None = None
+        self._ticks = self._ends("(`+)")
+        self._tags = self._ends(rf"</({_TAG})\s{{0,8}}>")
+        self._blank = [found.start() for found in re.finditer(r"\n[ \t]*(?=\n)", text)]
+        closing = _compiled(r"^[ \t]*(`{3,}|~{3,})[ \t]*$")
+        self._fences = [(found.start(), found.end(), found[1]) for found in closing.finditer(text)]
+
+    def _ends(self, pattern: str) -> dict[str, list[int]]:
+        """Where the matches of a pattern end, by what its group says."""
+        ends: dict[str, list[int]] = {}
+        for found in _compiled(pattern).finditer(self._text):
+            ends.setdefault(found[1].lower(), []).append(found.end())
+        return ends
 
     def first(self, start: int, end: int) -> tuple[int, int] | None:
         """The first such part that begins in [start, end), as a span, which may go on beyond `end`."""
-        while start < end:
-            match = _compiled(_HIDING).search(self._text, start, end)
-            if match is None:
-                return None
+        while start < end and (match := _compiled(_HIDING).search(self._text, start, end)):
             close = self._close(match)
             if close is not None:
                 return match.start(), close
             start = max(match.end(), start + 1)
         return None
 
-    def _line_end(self, start: int) -> int:
-        at = self._text.find("\n", start)
-        return at if at >= 0 else len(self._text)
-
     def _close(self, match: re.Match[str]) -> int | None:
-        """Where the part that begins with `match` ends; None if nothing begins there."""
-        if match["quote"] or match["indented"]:
-            after = _compiled(r"\n[ \t]*(?=\n|\Z)" if match["quote"] else r"\n(?! {4}| {0,3}\t|[ \t]*\n)").search(
-                self._text, match.end()
-            )
-            return after.start() if after else len(self._text)
+        """Where the part that begins with `match` ends, at the end of the text if nothing ends it; None if nothing begins there."""
+        text, end = self._text, match.end()
+        ending = "-->"
         if match["fence"] or match["tildes"]:
-            line_end = self._line_end(match.end())  # where the search was to end, `$` took that for the end of a line
-            if match["tildes"] or "`" not in self._text[match.end() : line_end]:
+            line_end = text.find("\n", end)  # where the search was to end, `$` took that for the end of a line
+            line_end = len(text) if line_end < 0 else line_end
+            if match["tildes"] or "`" not in text[end:line_end]:
                 return self._fence_end(line_end, match["fence"] or match["tildes"])
         if match["ticks"] or match["fence"]:
             kind = "ticks" if match["ticks"] else "fence"
-            return self._code_end(match.start(kind), len(match[kind]))
-        if told := match["told"]:
-            ending = next(end for begin, end in _TOLD if _compiled(begin).fullmatch(told))
-            found = _compiled(ending).search(self._text, match.end())
-            return found.end() if found else len(self._text)
+            return self._code_end(match.start(kind), match[kind])
         if match["whole"]:
-            return self._tag_end(match.end(), match["whole"].lower())
-        if match["comment"]:
-            end = self._text.find("-->", match.end())
-            return end + 3 if end >= 0 else len(self._text)
-        for tag in _compiled(_THINK_END).finditer(self._text, match.end()):
-            if tag[1].lower() == match["think"].lower():
-                return tag.end()
-        return len(self._text)  # cut off: nothing after it was meant to be said
+            return self._tag_end(end, match["whole"].lower())
+        if match["quote"] or match["indented"]:
+            ending = r"(?=\n[ \t]*(?:\n|\Z))" if match["quote"] else r"(?=\n(?! {4}| {0,3}\t|[ \t]*\n))"
+        elif match["told"]:
+            ending = next(closing for opening, closing in _TOLD if _compiled(opening).fullmatch(match["told"]))
+        elif match["think"]:
+            ending = rf"</{match['think'].lower()}\s{{0,8}}>"
+        found = _compiled(ending).search(text, end)
+        return found.end() if found else len(text)
 
     def _fence_end(self, start: int, marks: str) -> int:
         """A fence that is not closed goes on to the end of the text."""
-        if self._fences is None:
-            closing = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
-            self._fences = [(found.start(), found.end(), found[1]) for found in closing.finditer(self._text)]
         for at in range(bisect_left(self._fences, (start, 0, "")), len(self._fences)):
             _, end, found = self._fences[at]
             if found[0] == marks[0] and len(found) >= len(marks):
                 return end
         return len(self._text)
 
-    def _code_end(self, start: int, length: int) -> int | None:
+    def _code_end(self, start: int, marks: str) -> int | None:
         """Inline code ends with a run of as many backticks, in the same paragraph."""
-        if self._ticks is None:
-            self._ticks = {}
-            for run in re.finditer("`+", self._text):
-                self._ticks.setdefault(len(run[0]), []).append(run.start())
-            self._blank = [found.start() for found in re.finditer(r"\n[ \t]*(?=\n)", self._text)]
-        runs = self._ticks.get(length, [])
-        at, gap = bisect_left(runs, start + 1), bisect_left(self._blank, start)
-        if at == len(runs) or (gap < len(self._blank) and self._blank[gap] < runs[at]):
+        ends = self._ticks.get(marks, [])
+        at, gap = bisect_right(ends, start + len(marks)), bisect_left(self._blank, start)
+        if at == len(ends) or (gap < len(self._blank) and self._blank[gap] < ends[at] - len(marks)):
             return None
-        return runs[at] + length
+        return ends[at]
 
     def _tag_end(self, start: int, name: str) -> int | None:
         """The end of what stands between tags, as code or as what a model was given: its commands are somebody else's."""
-        if self._tags is None:
-            self._tags = {}
-            for end in _compiled(rf"</({_TAG})\s{{0,8}}>").finditer(self._text):
-                self._tags.setdefault(end[1].lower(), []).append(end.end())
         ends = self._tags.get(name, [])
         given = _compiled(_GIVEN).match(name)
         at = len(ends) - 1 if given and ends else bisect_left(ends, start)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Refused
@@ -12,7 +11,7 @@ from ..memory import Memory
 from .requests import ONE, answer_schema, list_of
 
 if TYPE_CHECKING:
-    from ..memory import ForgottenLine
+    from ..memory import Forgetting
 
 _MOST = 100  # lines that a person can look through before they say yes
 FORGOTTEN = answer_schema(
@@ -36,25 +35,21 @@ def forget_confirmed(memory: Memory, confirm: str | None = None, **selectors: An
         raise NothingFound("nothing to forget", "look with recall, and name lines by their ids")
     if len(lines) > _MOST:
         raise Refused(f"{len(lines)} lines at once", "narrow it down, with before or ids")
-    token = _token(selectors, lines)
+    told = [repr(sorted(selectors.items())), *(f"{line.ref} {line.citation}" for line in lines)]
+    token = f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
     if confirm is None:
-        return _as_json(lines, token, planned.warnings)
+        return _as_json(planned, token)
     if confirm != token:
         raise Refused("confirm does not stand for what would be forgotten now", "call without confirm and look again")
     ids = list(dict.fromkeys(line.ref for line in lines))
     if [line.citation for line in memory.forget(ids=ids).lines] != [line.citation for line in lines]:
         raise Refused("one of these is the owner's alone to forget", "ask them to run `memctl forget`")
-    done = memory.forget(ids=ids, apply=True)
-    return _as_json(done.lines, None, done.warnings)
+    return _as_json(memory.forget(ids=ids, apply=True), None)
 
 
-def _token(selectors: Mapping[str, Any], lines: Sequence[ForgottenLine]) -> str:
-    told = [repr(sorted(selectors.items())), *(f"{line.ref} {line.citation}" for line in lines)]
-    return f"forget-{len(lines)}-{hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]}"
-
-
-def _as_json(lines: Sequence[ForgottenLine], token: str | None, warnings: Sequence[str]) -> dict[str, Any]:
+def _as_json(done: Forgetting, token: str | None) -> dict[str, Any]:
     rows = [
-        {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason} for line in lines
+        {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason}
+        for line in done.lines
     ]
-    return {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": list(warnings)}
+    return {"schema": 1, "applied": token is None, "confirm": token, "lines": rows, "warnings": list(done.warnings)}

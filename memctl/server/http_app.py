@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ..errors import MemctlError, PortBusy, Usage
 from ..markdown.escape import defused
 from ..system import REUSES_PORTS
-from .http_gate import LARGEST, Gate, HttpRefusal, read_json, refusal_of, too_large
+from .http_gate import LARGEST, Gate, HttpRefusal, check_body, read_json, refusal_of, too_large
 from .http_routes import PAGE_POLICY, ROUTES, Route, Served, openapi, page
 
 _READERS = 4  # verbs that read at a time
@@ -57,30 +57,24 @@ _ALWAYS = {
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def _answer(value: Any, status: int = 200, **headers: str) -> Response:
+def _answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     body = json.dumps(defused(value), ensure_ascii=True, separators=(",", ":")).encode("ascii")
-    return Response(body, status, headers=_ALWAYS | headers, media_type="application/json")
+    return Response(body, status, headers=_ALWAYS | dict(headers or {}), media_type="application/json")
 
 
-def _refuse(refusal: HttpRefusal) -> Response:
-    return _answer(refusal.as_json(), refusal.status, **dict(refusal.headers))
-
-
-async def _no_route(request: Request, error: Exception) -> Response:
-    """404 and 405; starlette knows which methods there are."""
-    assert isinstance(error, HTTPException)
-    allowed = tuple((error.headers or {}).items())
-    if error.status_code == 405:
-        return _refuse(
-            HttpRefusal(405, f"{request.scope['path']} does not take {request.method}", "see Allow", headers=allowed)
-        )
-    return _refuse(HttpRefusal(error.status_code, "there is no such route", "GET /openapi.json lists them"))
-
-
-async def _broken(request: Request, error: Exception) -> Response:
-    """A bug: said in a line, without what was asked or where it happened."""
-    what = f"unexpected {type(error).__name__}"
-    return _refuse(HttpRefusal(500, what, "please report this", 70))
+async def _refuse(request: Request, error: Exception) -> Response:
+    """What went wrong, as an answer. Of a bug only its kind, not what was asked or where it happened."""
+    if isinstance(error, HTTPException):  # starlette knows which routes and methods there are
+        if error.status_code == 405:
+            what = f"{request.scope['path']} does not take {request.method}"
+            error = HttpRefusal(405, what, "see Allow", None, **dict(error.headers or {}))
+        else:
+            error = HttpRefusal(error.status_code, "there is no such route", "GET /openapi.json lists them")
+    elif isinstance(error, MemctlError):
+        error = refusal_of(error, request.scope.get("memctl.takes"))
+    elif not isinstance(error, HttpRefusal):
+        error = HttpRefusal(500, f"unexpected {type(error).__name__}", "please report this", 70)
+    return _answer(error.body, error.status, error.headers)
 
 
 # -- requests ---------------------------------------------------------------------------------------------------------
@@ -96,6 +90,7 @@ class _Guarded:
         if scope["type"] != "http":
             return
         start, status = time.perf_counter(), 0
+        path, viewed = scope["path"], is_view(scope["path"])
         headers = _headers(scope)
         has_more = headers.keys() & {"content-length", "transfer-encoding"} and "expect" not in headers
 
@@ -112,13 +107,16 @@ class _Guarded:
             status = message.get("status", status)
             await send(message)
 
-        path, viewed = scope["path"], is_view(scope["path"])
-        refusal = self._gate.check_head(headers, viewed or (path in _OPEN and scope["method"] in ("GET", "HEAD")))
-        if viewed and refusal is None:
-            refusal = check_view(self._gate.view_key, path, scope["query_string"], headers)
-        scope["memctl.known"] = refusal is None and scope["path"] not in _OPEN
+        app = self._app
         try:
-            await (_refuse(refusal) if refusal else self._app)(scope, counted, watched)
+            self._gate.check_head(headers, viewed or (path in _OPEN and scope["method"] in ("GET", "HEAD")))
+            if viewed:
+                check_view(self._gate.view_key, path, scope["query_string"], headers)
+            scope["memctl.known"] = path not in _OPEN
+        except HttpRefusal as refusal:
+            app = _answer(refusal.body, refusal.status, refusal.headers)
+        try:
+            await app(scope, counted, watched)
         except ClientDisconnect:
             status = 499
         finally:
@@ -132,7 +130,7 @@ class _Guarded:
 async def _drain(receive: Receive) -> None:
     """Take in what a client is still sending of a refused body: it could not read the answer before, or not at all."""
     taken = 0
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             while taken < _DRAINED:
                 async with asyncio.timeout(_DRAIN_SECONDS / 20):
@@ -140,8 +138,6 @@ async def _drain(receive: Receive) -> None:
                 taken += len(message.get("body", b""))
                 if not message.get("more_body"):
                     return
-    except TimeoutError:
-        pass
 
 
 _OPEN = ("/", "/openapi.json")
@@ -155,7 +151,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
     return found
 
 
-async def _read(request: Request) -> bytes | HttpRefusal:
+async def _read(request: Request) -> bytes:
     """The body, counted while it comes."""
     body = bytearray()
     try:
@@ -163,9 +159,9 @@ async def _read(request: Request) -> bytes | HttpRefusal:
             async for chunk in request.stream():
                 body += chunk
                 if len(body) > LARGEST:
-                    return too_large()
+                    raise too_large()
     except TimeoutError:
-        return HttpRefusal(408, "the body did not come in time", "send it at once", headers=(("Connection", "close"),))
+        raise HttpRefusal(408, "the body did not come in time", "send it at once", Connection="close") from None
     return bytes(body)
 
 
@@ -177,12 +173,10 @@ class Verbs:
         self._writing = ThreadPoolExecutor(1, "memctl-write")
         self._running = 0
 
-    async def run(self, writes: bool, job: Callable[[], Any]) -> Any:
-        """What a job gives; a HttpRefusal where too many are waiting."""
+    async def run(self, job: Callable[[], Any], writes: bool = False) -> Any:
+        """What a job gives; HttpRefusal where too many are waiting."""
         if self._running >= _WAITING:
-            return HttpRefusal(
-                503, "too many requests at once", "try again in a moment", headers=(("Retry-After", "1"),)
-            )
+            raise HttpRefusal(503, "too many requests at once", "try again in a moment", Retry_After="1")
         self._running += 1
         try:
             return await asyncio.get_running_loop().run_in_executor(self._writing if writes else self._reading, job)
@@ -195,31 +189,27 @@ class Verbs:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _endpoint(route: Route, served: Served, verbs: Verbs, gate: Gate) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(route: Route, served: Served, verbs: Verbs) -> Callable[[Request], Awaitable[Response]]:
     """The handler of a route."""
 
     async def handle(request: Request) -> Response:
-        request.scope["memctl.route"] = route.path
-        body: Any = request.path_params | dict(request.query_params) if route.method == "DELETE" else {}
+        request.scope["memctl.route"], request.scope["memctl.takes"] = route.path, route.takes
         start = time.perf_counter()
-        if route.takes and route.method != "DELETE":
-            sent = gate.check_body(_headers(request.scope)) or await _read(request)
+        body: dict[str, Any] = {}
+        if route.method == "DELETE":
+            body = request.path_params | dict(request.query_params)
+        elif route.takes:
+            check_body(_headers(request.scope))
+            sent = await _read(request)
             start = time.perf_counter()
-            body = sent if isinstance(sent, HttpRefusal) else read_json(sent)
-            if isinstance(body, HttpRefusal):
-                return _refuse(body)
+            body = read_json(sent)
         try:
             asked = route.read(body)
         except Usage as error:
-            return _refuse(HttpRefusal(422, error.what, error.cure))
+            raise HttpRefusal(422, error.what, error.cure) from None
         if route.writes and served.read_only:
-            return _refuse(HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise"))
-        try:
-            made = await verbs.run(route.writes, partial(served.answer, route, asked))
-        except MemctlError as error:
-            return _refuse(refusal_of(error, route.takes))
-        if isinstance(made, HttpRefusal):
-            return _refuse(made)
+            raise HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise")
+        made = await verbs.run(partial(served.answer, route, asked), route.writes)
         answer, taken = _answer(made), (time.perf_counter() - start) * 1000
         served.timed[route.path].append(taken)
         answer.headers["Server-Timing"] = f"handler;dur={taken:.3f}"
@@ -233,26 +223,21 @@ def application(
 ) -> tuple[ASGIApp, Verbs]:
     """The whole as an ASGI application, and the threads that it uses."""
     verbs, url = Verbs(), url or f"http://127.0.0.1:{gate.port}"
-    described = _answer(openapi(url, served.read_only))
-    shown = Response(
-        page(url, served.read_only), headers=_ALWAYS | {"Content-Security-Policy": PAGE_POLICY}, media_type="text/html"
-    )
-    fixed = {"/": shown, "/openapi.json": described}
+    policy = _ALWAYS | {"Content-Security-Policy": PAGE_POLICY}
+    fixed = {
+        "/": Response(page(url, served.read_only), headers=policy, media_type="text/html"),
+        "/openapi.json": _answer(openapi(url, served.read_only)),
+    }
 
     async def document(request: Request) -> Response:
         return fixed[request.scope["path"]]
 
-    async def viewed(request: Request) -> Response:
-        made = await answer_view(request, served, gate.view_key, partial(verbs.run, False))
-        if isinstance(made, HttpRefusal):
-            return _refuse(made)
-        made.headers.update({name: value for name, value in _ALWAYS.items() if name not in made.headers})
-        return made
-
     routes = [Path(path, document, methods=["GET"]) for path in fixed]
+    viewed = partial(answer_view, served, gate.view_key, verbs)
     routes += [Path(path, viewed, methods=["GET"]) for path in (VIEW, VIEW + "/{path:path}")]
-    routes += [Path(r.path, _endpoint(r, served, verbs, gate), methods=[r.method]) for r in ROUTES]
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route, Exception: _broken})
+    routes += [Path(route.path, _endpoint(route, served, verbs), methods=[route.method]) for route in ROUTES]
+    handled = (HTTPException, HttpRefusal, MemctlError, Exception)
+    app = Starlette(routes=routes, exception_handlers=dict.fromkeys(handled, _refuse))
     app.router.redirect_slashes = False
     return _Guarded(app, gate, log), verbs
 
@@ -303,11 +288,10 @@ class _Connection(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        body = json.dumps(HttpRefusal(400, "that is not an HTTP request", "see GET /openapi.json").as_json()).encode(
-            "ascii"
-        )
+        refusal = HttpRefusal(400, "that is not an HTTP request", "see GET /openapi.json")
+        body = json.dumps(refusal.body)
         head = f"HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-        self.transport.write(head.encode("ascii") + body)
+        self.transport.write((head + body).encode("ascii"))
         self.transport.close()
 
 
@@ -395,44 +379,35 @@ _LONGEST = 200  # characters of a search
 _POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _WELCOME = '<!doctype html><html lang="en"><title>memctl</title><p><a href="index.html">Open the memory</a></p></html>'
 
-Run = Callable[[Callable[[], object]], Awaitable[object]]
-
 
 def is_view(path: str) -> bool:
     """True for the paths of these pages."""
     return path == VIEW or path.startswith(f"{VIEW}/")
 
 
-def check_view(key: bytes, path: str, query: bytes, headers: Mapping[str, Sequence[str]]) -> HttpRefusal | None:
-    """Why a page is not shown; None with the key in the link of the login, or in the cookie that it gave."""
+def check_view(key: bytes, path: str, query: bytes, headers: Mapping[str, Sequence[str]]) -> None:
+    """HttpRefusal for a page that is not shown: without the key in the link of the login, or in the cookie that it gave."""
     if path == f"{VIEW}/login":
         given = parse_qs(query.decode("latin-1")).get("key", [""])
     else:
         given = re.findall(rf"(?:^|;\s*){_COOKIE}=([0-9a-f]+)", "; ".join(headers.get("cookie", ())))
-    if key and len(given) == 1 and secrets.compare_digest(given[0].encode("utf-8", "replace"), key):
-        return None
-    return HttpRefusal(401, "these pages need their link", "run `memctl view` and open what it prints")
+    if not (key and len(given) == 1 and secrets.compare_digest(given[0].encode("utf-8", "replace"), key)):
+        raise HttpRefusal(401, "these pages need their link", "run `memctl view` and open what it prints")
 
 
-async def answer_view(request: Request, served: Served, key: bytes, run: Run) -> Response | HttpRefusal:
+async def answer_view(served: Served, key: bytes, verbs: Verbs, request: Request) -> Response:
     """A page, a stylesheet, or at the login the cookie."""
     path = request.path_params.get("path", "")
-    headers = {"Content-Security-Policy": _POLICY}
+    headers = _ALWAYS | {"Content-Security-Policy": _POLICY}
     if path == "login":
         cookie = f"{_COOKIE}={key.decode('ascii')}; Path={VIEW}; HttpOnly; SameSite=Strict"
         # not a redirect: a browser that comes from elsewhere would follow it without the new cookie
-        return Response(
-            _WELCOME, headers=headers | {"Set-Cookie": cookie, "Refresh": "0; url=index.html"}, media_type="text/html"
-        )
+        headers |= {"Set-Cookie": cookie, "Refresh": "0; url=index.html"}
+        return Response(_WELCOME, headers=headers, media_type="text/html")
     if request.scope["path"] == VIEW:
         return Response(status_code=303, headers=headers | {"Location": f"{VIEW}/index.html"})
     query = request.query_params.get("q", "")[:_LONGEST]
-    try:
-        made = await run(partial(served.page, path or "index.html", query))
-    except MemctlError as error:
-        return refusal_of(error, None)
-    if isinstance(made, HttpRefusal):
-        return made
+    made = await verbs.run(partial(served.page, path or "index.html", query))
     if made is None:
-        return HttpRefusal(404, "there is no such page", f"begin at {VIEW}/index.html")
-    return Response(str(made), headers=headers, media_type="text/css" if path.endswith(".css") else "text/html")
+        raise HttpRefusal(404, "there is no such page", f"begin at {VIEW}/index.html")
+    return Response(made, headers=headers, media_type="text/css" if path.endswith(".css") else "text/html")

@@ -1,33 +1,48 @@
-"""The MCP server behind `memctl mcp`: what the protocol asks for, answered by the verbs.
+"""The MCP server behind `memctl mcp`: what the protocol asks for, answered by the verbs, one JSON-RPC message a line.
 
 The protocol is spoken here and not by its SDK, which takes half a second to load; the tests ask with the SDK's own client.
-Verbs run in threads, so that a slow one holds up nothing; those that write, one at a time.
+Verbs run in threads, so that a slow one holds up nothing; those that write, one at a time. On the wire a message has a largest
+size, what is none is answered instead of dropped, a signal ends it at once, and a client that has gone, or no longer reads,
+cannot keep the process.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
+import signal
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any, BinaryIO, NamedTuple
 
 from .. import __version__
 from ..errors import MemctlError, NoWorkspace
 from ..markdown.escape import defused
 from . import mcp_tools
-from .mcp_tools import INSTRUCTIONS, Session, Tool, ToolAnswer, offered
-from .mcp_wire import INVALID_REQUEST, Ended, Id, Message, MessageError, Wire
+from .mcp_tools import INSTRUCTIONS, Session, Tool, offered
 from .requests import in_callers_words
 
 _READERS = 4  # verbs that read at a time
 _GRACE = 0.6  # seconds that a write may go on after the client has gone
 _UNEXPECTED = (OSError, ValueError, LookupError, ArithmeticError, RecursionError, MemoryError)
 
-_METHOD_NOT_FOUND, _INVALID_PARAMS, _INTERNAL_ERROR, _UNSUPPORTED_VERSION = -32601, -32602, -32603, -32022
+_PARSE_ERROR, _INVALID_REQUEST, _METHOD_NOT_FOUND, _INVALID_PARAMS, _INTERNAL_ERROR = (
+    -32700,
+    -32600,
+    -32601,
+    -32602,
+    -32603,
+)
+_UNSUPPORTED_VERSION = -32022
 _HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
 _MODERN = "2026-07-28"  # the version in which every request says who asks
 _META = "io.modelcontextprotocol/"
@@ -39,9 +54,145 @@ _CAPABILITIES = {
 }
 
 _OFFERS = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS}
+_LONGEST = 4 * 2**20  # bytes of the largest message that is read
+_SECONDS = 0.9  # that the process has to end once the client has gone
+_ID = rb'"id"\s*:\s*(?:(\d{1,15})|"([\w.:/-]{1,200})")'
+_ID_FIRST = re.compile(rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?' + _ID)
+_ID_LAST = re.compile(rb",\s*" + _ID + rb'\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_NO_MESSAGE = "neither a request, a notification nor a response of JSON-RPC 2.0; batches are not served"
 
+Id = int | str
+Message = dict[str, Any]
 Result = dict[str, Any]
 Params = Mapping[str, Any]
+
+# -- the wire ---------------------------------------------------------------------------------------------------------
+
+
+class MessageError(Exception):
+    """Why a message gets no result, as JSON-RPC says it; `id` is that of the request, where it can be told."""
+
+    def __init__(self, code: int, message: str, data: Any = None, id: Id | None = None) -> None:
+        super().__init__(message)
+        self.id = id
+        self.error = {"code": code, "message": message} | ({} if data is None else {"data": data})
+
+
+class Ended(BaseException):
+    """A signal came: nothing more is read, nothing more is begun."""
+
+
+class Wire:
+    """The messages from and to one client. Sent ones are written by a thread: a client that does not read stops only it."""
+
+    def __init__(self) -> None:
+        self._stream = _take(0, os.O_RDONLY)
+        self._out = _take(1, os.O_WRONLY)
+        self._outgoing: SimpleQueue[bytes | threading.Event] = SimpleQueue()
+        threading.Thread(target=self._write, daemon=True).start()
+
+    def messages(self) -> Iterator[Message]:
+        """The requests and notifications of the client, until it has gone. Others are answered here. A signal is Ended."""
+        _on_signals(_end)
+        while line := self._line():
+            try:
+                if line.strip() and (message := _message(line)) is not None:
+                    yield message
+            except MessageError as error:
+                self.send(error.id, {"error": error.error})
+        _on_signals(signal.SIG_IGN)
+        _end_soon()
+
+    def send(self, id: Id | None, answer: Mapping[str, Any]) -> None:
+        """Answer a request with a result or an error. What is no letter of Unicode goes as its number."""
+        text = json.dumps({"jsonrpc": "2.0", "id": id, **answer}, ensure_ascii=False, separators=(",", ":"))
+        self._outgoing.put(text.encode("utf-8", "backslashreplace") + b"\n")
+
+    def flush(self, seconds: float) -> None:
+        """Wait until what was sent is written, at most so long."""
+        written = threading.Event()
+        self._outgoing.put(written)
+        written.wait(seconds)
+
+    def _write(self) -> None:
+        while True:
+            told = self._outgoing.get()
+            if isinstance(told, threading.Event):
+                told.set()
+                continue
+            with suppress(OSError):  # gone without reading to the end
+                while told:
+                    told = told[os.write(self._out.fileno(), told) :]
+
+    def _line(self) -> bytes:
+        """The next line; empty at the end. One over the limit is answered and passed over."""
+        while True:
+            raw = self._stream.readline(_LONGEST)
+            if len(raw) < _LONGEST or raw.endswith(b"\n"):
+                return raw
+            end = raw
+            while not end.endswith(b"\n") and (piece := self._stream.readline(_LONGEST)):
+                end = end[-400:] + piece
+            told = f"a message of more than {_LONGEST:,} bytes"
+            error = MessageError(_INVALID_REQUEST, told, id=_id(_ID_FIRST.match(raw) or _ID_LAST.search(end[-400:])))
+            self.send(error.id, {"error": error.error})
+
+
+def _message(line: bytes) -> Message | None:
+    """The request or notification in a line; None for a response, since nothing is asked of clients."""
+    try:
+        sent = json.loads(line.decode("utf-8", "replace"))
+        if b"\\u" in line:
+            json.dumps(sent, ensure_ascii=False).encode()  # half of a pair of surrogates is no text
+    except (ValueError, RecursionError):
+        raise MessageError(_PARSE_ERROR, "not JSON: one message a line") from None
+    if not isinstance(sent, dict) or sent.get("jsonrpc") != "2.0":
+        raise MessageError(_INVALID_REQUEST, _NO_MESSAGE)
+    if "method" not in sent and "id" in sent and ("result" in sent or "error" in sent):
+        return None
+    if "id" in sent and "method" in sent and type(sent["id"]) not in (int, str):
+        raise MessageError(_INVALID_REQUEST, "the id of a request is a string or a whole number")
+    if not isinstance(sent.get("method"), str) or not isinstance(sent.get("params"), dict | None):
+        raise MessageError(_INVALID_REQUEST, _NO_MESSAGE)
+    return sent
+
+
+def _on_signals(handler: Any) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(number, handler)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    _on_signals(signal.SIG_IGN)
+    _end_soon()
+    raise Ended
+
+
+def _end_soon() -> None:
+    """End the process in a second, whatever hangs: what is on disk is whole at any moment."""
+    timer = threading.Timer(_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
+
+
+def _take(number: int, how: int) -> BinaryIO:
+    """Standard input or output for ourselves alone: whatever else uses it, a child process too, meets nothing there."""
+    if number:
+        sys.stdout.flush()
+    ours = os.dup(number)
+    os.set_inheritable(ours, False)
+    nothing = os.open(os.devnull, how)
+    os.dup2(nothing, number)
+    os.close(nothing)
+    return open(ours, "wb" if number else "rb", closefd=False)  # a thread may still be at it when all else is over
+
+
+def _id(match: re.Match[bytes] | None) -> Id | None:
+    return None if match is None else int(match[1]) if match[1] else match[2].decode()
+
+
+# -- the protocol -----------------------------------------------------------------------------------------------------
 
 
 def serve(session: Session) -> None:
@@ -91,11 +242,9 @@ class _Face:
             "prompts/list": _Method(lambda _: {"prompts": [p.as_json() for p in mcp_tools.PROMPTS]}, {"cursor?": str}),
             "prompts/get": _Method(self._get_prompt, {"name": str, "arguments?": dict}, True, False),
             "resources/list": _Method(self._list_resources, {"cursor?": str}, True),
-            "resources/templates/list": _Method(self._list_templates, {"cursor?": str}),
+            "resources/templates/list": _Method(lambda _: {"resourceTemplates": mcp_tools.TEMPLATES}, {"cursor?": str}),
             "resources/read": _Method(self._read_resource, {"uri": str}, True),
         }
-
-    # -- the protocol -------------------------------------------------------------------------------------------------
 
     def take(self, message: Message) -> None:
         """Take one request or notification; its answer is sent when it is there."""
@@ -143,7 +292,7 @@ class _Face:
             told = (
                 f"this connection began with a handshake; requests with the envelope of {_MODERN} do not belong to it"
             )
-            raise MessageError(INVALID_REQUEST, told)
+            raise MessageError(_INVALID_REQUEST, told)
         found = self._methods.get(name)
         if found is None or name in (("ping", "initialize") if self._modern else ("server/discover",)):
             raise MessageError(_METHOD_NOT_FOUND, "Method not found", name[:200])
@@ -209,23 +358,18 @@ class _Face:
         if tool is None:
             raise MessageError(_INVALID_PARAMS, f"there is no tool {params['name'][:100]!r}")
         try:
-            answer = self._run_tool(tool, params.get("arguments") or {})
+            arguments = tool.read(params.get("arguments") or {})
+            self._ready()
+            session = replace(self._session, memory=self._session.memory.paused())
+            with self._writing if tool.writes else nullcontext():
+                answer = tool.run(session, **arguments)
         except MemctlError as error:
             return _failed(error, tool)
         except _UNEXPECTED as error:
             logging.getLogger(__name__).error("%s failed", tool.name, exc_info=error)
             return _failed(MemctlError(f"unexpected {type(error).__name__} in {tool.name}", "please report this"), tool)
-        told = _content(answer.text, False)
-        return told | ({"structuredContent": defused(answer.structured)} if self._session.structured else {})
-
-    def _run_tool(self, tool: Tool, given: Mapping[str, Any]) -> ToolAnswer:
-        arguments = tool.read(given)
-        self._ready()
-        session = replace(self._session, memory=self._session.memory.paused())
-        if not tool.writes:
-            return tool.run(session, **arguments)
-        with self._writing:
-            return tool.run(session, **arguments)
+        structured = {"structuredContent": defused(answer.structured)} if self._session.structured else {}
+        return _content(answer.text, False) | structured
 
     # -- prompts ------------------------------------------------------------------------------------------------------
 
@@ -240,18 +384,7 @@ class _Face:
     def _list_resources(self, params: Params) -> Result:
         start = _start(params.get("cursor"))
         found, end = self._or_refuse(partial(mcp_tools.listed, self._session, start))
-        resources = [
-            {"name": one.title, "uri": one.uri, "description": one.description, "mimeType": "text/markdown"}
-            for one in found
-        ]
-        return {"resources": resources} | ({} if end is None else {"nextCursor": str(end)})
-
-    def _list_templates(self, params: Params) -> Result:
-        made = [
-            {"name": name, "uriTemplate": uri, "description": told, "mimeType": "text/markdown"}
-            for name, uri, told in mcp_tools.TEMPLATES
-        ]
-        return {"resourceTemplates": made}
+        return {"resources": found} | ({} if end is None else {"nextCursor": str(end)})
 
     def _read_resource(self, params: Params) -> Result:
         text = self._or_refuse(partial(mcp_tools.read, self._session, params["uri"]))

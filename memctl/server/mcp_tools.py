@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..context.fence import fence, tamed
@@ -44,9 +44,6 @@ from .requests import (
     read_request,
     schema_of,
 )  # fmt: skip
-
-if TYPE_CHECKING:
-    from ..memory import Question
 
 INSTRUCTIONS = (
     "Long-term memory in a folder of Markdown. Before answering what may depend on earlier sessions, call recall (or context). "
@@ -137,8 +134,11 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
     text: list[str] = []
     left, cut = _LONGEST, False
     for passage in session.view.show(ref, context):
-        lines = _as_long_as(passage.lines, left)
-        left -= sum(len(line) + 1 for line in lines)
+        lines: list[str] = []
+        for line in passage.lines:
+            if left > 0:
+                lines.append(line[:left])
+                left -= len(line) + 1
         cut |= lines != list(passage.lines)
         if lines:
             source = str(passage.citation)
@@ -147,17 +147,6 @@ def _show(session: Session, *, ref: str, context: int = 3) -> ToolAnswer:
             text += [f"  {number} {tamed(line)}" for number, line in enumerate(lines, passage.first)]
     note = "\nnote: cut here; ask for the lines that you need: path#L100-L200" if cut else ""
     return ToolAnswer({"schema": 1, "passages": shown, "cut": cut}, fence("\n".join(text)) + note)
-
-
-def _as_long_as(lines: Sequence[str], most: int) -> list[str]:
-    """The first lines of some, at most so many characters of them; a longer line is cut."""
-    kept: list[str] = []
-    for line in lines:
-        if most <= 0:
-            break
-        kept.append(line[:most])
-        most -= len(line) + 1
-    return kept
 
 
 # -- context ----------------------------------------------------------------------------------------------------------
@@ -169,13 +158,10 @@ def _context(session: Session, *, message: str = "", budget: int = 4000) -> Tool
     The text once: its parts and its lines are in it, so that a client that hands on the JSON does not pay three times.
     """
     pack = session.view.context(message, budget=budget)
-    made = pack.as_json()
-    items = [{name: item[name] for name in ("layer", "source")} for item in made["items"]]
-    left_out = ("stable", "recalled", "items")
-    kept = {name: value for name, value in made.items() if name not in left_out}
-    return ToolAnswer(
-        {**kept, "items": items, "warnings": _few(made["warnings"])}, pack.text or "nothing that belongs to it"
-    )
+    made = pack.as_json() | {"warnings": _few(pack.warnings)}
+    del made["stable"], made["recalled"], made["items"]
+    made["items"] = [{"layer": item.layer, "source": item.source} for item in pack.items]
+    return ToolAnswer(made, pack.text or "nothing that belongs to it")
 
 
 # -- status -----------------------------------------------------------------------------------------------------------
@@ -191,12 +177,9 @@ def _status(session: Session) -> ToolAnswer:
     lines = [f"{name}: {one_line(str(value))}" for name, value in state.lines() if name not in _LEFT_OUT]
     lines = [line for line in lines if " install" not in line]  # a matter of the owner
     problems = [f"{len(state.problems)} pages cannot be read; `memctl check` names them"] if state.problems else []
-    return ToolAnswer(
-        {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write},
-        "\n".join(
-            map(printable, [*lines, *problems, f"writing: {'allowed' if session.allow_write else 'not allowed'}"])
-        ),
-    )
+    writing = f"writing: {'allowed' if session.allow_write else 'not allowed'}"
+    made = {"schema": 1, **found, "vectors_way": state.vectors["way"], "allow_write": session.allow_write}
+    return ToolAnswer(made, "\n".join(map(printable, [*lines, *problems, writing])))
 
 
 # -- review -----------------------------------------------------------------------------------------------------------
@@ -205,21 +188,20 @@ def _status(session: Session) -> ToolAnswer:
 def _review(session: Session, *, k: int = 5) -> ToolAnswer:
     """The questions that wait, worth most first; none about private lines, none that only the owner may answer."""
     found = session.view.review()
-    lines = [line for question in found[:k] for line in _question_lines(question)]
+    lines: list[str] = []
+    for question in found[:k]:
+        options = " | ".join(f"{one.key} {one.text}" for one in question.options)
+        lines.append(f"- {question.id} {question.text} [{options}]")
+        for role, side in zip(question.roles, question.sides, strict=True):
+            marks = "".join(f" [{_safe(mark)}]" for mark in side.marks)
+            source = _safe(str(side.source))
+            lines.append(f"  {role}: {_safe(side.content)} · {side.day or 'undated'} · {source}{marks}")
+        told = [" and ".join(question.names) if question.kind == "same" else "", question.why]
+        lines += [f"  {_safe(each)}" for each in told if each]
     more = f", {len(found) - k} more" if len(found) > k else ""
     head = f"{many(len(found[:k]), 'question')}{more}; give the key of an option to the tool answer"
     made = {"schema": 1, "questions": [question.as_json() for question in found[:k]], "waiting": len(found)}
     return ToolAnswer(made, f"{head}\n{fence(chr(10).join(lines))}" if lines else "no question waits")
-
-
-def _question_lines(question: Question) -> list[str]:
-    options = " | ".join(f"{one.key} {one.text}" for one in question.options)
-    lines = [f"- {question.id} {question.text} [{options}]"]
-    for role, side in zip(question.roles, question.sides, strict=True):
-        marks = "".join(f" [{_safe(mark)}]" for mark in side.marks)
-        lines.append(f"  {role}: {_safe(side.content)} · {side.day or 'undated'} · {_safe(str(side.source))}{marks}")
-    told = [" and ".join(question.names) if question.kind == "same" else "", question.why]
-    return [*lines, *(f"  {_safe(each)}" for each in told if each)]
 
 
 def _answer(session: Session, *, id: str, option: str, text: str | None = None) -> ToolAnswer:
@@ -284,34 +266,25 @@ def _forget(session: Session, *, confirm: str | None = None, **selectors: Any) -
 
 RESOURCES_OF_A_PAGE = 100
 """Resources in one page of the list."""
-TEMPLATES = (
-    ("entity", "memctl://entity/{name}", "The page of a person, project or thing, by any of its names."),
-    ("log", "memctl://log/{day}", "The log of a day: 2025-11-27."),
-    ("today", "memctl://today", "The log of today."),
-    ("page", "memctl://page/{path}", "Any page by its path: bank/world.md."),
-)
+TEMPLATES = [
+    {"name": name, "uriTemplate": f"memctl://{place}", "description": told, "mimeType": "text/markdown"}
+    for name, place, told in (
+        ("entity", "entity/{name}", "The page of a person, project or thing, by any of its names."),
+        ("log", "log/{day}", "The log of a day: 2025-11-27."),
+        ("today", "today", "The log of today."),
+        ("page", "page/{path}", "Any page by its path: bank/world.md."),
+    )
+]
 
 
-class Resource(NamedTuple):
-    """One resource: where it is, what it is called, what it is."""
-
-    uri: str
-    title: str
-    description: str
-
-
-def listed(session: Session, start: int = 0) -> tuple[list[Resource], int | None]:
+def listed(session: Session, start: int = 0) -> tuple[list[dict[str, str]], int | None]:
     """The resources from number `start` on, and with which number the next page of the list begins."""
     found = session.view.public_pages()
     end = start + RESOURCES_OF_A_PAGE
-    shown = [
-        Resource(
-            f"memctl://{page.kind}/{quote(page.name, safe='' if page.kind == 'entity' else '/')}",
-            page.name,
-            page.description,
-        )
-        for page in found[start:end]
-    ]
+    shown = []
+    for page in found[start:end]:
+        uri = f"memctl://{page.kind}/{quote(page.name, safe='' if page.kind == 'entity' else '/')}"
+        shown.append({"name": page.name, "uri": uri, "description": page.description, "mimeType": "text/markdown"})
     return shown, end if end < len(found) else None
 
 

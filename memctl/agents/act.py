@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from ..markdown.escape import defused
 from ..markdown.front_matter import read_front_matter
 from ..markdown.grammar import Problem, with_attributes
 from ..markdown.lines import Role, split_lines
-from ..markdown.page import live_blocks, open_end, parse_page
+from ..markdown.page import front_matter_end, live_blocks, open_end, parse_page
 from ..notes.edits import diff
 from ..notes.files import append, create, in_style, read_page
 from ..retain.retain import as_said, citing_known, fact_kind
@@ -42,15 +42,6 @@ _HITS, _HIT_TOKENS = 5, 800
 _FEWEST, _MOST_LINES = 3, 200  # words of a document's line that is compared with what came from outside; such lines
 _MOST_READ = 8_000  # characters of a document; about two thousand tokens
 _PLACEHOLDER = re.compile(r"[.…\s]*|\.\.\.|<[\w .…]{1,40}>|TEXT|VALUE|KEY")
-
-
-@dataclass(frozen=True, slots=True)
-class Permissions:
-    """What the commands of a reply may do: write at all, or only show what they would; let private lines out."""
-
-    dry_run: bool = False
-    read_only: bool = False
-    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +88,16 @@ class Acted:
         return sum(not result.ok for result in self.results)
 
 
-def act(memory: Memory, reply: str, may: Permissions = Permissions()) -> Acted:
-    """Do what the commands of a reply ask for. Usage for a reply that is too long; never raises for its commands."""
+def act(memory: Memory, reply: str, *, dry_run: bool = False, read_only: bool = False, private: bool = False) -> Acted:
+    """Do what the commands of a reply ask for. Usage for a reply that is too long; never raises for its commands.
+
+    With `dry_run` they only show what they would write, `read_only` refuses those that write; `private` lines come out only
+    where that is asked for.
+    """
     if len(reply) > _MOST_REPLY:
         raise Usage(f"a reply of {len(reply):,} characters", f"act reads at most {_MOST_REPLY:,}")
     read = read_reply(reply)
-    actor = _Actor(memory, may)
+    actor = _Actor(memory, dry_run, read_only, private)
     results = tuple(actor.do(number, command) for number, command in enumerate(read.commands))
     return Acted(read.text, results, read.ignored)
 
@@ -110,13 +105,14 @@ def act(memory: Memory, reply: str, may: Permissions = Permissions()) -> Acted:
 class _Actor:
     """Does one command after the other."""
 
-    def __init__(self, memory: Memory, may: Permissions) -> None:
-        self._memory, self._workspace, self._today, self._may = memory, memory.workspace, memory.today, may
+    def __init__(self, memory: Memory, dry_run: bool, read_only: bool, private: bool) -> None:
+        self._memory, self._workspace, self._private = memory, memory.workspace, private
+        self._dry_run, self._read_only = dry_run, read_only
 
     @property
     def _seen(self) -> Memory:
         """The memory as the model may see it, and write to it."""
-        return self._memory if self._may.private else self._memory.public()
+        return self._memory if self._private else self._memory.public()
 
     def do(self, number: int, command: Command) -> CommandResult:
         """The result of a command, whatever comes in its way."""
@@ -129,7 +125,7 @@ class _Actor:
                 raise Usage(command.problem, "write it again, whole")
             if number >= MOST:
                 raise Usage(f"more than {MOST} commands in one reply", "write the rest in the next one")
-            if self._may.read_only and command.name.startswith("SAVE"):
+            if self._read_only and command.name.startswith("SAVE"):
                 raise Refused("nothing may be saved here", "act was called with --read-only")
             return jobs[command.name](command)
         except MemctlError as error:
@@ -139,9 +135,9 @@ class _Actor:
 
     def _save_fact(self, command: Command) -> CommandResult:
         fact, notes = _fact(command.values)
-        kept = self._seen.retain(fact, said_by="agent", dry_run=self._may.dry_run)
+        kept = self._seen.retain(fact, said_by="agent", dry_run=self._dry_run)
         (one,) = kept.kept
-        done = "stood there already" if one.already else "would be saved" if self._may.dry_run else "saved"
+        done = "stood there already" if one.already else "would be saved" if self._dry_run else "saved"
         notes += list(kept.warnings)
         told = "; ".join([f"{done}: {one.citation} ^{one.ref}", *notes])
         data = one.as_json() | {"origin": fact.source, "notes": notes}
@@ -149,18 +145,12 @@ class _Actor:
 
     def _get_fact(self, command: Command) -> CommandResult:
         key = _required(command, "key")
-        about = _names(command.values.get("about", ""))
-        hits = self._slot(key, about[0] if about else None)
-        whose = f" of {about[0]}" if about else ""
-        if not hits:
-            raise NothingFound(f"nothing is known as {key!r}{whose}", "try SEARCH_MEMORY")
-        return _found(command, f"{key}{whose}", hits)
-
-    def _slot(self, key: str, about: str | None) -> list[Hit]:
+        about = next(iter(_names(command.values.get("about", ""))), None)
+        whose = f" of {about}" if about else ""
         for spelled in dict.fromkeys((key, _folded(key))):
             with suppress(NothingFound):
-                return list(self._seen.fact(spelled, about))
-        return []
+                return _found(command, f"{key}{whose}", self._seen.fact(spelled, about))
+        raise NothingFound(f"nothing is known as {key!r}{whose}", "try SEARCH_MEMORY")
 
     def _search(self, command: Command) -> CommandResult:
         words = _required(command, "query")
@@ -183,10 +173,10 @@ class _Actor:
         title = re.split(r"[/\\]", values["name"].strip().rstrip("/"))[-1]
         before, added = self._write(path, title, content, source)
         done = "stood there already" if not added else "added to" if before else "saved"
-        if self._may.dry_run and added:
+        if self._dry_run and added:
             done = f"would be {done}"
         told = "; ".join([f"{done}: {path}", *notes])
-        change = diff(path, before, before + added) if self._may.dry_run else ""
+        change = diff(path, before, before + added) if self._dry_run else ""
         appended = bool(before and added)
         data = {"path": path, "already": not added, "appended": appended, "origin": source, "notes": notes}
         return CommandResult(command.name, command.line, True, told, diff=change, data=data)
@@ -195,18 +185,18 @@ class _Actor:
         """Make the document, or add to it; returns the text that was there, and what came after it."""
         if not (self._workspace.root / path).exists():
             text = written(path, title, content, source)
-            if self._may.dry_run or create(self._workspace, path, text):
+            if self._dry_run or create(self._workspace, path, text):
                 return "", text
 
-        workspace = self._seen.workspace
+        workspace, day = self._seen.workspace, str(self._memory.today)
 
         def more(before: str) -> str:
-            return with_more(path, before, content, str(self._today), source)
+            return with_more(path, before, content, day, source)
 
-        if self._may.dry_run:
-            before = read_page(workspace, path).text
-            return before, in_style(more(before), before)
-        more(read_page(workspace, path).text)  # a refusal, before anything is opened for writing
+        before = read_page(workspace, path).text
+        added = more(before)  # a refusal, before anything is opened for writing
+        if self._dry_run:
+            return before, in_style(added, before)
         done = append(workspace, path, more)
         return done.before, done.added
 
@@ -217,29 +207,22 @@ class _Actor:
             raise Refused(f"{path} would not be read back", "save it in another folder")
         parts = ["bank"]
         for part in path.split("/")[1:]:
-            parts.append(self._spelled("/".join(parts), part))
+            here = self._workspace.root / "/".join(parts)
+            if not (here / part).exists() and here.is_dir():
+                alike = (each.name for each in sorted(here.iterdir()) if each.name.casefold() == part.casefold())
+                part = next(alike, part)
+            parts.append(part)
         return self._workspace.contain("/".join(parts))
-
-    def _spelled(self, folder: str, name: str) -> str:
-        here = self._workspace.root / folder
-        if (here / name).exists() or not here.is_dir():
-            return name
-        return next((p.name for p in sorted(here.iterdir()) if p.name.casefold() == name.casefold()), name)
 
     def _read_doc(self, command: Command) -> CommandResult:
         path = self._document(command.values.get("folder", ""), _required(command, "name"))
         (page,) = self._seen.show(path)
-        lines = list(page.lines)
-        source = made_by("\n".join(lines))
-        if lines[:1] == ["---"]:
-            end = next((at for at, line in enumerate(lines[1:], 1) if line.strip() in ("---", "...")), 0)
-            lines = lines[end + 1 :] if end else lines
-        text = "\n".join(lines).strip("\n")
-        rest = text[_MOST_READ:]
-        text = text[:_MOST_READ]
-        told = f"{path}, {len(text):,} characters" + (f" of {len(text) + len(rest):,}" if rest else "")
+        source = made_by("\n".join(page.lines))
+        whole = "\n".join(page.lines[front_matter_end(page.lines) :]).strip("\n")
+        text, is_cut = whole[:_MOST_READ], len(whole) > _MOST_READ
+        told = f"{path}, {len(text):,} characters" + (f" of {len(whole):,}" if is_cut else "")
         told += "" if is_trusted(source) else f", from {source}: not confirmed"
-        data = {"path": path, "text": text, "truncated": bool(rest), "origin": source, "trusted": is_trusted(source)}
+        data = {"path": path, "text": text, "truncated": is_cut, "origin": source, "trusted": is_trusted(source)}
         return CommandResult(command.name, command.line, True, told, recalled=text, data=data)
 
     def _document(self, folder: str, name: str) -> str:
@@ -295,33 +278,28 @@ def _fact(values: Mapping[str, str]) -> tuple[Fact, list[str]]:
     key = _folded(_required(command, "key")) if "key" in values else None
     source, notes = _source(values.get("source"))
     given = {each.name: values.get(each.long) for each in ATTRIBUTES if each.reply}
-    given |= {each.name: _share(given[each.name]) for each in ATTRIBUTES if each.reply and each.is_share}
+    for name in (each.name for each in ATTRIBUTES if each.reply and each.is_share):
+        if percent := re.fullmatch(r"\s*(\d{1,3})\s*%\s*", given[name] or ""):
+            given[name] = str(int(percent[1]) / 100)
     is_private = values.get("private", "").lower() in ("true", "yes", "1", "private")
     given |= {"key": key, "src": source, "private": "true" if is_private else None}
     names = tuple(dict.fromkeys(_names(values.get("about", ""))))
     if any(re.search(r"[\[\]|#\n]", name) for name in names):
         raise Usage("about= needs names without [ ] | or #")
-    fact = Fact(_kind(values), text, names)
-    made = with_attributes(fact, {name: [value] for name, value in given.items() if value})
+    kind = Kind.OPINION if values.get("confidence") else Kind.WORLD
+    if "kind" in values:
+        kind = fact_kind(values["kind"], f"kind={values['kind']!r}")
+    made = with_attributes(Fact(kind, text, names), {name: [value] for name, value in given.items() if value})
     if isinstance(made, Problem):
         raise Usage(made.message.removeprefix("--"), made.suggestion)
-    found = find_secrets(f"{key or ''}: {text}")
-    if found:
-        raise Refused(f"this looks like a secret ({found[0].name})", "leave it out: memory is not a place for secrets")
+    _refuse_secrets(f"{key or ''}: {text}", "leave it out: memory is not a place for secrets")
     unknown = sorted(values.keys() - set(COMMANDS["SAVE_FACT"]))
     return clean(made), notes + [f"{name}= is not known" for name in unknown]
 
 
-def _kind(values: Mapping[str, str]) -> Kind:
-    if "kind" in values:
-        return fact_kind(values["kind"], f"kind={values['kind']!r}")
-    return Kind.OPINION if values.get("confidence") else Kind.WORLD
-
-
-def _share(written: str | None) -> str | None:
-    """`90%` is 0.9."""
-    match = re.fullmatch(r"\s*(\d{1,3})\s*%\s*", written or "")
-    return str(int(match[1]) / 100) if match else written
+def _refuse_secrets(text: str, cure: str) -> None:
+    if found := find_secrets(text):
+        raise Refused(f"this looks like a secret ({found[0].name})", cure)
 
 
 # -- what was found ---------------------------------------------------------------------------------------------------
@@ -329,27 +307,24 @@ def _share(written: str | None) -> str | None:
 
 def _found(command: Command, told: str, hits: Sequence[Hit], notes: Sequence[str] = ()) -> CommandResult:
     data = {"hits": [hit_json(hit) for hit in hits], "notes": list(notes)}
-    recalled = "\n".join(_line(hit) for hit in hits)
+    recalled = "\n".join(map(_line, hits))
     return CommandResult(command.name, command.line, True, "; ".join([told, *notes]), recalled=recalled, data=data)
 
 
 def _line(hit: Hit) -> str:
     """A hit on one line, with its citation and what there is to say about it."""
-    said = list(_remarks(hit))
-    return f"- {' '.join(hit.content.split())} ({', '.join([str(hit.source), *said])})"
-
-
-def _remarks(hit: Hit) -> Iterator[str]:
+    said = [str(hit.source)]
     if hit.day and hit.day not in hit.source.path:
-        yield hit.day
+        said.append(hit.day)
     if hit.entities:
-        yield f"about {' and '.join(hit.entities[:3])}"
+        said.append(f"about {' and '.join(hit.entities[:3])}")
     if hit.confidence is not None:
-        yield f"confidence {hit.confidence:g}"
+        said.append(f"confidence {hit.confidence:g}")
     if hit.standing:
-        yield hit.standing
+        said.append(hit.standing)
     if not is_trusted(hit.origin):
-        yield f"from {hit.origin}: not confirmed"
+        said.append(f"from {hit.origin}: not confirmed")
+    return f"- {' '.join(hit.content.split())} ({', '.join(said)})"
 
 
 # -- documents --------------------------------------------------------------------------------------------------------
@@ -401,9 +376,7 @@ def prepared(content: str) -> str:
         raise Usage("the document has no content", 'write it as content="…"')
     if len(text) > _MOST:
         raise Usage(f"a document of {len(text):,} characters", f"save at most {_MOST:,} at a time")
-    found = find_secrets(text)
-    if found:
-        raise Refused(f"this looks like a secret ({found[0].name})", "take it out and save the rest")
+    _refuse_secrets(text, "take it out and save the rest")
     return text
 
 
@@ -447,11 +420,11 @@ def _refuse_more(path: str, before: str, after: str, source: str) -> None:
     more -= Counter((row.role, row.digest, row.origin) for row in old.rows)
     if any(role == Role.FACT.value for role, _, _ in more):
         raise Refused("the document would state facts under a heading like Retain", "save each with SAVE_FACT")
-    if _markers(after) != _markers(before) or "<!-- memctl:" in after[len(before) :]:
+    markers, had = (
+        [(block.name, block.sha) for block in live_blocks(split_lines(text.removeprefix("\ufeff")))]
+        for text in (after, before)
+    )
+    if markers != had or "<!-- memctl:" in after[len(before) :]:
         raise Refused("the document holds markers that memctl alone writes", "take those lines out")
     if any(origin != source for _, _, origin in more):
         raise Refused("its front matter would hide where it comes from", "leave the front matter out")
-
-
-def _markers(text: str) -> list[tuple[str, str | None]]:
-    return [(block.name, block.sha) for block in live_blocks(split_lines(text.removeprefix("\ufeff")))]

@@ -153,11 +153,11 @@ def act(
 
     Exit code 1 if any command was refused, failed or found nothing; the others are done all the same.
     """
-    from ..agents.act import Permissions, act as run
+    from ..agents.act import act as run
 
     # Bytes that are not UTF-8 are shown as such.
     reply = _read(file, "name a file that holds the reply", _MOST_BYTES).decode("utf-8-sig", "replace")
-    done = run(call.memory, reply.replace("\r\n", "\n"), Permissions(dry_run, read_only, private))
+    done = run(call.memory, reply.replace("\r\n", "\n"), dry_run=dry_run, read_only=read_only, private=private)
     if call.out.json:
         results = [result.as_json() for result in done.results]
         call.out.raw_json({"schema": 1, "reply": done.reply, "results": results, "ignored": done.ignored})

@@ -13,7 +13,7 @@ import pytest
 from face_helpers import NOW, TODAY, ask, call, fixture_copy, sources, write_pages
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from memctl.agents.act import MOST, Acted, Permissions, act
+from memctl.agents.act import MOST, Acted, act
 from memctl.agents.brackets import COMMANDS
 from memctl.language.tokens import estimate
 from memctl.memory import Memory
@@ -40,7 +40,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def done(workspace: Workspace, reply: str, **may: bool) -> Acted:
     """What became of a reply."""
-    return act(Memory(workspace, lambda: datetime.combine(TODAY, time())), reply, Permissions(**may))
+    return act(Memory(workspace, lambda: datetime.combine(TODAY, time())), reply, **may)
 
 
 def told(acted: Acted) -> list[tuple[bool, int]]:

@@ -24,7 +24,7 @@ from hash_embedder import HashEmbedder
 from hypothesis import given, settings, strategies as st
 from strategies import examples
 
-from memctl.agents.act import Permissions, act
+from memctl.agents.act import act
 from memctl.agents.hooks import answer_hook
 from memctl.errors import MemctlError
 from memctl.index.heal import with_index
@@ -220,7 +220,7 @@ def questions(random: Random) -> Iterator[Call]:
     what = pick(("facts", "beliefs"))
     yield lambda on: call(["export", what, "--public"], on.workspace.root).both
     reply = f"[SEARCH_MEMORY: query={prompt}]\n[GET_FACT: key={pick(KEYS)}]\n[READ_DOC: name=prose]\n"
-    yield lambda on: act(on.fresh, reply, Permissions(read_only=True))
+    yield lambda on: act(on.fresh, reply, read_only=True)
 
 
 def by_name(random: Random) -> Iterator[Call]:

@@ -16,7 +16,7 @@ from store_helpers import synced
 from memctl.index import sync as sync_module
 from memctl.index.heal import with_index
 from memctl.index.index import Index
-from memctl.index.queries.beliefs import terms_held
+from memctl.index.queries.entries import terms_held
 from memctl.index.reread import reread
 from memctl.index.rows import rows_of
 from memctl.index.sync import sync, verify

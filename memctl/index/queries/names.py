@@ -19,8 +19,34 @@ from ..reread import reread
 from ..row import Entity, Row
 from .entries import Filter, by_ids
 
+_FEW = 512  # names that are read at once
 _TEXTS = 20_000  # of which a process that stays remembers whom they name: some 10 MB
 _ALIKE = 0.8  # how alike two spellings are (difflib) from which one may be a slip for the other
+
+
+class _FewNames(NamedTuple):
+    """All names of a workspace that has few: entities by page, their pages by key, names by head."""
+
+    entities: dict[int, Entity]
+    pages: dict[str, list[int]]
+    listed: dict[str, list[Listed]]
+
+
+def _few_names(index: Index) -> _FewNames | None:
+    """All names, read once until the index changes; None where there are many, or the index is being written."""
+
+    def read() -> _FewNames | None:
+        rows = index.rows("SELECT key, page, head, stem, name FROM alias ORDER BY key, page LIMIT ?", (_FEW + 1,))
+        if len(rows) > _FEW:
+            return None
+        entities = _entities(index, index.column("SELECT page FROM entity"))
+        pages: dict[str, list[int]] = defaultdict(list)
+        for key, page, *_ in rows:
+            pages[key].append(page)
+        listed = ((head, Listed(stem, name, entities[page].name)) for _, page, head, stem, name in rows)
+        return _FewNames(entities, dict(pages), by_head(listed))
+
+    return None if index.is_writing else index.remembered("names", read)
 
 
 def resolve(index: Index, name: str) -> list[Entity]:
@@ -29,8 +55,15 @@ def resolve(index: Index, name: str) -> list[Entity]:
     Exact name or alias first; else, for a single word, the full names that begin with it.
     """
     key = entity_key(name)
+    if few := _few_names(index):
+        pages = few.pages.get(key) or [page for page, each in few.entities.items() if _begins(each.key, key)]
+        return [few.entities[page] for page in pages]
     pages = index.column("SELECT page FROM alias WHERE key = ?", (key,)) or _beginning_with(index, key)
-    return list(entities_of_pages(index, pages).values())
+    return list(_entities(index, pages).values())
+
+
+def _begins(name: str, word: str) -> bool:
+    return word != "" and " " not in word and name.startswith(f"{word} ")
 
 
 def _beginning_with(index: Index, word: str) -> list[int]:
@@ -59,8 +92,7 @@ def keys_of(index: Index, name: str) -> tuple[str, ...]:
 
 def all_entities(index: Index) -> list[Entity]:
     """Every entity that has a page, by name."""
-    found = entities_of_pages(index, index.column("SELECT page FROM entity ORDER BY key"))
-    return sorted(found.values(), key=lambda entity: entity.key)
+    return sorted(_entities(index, index.column("SELECT page FROM entity")).values(), key=lambda entity: entity.key)
 
 
 def paths_by_name(index: Index) -> dict[str, str]:
@@ -73,6 +105,8 @@ def paths_by_name(index: Index) -> dict[str, str]:
 
 def listed_names(index: Index, wanted: Iterable[str]) -> dict[str, list[Listed]]:
     """The names that begin with one of these heads (language/names.py), by head."""
+    if few := _few_names(index):
+        return {head: few.listed[head] for head in wanted if head in few.listed}
     sql = (
         "SELECT alias.head, alias.stem, alias.name, entity.name FROM alias JOIN entity ON entity.page = alias.page "
         "WHERE alias.head IN ({keys}) ORDER BY alias.head, entity.key"
@@ -108,7 +142,8 @@ def unknown_name(workspace: Workspace, index: Index, name: str) -> str:
 
 def has_entities(index: Index) -> bool:
     """False in a workspace without a single entity page."""
-    return bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
+    few = _few_names(index)
+    return bool(few.pages) if few else bool(index.rows("SELECT 1 FROM entity LIMIT 1"))
 
 
 # Beliefs that reflect took from a line: the heads above `stated` in bank/opinions.md; those by hand cite none.
@@ -172,7 +207,7 @@ def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
     made: dict[str, Entity] = {}
     for key in wanted:
         entity = known.get(pages[key][0]) if len(pages[key]) == 1 else None
-        if entity and entity.names:
+        if entity:
             made[key] = entity._replace(keys=tuple(dict.fromkeys((*entity.keys, key))))
         else:
             made[key] = Entity(key, key, None, "", (key,), (key,))
@@ -180,7 +215,17 @@ def entities_of_keys(index: Index, keys: Iterable[str]) -> dict[str, Entity]:
 
 
 def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
-    """The entities that these pages are about, by page."""
+    """The entities that these pages are about and name, by page; the key of its own name is the first of each."""
+    found = _entities(index, pages)
+    return {
+        page: each._replace(keys=tuple(dict.fromkeys((each.key, *each.keys))))
+        for page, each in found.items()
+        if each.names
+    }
+
+
+def _entities(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
+    """The entities of these pages, by page, with the names that hold."""
     wanted = list(pages)
     aliases: dict[int, list[tuple[str, str]]] = defaultdict(list)
     sql = "SELECT page, key, name FROM alias WHERE page IN ({keys}) ORDER BY page, key"
@@ -192,8 +237,8 @@ def entities_of_pages(index: Index, pages: Iterable[int]) -> dict[int, Entity]:
     )
     found: dict[int, Entity] = {}
     for key, name, kind, path, page in index.rows_in(sql, wanted):
-        keys = dict.fromkeys((key, *(own for own, _ in aliases[page])))
-        found[page] = Entity(key, name, kind, path, tuple(keys), tuple(own for _, own in aliases[page]), page)
+        keys, names = [own for own, _ in aliases[page]], [own for _, own in aliases[page]]
+        found[page] = Entity(key, name, kind, path, tuple(keys), tuple(names), page)
     return found
 
 

@@ -74,34 +74,36 @@ def append_bounded(path: Path, line: bytes, most: int) -> None:
 
 
 @contextmanager
+def as_cannot_write(path: str | Path) -> Iterator[None]:
+    """What the system refuses while `path` is written is raised as CannotWrite."""
+    try:
+        yield
+    except OSError as error:  # a full disk, no permission
+        raise CannotWrite(str(path), error.strerror or str(error)) from error
+
+
+@contextmanager
 def locked(path: Path, seconds: float) -> Iterator[None]:
     """Hold the lock file at `path`, waiting up to `seconds` for it; LockBusy after that, CannotWrite if it can't be had.
 
     The file is never unlinked: a waiter could hold a lock on a name that is gone.
     """
-    fd = _take_lock(path, seconds)
+    with as_cannot_write(path):  # a file system without locks, too
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
     try:
+        deadline = time.monotonic() + seconds
+        while not _has_lock(path, fd):
+            if time.monotonic() >= deadline:
+                raise LockBusy(str(path), seconds)
+            time.sleep(0.01)
         yield
     finally:
         os.close(fd)  # closing lets go of the lock, on a crash too
 
 
-def _take_lock(path: Path, seconds: float) -> int:
-    fd = -1
-    try:
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | OPEN_SAFELY, 0o666)
-        deadline = time.monotonic() + seconds
-        while not _try_lock(fd):
-            if time.monotonic() >= deadline:
-                raise LockBusy(str(path), seconds)
-            time.sleep(0.01)
-        return fd
-    except (OSError, LockBusy) as error:
-        if fd >= 0:
-            os.close(fd)
-        if isinstance(error, OSError):  # a full disk, no permission, a file system without locks
-            raise CannotWrite(str(path), error.strerror or str(error)) from error
-        raise
+def _has_lock(path: Path, fd: int) -> bool:
+    with as_cannot_write(path):
+        return _try_lock(fd)
 
 
 # -- names ------------------------------------------------------------------------------------------------------------
@@ -305,7 +307,6 @@ def _work(job: Callable[[], bytes], writer: int, seconds: float) -> None:
     """What the child does. It never returns; whatever is raised in it is told to the parent by name and place."""
     import signal
 
-    told = b"!"
     try:
         os.setsid()  # a host that ends its hooks does not end this
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
@@ -314,24 +315,18 @@ def _work(job: Callable[[], bytes], writer: int, seconds: float) -> None:
         os.dup2(void, 1)
         os.dup2(void, 2)
         told = b"=" + job()[:_MOST]
-    finally:
-        kind, _, trace = sys.exc_info()
-        if kind is not None:
-            while trace is not None and trace.tb_next:
-                trace = trace.tb_next
-            place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
-            told = f"!{kind.__name__}{place}".encode()
-        _tell(writer, told)
-        os._exit(0)
-
-
-def _tell(writer: int, told: bytes) -> None:
-    import signal
-
-    with suppress(OSError):  # the parent has left
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace and trace.tb_next:
+            trace = trace.tb_next
+        place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
+        told = f"!{type(error).__name__}{place}".encode()
+    try:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
         while told:
             told = told[os.write(writer, told) :]
+    finally:
+        os._exit(0)  # even if the parent has left
 
 
 def _read(reader: int, deadline: float) -> tuple[bytes, bool]:
@@ -353,21 +348,19 @@ def _in_thread(job: Callable[[], bytes], seconds: float) -> Outcome:
     """Where there is no fork: a thread, which ends with the process."""
     import threading
 
-    done: list[bytes] = []
-    trouble: list[str] = []
+    outcome = Outcome(None, "late")
 
     def work() -> None:
-        done.append(job())
+        nonlocal outcome
+        try:
+            outcome = Outcome(job())
+        except BaseException as error:
+            outcome = Outcome(None, type(error).__name__)
 
-    def note(args: threading.ExceptHookArgs) -> None:
-        trouble.append(args.exc_type.__name__)
-
-    before, threading.excepthook = threading.excepthook, note
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     thread.join(seconds)
-    threading.excepthook = before
-    return Outcome(done[0]) if done else Outcome(None, trouble[0] if trouble else "late")
+    return outcome
 
 
 @contextmanager

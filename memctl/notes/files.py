@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..errors import CannotWrite, OutsideWorkspace, PageChanged, PageUnreadable
-from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, locked, sync_folder
+from ..system import HAS_MODES, OPEN_SAFELY, OPEN_TO_SYNC, as_cannot_write, locked, sync_folder
 from .workspace import Workspace
 
 MAX_PAGE = 8 * 1024 * 1024  # bytes; a longer page is named and skipped
@@ -123,7 +123,7 @@ def prepare_memory(workspace: Workspace) -> Path:
     What is made of private lines is nobody else's to read: a folder with open modes is closed to others, with its files.
     """
     folder = workspace.memory
-    try:
+    with as_cannot_write(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
         if stat.S_ISLNK(status.st_mode):
@@ -133,8 +133,6 @@ def prepare_memory(workspace: Workspace) -> Path:
         if workspace.hides:
             workspace.derived.mkdir(mode=0o700, exist_ok=True)
         _ignore(folder / ".gitignore")
-    except OSError as error:
-        raise CannotWrite(str(folder), error.strerror or str(error)) from error
     return folder
 
 
@@ -154,16 +152,17 @@ def _close_to_others(folder: Path) -> None:
 def write_derived(path: Path, data: bytes) -> None:
     """Put a derived file in place, whole or not at all; it may be gone after a power failure, as all that is derived."""
     made = path.with_name(f".{os.urandom(6).hex()}.part")
-    try:
+    with as_cannot_write(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
-        with open(fd, "wb") as stream:
-            stream.write(data)
-        os.replace(made, path)
-    except OSError as error:
-        with suppress(OSError):
-            made.unlink()
-        raise CannotWrite(str(path), error.strerror or str(error)) from error
+        try:
+            fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
+            with open(fd, "wb") as stream:
+                stream.write(data)
+            os.replace(made, path)
+        except OSError:
+            with suppress(OSError):
+                made.unlink()
+            raise
 
 
 def _ignore(path: Path) -> None:
@@ -224,10 +223,8 @@ def append(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Ap
 def _append_once(workspace: Workspace, path: str, compose: Callable[[str], str]) -> Appended | None:
     """One try; None where an editor saved the page meanwhile, before our write or over it."""
     target = workspace.root / path
-    try:
+    with as_cannot_write(path):
         target.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from error
     is_new = not os.path.lexists(target)
     fd = _open(workspace, path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
     try:
@@ -271,18 +268,19 @@ def _remember(workspace: Workspace, path: str, before: bytes | None, after: byte
 def _is_as_read(fd: int, target: Path, status: os.stat_result, size: int) -> bool:
     """True if the page is still what was composed for: composing takes the longest, and editors save in between."""
     now = os.fstat(fd)
-    return (now.st_size, now.st_mtime_ns) == (size, status.st_mtime_ns) and _is_at(target, now)
+    return (now.st_size, now.st_mtime_ns) == (size, status.st_mtime_ns) and is_at(target, now)
 
 
 def _stands(fd: int, target: Path, at: int, new: bytes) -> bool:
     """True if what was written is there, in the file that now has the name: an editor may have saved over both."""
     with suppress(OSError):
         os.lseek(fd, at, os.SEEK_SET)
-        return os.read(fd, len(new)) == new and _is_at(target, os.fstat(fd))
+        return os.read(fd, len(new)) == new and is_at(target, os.fstat(fd))
     return False
 
 
-def _is_at(target: Path, status: os.stat_result) -> bool:
+def is_at(target: Path, status: os.stat_result) -> bool:
+    """True if a name leads to the very file that had this status."""
     try:
         now = os.stat(target, follow_symlinks=False)
     except OSError:

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from ..errors import CannotWrite, PageChanged, PageUnreadable
 from ..ids import hashed
-from ..system import OPEN_SAFELY, copy_attributes, has_writer, locked, move_new, swap, sync_folder
-from .files import MAX_PAGE, confirm, prepare_memory
+from ..system import OPEN_SAFELY, as_cannot_write, copy_attributes, has_writer, locked, move_new, swap, sync_folder
+from .files import MAX_PAGE, confirm, is_at, prepare_memory
 from .journal import record
 from .settings import SETTINGS
 from .workspace import Workspace
@@ -48,38 +48,32 @@ def replace(workspace: Workspace, path: str, expected: bytes | None, data: bytes
     prepare_memory(workspace)
     with locked(workspace.memory / "lock", LOCK_SECONDS):
         put(workspace, workspace.contain(path), expected, data)
-        if workspace.command:
-            record(workspace, path, expected, data)
+        record(workspace, path, expected, data)
 
 
 def remove(workspace: Workspace, path: str, expected: bytes) -> None:
     """Remove a page that still is `expected`; PageChanged if it is not, CannotWrite if the disk fails."""
     target = workspace.root / workspace.contain(path)
-    with locked(workspace.memory / "lock", LOCK_SECONDS):
+    with locked(workspace.memory / "lock", LOCK_SECONDS), as_cannot_write(path):
         spare = _name(target.parent, hashed(expected, 8).hex(), hashed(b"", 8).hex(), "swap")
-        try:
-            if not _is_quiet(target, _status(target, path)) or not _holds(target, expected):
-                raise PageChanged(path)
-            os.rename(target, spare)
-            if not _holds(spare, expected):
-                move_new(spare, target)
-                raise PageChanged(path)
-            spare.unlink()
-            sync_folder(target.parent)
-        except OSError as error:
-            raise CannotWrite(path, error.strerror or str(error)) from error
+        if not _is_quiet(target, _status(target, path)) or not _holds(target, expected):
+            raise PageChanged(path)
+        os.rename(target, spare)
+        if not _holds(spare, expected):
+            move_new(spare, target)
+            raise PageChanged(path)
+        spare.unlink()
+        sync_folder(target.parent)
 
 
 def put(workspace: Workspace, path: str, expected: bytes | None, data: bytes) -> None:
     """The same without the lock and the bound, for any file of any folder that has a `Workspace` made of it."""
-    try:
+    with as_cannot_write(path):
         _sweep_once((workspace.root / path).parent)
         if expected is None:
             _put_new(workspace, path, data)
         else:
             _put_over(workspace, path, expected, data)
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or str(error)) from error
 
 
 @contextmanager
@@ -130,7 +124,7 @@ def _put_over(workspace: Workspace, path: str, expected: bytes, data: bytes) -> 
         except FileNotFoundError as error:
             raise PageChanged(path) from error
         # The file first: the less time until a save is given back, the less likely that anybody sees the new text.
-        if not is_kept or (_is_file(temporary, status) and _holds(temporary, expected)):
+        if not is_kept or (is_at(temporary, status) and _holds(temporary, expected)):
             confirm(workspace, path)
             # An editor that had opened the page before the swap may have begun to write into what came out only now.
             if not is_kept or _holds(temporary, expected):
@@ -172,11 +166,6 @@ def _status(target: Path, path: str) -> os.stat_result:
     if not stat.S_ISREG(status.st_mode):
         raise PageUnreadable(path, "not a regular file")
     return status
-
-
-def _is_file(file: Path, status: os.stat_result) -> bool:
-    now = os.stat(file, follow_symlinks=False)
-    return (now.st_ino, now.st_dev) == (status.st_ino, status.st_dev)
 
 
 def _is_quiet(target: Path, status: os.stat_result) -> bool:

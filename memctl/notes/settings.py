@@ -14,19 +14,9 @@ SETTINGS = "memctl.toml"
 
 
 class Settings(NamedTuple):
-    """memctl.toml: `ignore` are globs of paths that are not read; `sync_seconds` caps the sync before a recall.
+    """What memctl.toml says; what each field is for stands in `KEYS`, what it is without one here.
 
-    `page_from` is how many facts a name needs before reflect gives it a page, `links` how it links names: "auto", "wiki" or "markdown". `nli` is the folder of a model for inference. `model` is what embeds lines: "auto" is what is installed, "none"
-    is nothing, else a package or the folder of a model (vectors/models.py), or the name of one at `vector_url`, `vector_weight` how much that counts beside
-    words: 1 as measured, 0 nothing. `aliases` is a TOML file with more words for the same thing (recall/query.py).
-    `shares` are parts of a context by layer (context/pack.py), `exchanges`, `chunk` and `recalled_most` how a chat is cut, `inject` where what
-    is recalled stands in it. `budget` is how many tokens a context takes by default, `pinned` the pages that belong to its core beside
-    memory.md, `counter` what counts tokens: "estimate", the name of a tiktoken encoding, or a tokenizer.json.
-    `record` keeps which lines were recalled lately (index/recalled.py). `ttl` is how long facts of a kind or an origin are
-    kept that have none of their own. `may_speak_as_user` lets programs hand in lines as the user's words.
-    `llm` is a loopback URL of an OpenAI-compatible server, `llm_model` the model to ask for, `llm_seconds` how long. `identity` is
-    where the keys of sealed lines lie. `link` is what a citation on a terminal leads to; empty is the file. `shared_url` is the server of
-    shared memory, `shared_name` and `shared_team` are what this workspace is published as and who may see it.
+    `model` is "auto" (what is installed), "none", a package or the folder of a model, or the name of one at `vector_url`.
     """
 
     ignore: tuple[str, ...] = ()

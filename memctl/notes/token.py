@@ -10,8 +10,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from ..errors import CannotWrite, PageUnreadable, Refused
-from ..system import OPEN_SAFELY, is_open_to_others, move_new, sync_folder
+from ..errors import PageUnreadable, Refused
+from ..system import OPEN_SAFELY, as_cannot_write, is_open_to_others, move_new, sync_folder
 from .files import prepare_memory
 from .workspace import Workspace
 
@@ -58,19 +58,17 @@ def read_private(path: Path, cure: str) -> str | None:
 def make_private(path: Path, text: str) -> None:
     """Write a file under a name of its own, then give it its name: never half of it, never over one that is there."""
     made = path.with_name(f"{path.name}-{secrets.token_hex(8)}")
-    try:
+    with as_cannot_write(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
         try:
-            os.write(fd, text.encode("ascii"))
-            os.fsync(fd)
+            fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | OPEN_SAFELY, 0o600)
+            with open(fd, "w", encoding="ascii") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(fd)
+            with suppress(FileExistsError):  # another server made one in this moment
+                move_new(made, path)
+            sync_folder(path.parent)
         finally:
-            os.close(fd)
-        with suppress(FileExistsError):  # another server made one in this moment
-            move_new(made, path)
-        sync_folder(path.parent)
-    except OSError as error:
-        raise CannotWrite(str(path), error.strerror or str(error)) from error
-    finally:
-        with suppress(OSError):
-            made.unlink()
+            with suppress(OSError):
+                made.unlink()

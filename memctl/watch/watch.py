@@ -11,9 +11,8 @@ import logging
 import os
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, time as time_of_day, timedelta
 from functools import partial
 from pathlib import Path
@@ -50,15 +49,16 @@ class Noticed(NamedTuple):
     trouble: bool = False
 
 
-@dataclass(slots=True)
-class _Look:
-    """What one look at the workspace found."""
+class _Look(NamedTuple):
+    """What one look at the workspace found; `lines` has those that came and went, by page, where few pages changed."""
 
     report: SyncReport
-    pages: int = 0
-    lines: dict[str, tuple[int, int]] = field(default_factory=dict)
-    counted: bool = True
-    instead: str | None = None
+    lines: dict[str, tuple[int, int]] | None
+
+    @property
+    def pages(self) -> int:
+        """How many pages there are."""
+        return self.report.read + self.report.unchanged
 
 
 def look_once(memory: OpenMemory) -> Iterator[Noticed]:
@@ -69,11 +69,8 @@ def look_once(memory: OpenMemory) -> Iterator[Noticed]:
     workspace, look = memory.workspace, memory.run(lambda opened: _look(opened, 10.0))
     if look.report.obstacle:
         raise look.report.obstacle
-    if look.instead:
-        raise CannotWrite(str(workspace.memory), look.instead)
     yield _begun(look, workspace)
-    for path, problem in sorted(look.report.problems.items()):
-        yield Noticed("problem", f"{path}: {problem}", {"path": path, "problem": problem}, trouble=True)
+    yield from _problems(look.report.problems)
 
 
 def watch(
@@ -97,8 +94,8 @@ class _WatchLoop:
 
     def __init__(self, memory: OpenMemory, events: FolderEvents, reflect_at: time_of_day | None, vectors: bool) -> None:
         self._given, self._events = memory, events
-        self._workspace = memory.workspace
-        self._workspace = self._reread()
+        root = memory.workspace.root
+        self._workspace = find_workspace(str(root), os.environ, root)
         self._begun = self._gone = False
         self._reflect_at = reflect_at
         self._due = _next(reflect_at, memory.now) if reflect_at else None
@@ -132,17 +129,17 @@ class _WatchLoop:
             self._events.problem = self._events.problem or "changes come here without events"
         self._unheard, self._unasked = False, not changed and self._retry == float("inf")
         self._retry = float("inf")
-        if not self._is_there():
+        is_there = yield from self._find()
+        if is_there:
+            yield from self._cover()
+            yield from self._see()
             if not self._gone:
-                self._gone = True
-                self._events.stop()
-                yield Noticed("gone", f"{self._workspace.root} is gone; waiting for it", trouble=True)
-            return
-        yield from self._cover()
-        yield from self._see()
-        if not self._gone:
-            yield from self._reflect()
-            yield from self._embed()
+                yield from self._reflect()
+                yield from self._embed()
+        elif not self._gone:
+            self._gone = True
+            self._events.stop()
+            yield Noticed("gone", f"{self._workspace.root} is gone; waiting for it", trouble=True)
 
     def _memory(self) -> OpenMemory:
         """With the settings of now; its index is open only while it is used."""
@@ -150,23 +147,19 @@ class _WatchLoop:
 
     # -- the folder ---------------------------------------------------------------------------------------------------
 
-    def _is_there(self) -> bool:
+    def _find(self) -> Generator[Noticed, None, bool]:
         """True if the folder is there, with its settings of now; an empty one in its place is a disk not mounted."""
         root = self._workspace.root
         try:
             if self._begun and not self._events.covers(root) and _is_blank(str(root)):
                 return False
-            self._workspace = self._reread()
+            self._workspace = find_workspace(str(root), os.environ, root)
             self._told.pop("settings", None)
         except (NoWorkspace, OSError):
             return False
-        except MemctlError as error:  # what the settings said before goes on
-            self._problems.setdefault("settings", error.what)
+        except MemctlError as error:
+            yield from self._trouble("settings", f"{error.what}; going on with the settings of before")
         return os.path.isdir(root)
-
-    def _reread(self) -> Workspace:
-        root = self._workspace.root
-        return find_workspace(str(root), os.environ, root)
 
     def _cover(self) -> Iterator[Noticed]:
         """Listen to the folder, before the look, so that nothing falls in between."""
@@ -192,56 +185,43 @@ class _WatchLoop:
         try:
             look = self._memory().run(lambda memory: _look(memory, BUSY_SECONDS))
         except MemctlError as error:
-            if not os.path.isdir(workspace.root):
-                return
-            yield from self._trouble("index", f"{error.what}; trying again")
-            self._retry = time.monotonic() + RETRY_SECONDS
+            if os.path.isdir(workspace.root):
+                cause = f"the index cannot be written: {error.cause}" if isinstance(error, CannotWrite) else error.what
+                yield from self._trouble("index", f"{cause}; trying again")
+                self._look_again_in(RETRY_SECONDS)
             return
         self._took = time.monotonic() - start
         if not os.path.isdir(workspace.root):
             return
-        yield from self._obstacle(look)
-        if not self._begun and not look.instead:
+        yield from self._obstacle(look.report)
+        if self._begun:
+            yield from _changes(look)
+        else:
             self._begun = True
             start_line = _begun(look, workspace)
             yield start_line._replace(told=f"watching {start_line.told}")
-        else:
-            yield from _changes(look)
-        yield from self._unreadable(look.report.problems)
+        now = dict(list(look.report.problems.items())[:_MOST_TOLD])
+        yield from _problems({path: problem for path, problem in now.items() if self._problems.get(path) != problem})
+        self._problems = now
         if look.report.changed:
             self._unheard = self._unasked and self._events.problem is None
-            self._made_way(SETTLE_SECONDS)
+            self._look_again_in(SETTLE_SECONDS)
 
-    def _made_way(self, seconds: float) -> None:
+    def _look_again_in(self, seconds: float) -> None:
         self._retry = min(self._retry, time.monotonic() + seconds)
 
-    def _obstacle(self, look: _Look) -> Iterator[Noticed]:
+    def _obstacle(self, report: SyncReport) -> Iterator[Noticed]:
         """What keeps the index from being written, once; and that it is over."""
-        stale = look.instead or look.report.stale
-        if stale is None:
+        if report.stale is None:
             if self._told.pop("index", None):
                 yield Noticed("resumed", "the index is written again")
-            return
-        busy = isinstance(look.report.obstacle, LockBusy)
-        self._made_way(1.0 if busy else RETRY_SECONDS)
-        cause = look.report.obstacle.cause if isinstance(look.report.obstacle, CannotWrite) else stale
-        told = (
-            "another memctl is writing; waiting for it"
-            if busy
-            else f"the index cannot be written: {cause}; trying again"
-        )
-        yield from self._trouble("index", told)
-
-    def _unreadable(self, problems: Mapping[str, str]) -> Iterator[Noticed]:
-        """Pages that have a problem which they did not have before."""
-        now = dict(list(problems.items())[:_MOST_TOLD])
-        settings = self._problems.pop("settings", None)
-        if settings:
-            yield from self._trouble("settings", f"{settings}; going on with the settings of before")
-        for path, problem in now.items():
-            if self._problems.get(path) != problem:
-                yield Noticed("problem", f"{path}: {problem}", {"path": path, "problem": problem}, trouble=True)
-        self._problems = now
+        elif isinstance(report.obstacle, LockBusy):
+            self._look_again_in(1.0)
+            yield from self._trouble("index", "another memctl is writing; waiting for it")
+        else:
+            self._look_again_in(RETRY_SECONDS)
+            cause = report.obstacle.cause if isinstance(report.obstacle, CannotWrite) else report.stale
+            yield from self._trouble("index", f"the index cannot be written: {cause}; trying again")
 
     def _trouble(self, kind: str, told: str) -> Iterator[Noticed]:
         """Say what is in the way, if that is not what was said last."""
@@ -281,12 +261,16 @@ class _WatchLoop:
     def _embed(self) -> Iterator[Noticed]:
         """Give new lines their vectors, a second at a time, as long as nothing changes and no reflect is due."""
         while self._embeds and not self._events.has_changed and not (self._due and self._given.now >= self._due):
-            if self._embedder is None:
-                yield from self._choose()
-                if self._embedder is None:
-                    return
+            from ..vectors import models
             from ..vectors.embed import embed
 
+            try:
+                self._embedder = self._embedder or models.choose(self._workspace)
+            except MemctlError as error:
+                yield from self._trouble("vectors", f"{error.what}; {error.cure}")
+            if self._embedder is None:
+                self._embeds = False
+                return
             deadline = time.monotonic() + EMBED_SECONDS
             report = self._memory().run(partial(embed, embedder=self._embedder, deadline=deadline))
             self._made += report.made
@@ -296,23 +280,13 @@ class _WatchLoop:
             elif report.missing and report.made:
                 continue
             elif report.missing and report.stopped:  # another memctl embeds, or a page is not as it was read
-                self._made_way(RETRY_SECONDS)
+                self._look_again_in(RETRY_SECONDS)
             break
         if self._made and self._embedder is not None and not self._events.has_changed:
             yield Noticed(
                 "embedded", f"{many(self._made, 'line')} embedded", {"made": self._made, "model": self._embedder.name}
             )
             self._made = 0
-
-    def _choose(self) -> Iterator[Noticed]:
-        """Find the model, once; without one there is nothing to embed with."""
-        from ..vectors import models as embedders
-
-        try:
-            self._embedder = embedders.choose(self._workspace)
-        except MemctlError as error:
-            yield from self._trouble("vectors", f"{error.what}; {error.cure}")
-        self._embeds = self._embedder is not None
 
 
 def _next(at: time_of_day, now: datetime) -> datetime:
@@ -336,21 +310,19 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     """Sync, and count the lines that came and went where few pages changed."""
     workspace, index = memory.workspace, memory.index
     if index.instead:  # each look would read everything into memory, for nothing
-        return _Look(SyncReport(stale=index.instead), instead=index.instead)
+        raise CannotWrite(str(workspace.memory), index.instead)
     found, known = workspace.scan(), index.known()
     steps = changes(found, known)
-    paths = [step.path for step in steps] if len(steps) <= 4 * _APART else []
-    before = {path: line_counts(index, path) for path in paths}
+    is_few = len(steps) <= 4 * _APART
+    before = {step.path: line_counts(index, step.path) for step in steps} if is_few else {}
     report = SyncReport(unchanged=len(found), problems={row.path: row.problem for row in known if row.problem})
     if steps:
         report = sync(workspace, index, wait=wait)
-    look = _Look(report, report.read + report.unchanged, counted=len(paths) == len(steps))
-    for path in paths:
-        after = line_counts(index, path)
-        come, went = (after - before[path]).total(), (before[path] - after).total()
-        if come or went:
-            look.lines[path] = come, went
-    return look
+    lines: dict[str, tuple[int, int]] = {}
+    for path, was in before.items():
+        now = line_counts(index, path)
+        lines[path] = (now - was).total(), (was - now).total()
+    return _Look(report, {path: moved for path, moved in lines.items() if any(moved)} if is_few else None)
 
 
 def _begun(look: _Look, workspace: Workspace) -> Noticed:
@@ -358,6 +330,11 @@ def _begun(look: _Look, workspace: Workspace) -> Noticed:
     data = {"workspace": str(workspace.root), "pages": look.pages, "read": report.read, "dropped": report.dropped}
     changed = _counted(report).replace(" pages", "").replace(" page", "") or "nothing changed"
     return Noticed("start", f"{workspace.root}: {many(look.pages, 'page')}, {changed}", data)
+
+
+def _problems(problems: Mapping[str, str]) -> Iterator[Noticed]:
+    for path, problem in sorted(problems.items()):
+        yield Noticed("problem", f"{path}: {problem}", {"path": path, "problem": problem}, trouble=True)
 
 
 def _counted(report: SyncReport) -> str:
@@ -369,7 +346,7 @@ def _counted(report: SyncReport) -> str:
 
 def _changes(look: _Look) -> Iterator[Noticed]:
     """A line for each page that changed, or one for all of them."""
-    if look.counted and len(look.lines) <= _APART:
+    if look.lines is not None and len(look.lines) <= _APART:
         for path, (come, went) in sorted(look.lines.items()):
             told = [f"{many(come, 'line')} new"] if come else []
             told += [f"{went:,} gone" if come else f"{many(went, 'line')} gone"] if went else []
@@ -380,11 +357,6 @@ def _changes(look: _Look) -> Iterator[Noticed]:
 
 
 # -- events of the folder ---------------------------------------------------------------------------------------------
-# Events of a folder: that something in it may have changed. What has, a scan decides: events get lost.
-#
-# watchdog (extra `watch`) sends them. Where the system has no watches left, `problem` says so, and whoever waits looks every
-# few seconds instead.
-
 QUIET = 0.2  # seconds without an event after which a burst counts as over
 LONGEST = 2.0  # seconds after which it is looked at even if it goes on
 _LOOK = 1.0  # how often it is checked, while waiting, that the folder is still the same
@@ -392,7 +364,11 @@ _KINDS = {"created", "modified", "deleted", "moved", "closed"}  # not "opened": 
 
 
 class FolderEvents:
-    """Waits for changes of pages, folders and settings under one folder at a time; what is hidden (`.memory`, `.git`) does not count."""
+    """Waits for changes of pages, folders and settings under one folder at a time; what is hidden (`.memory`, `.git`) does not count.
+
+    watchdog (extra `watch`) sends events. What has changed, a scan decides: events get lost. Where the system has no watches
+    left, `problem` says so, and whoever waits looks every few seconds instead.
+    """
 
     def __init__(self) -> None:
         try:
@@ -448,10 +424,8 @@ class FolderEvents:
             status = os.stat(root)
         except OSError:
             return False
-        return (status.st_dev, status.st_ino) == self._covered and (self.problem is not None or self._is_alive())
-
-    def _is_alive(self) -> bool:
-        return bool(self._observer.is_alive()) and all(emitter.is_alive() for emitter in self._observer.emitters)
+        threads = () if self.problem else (self._observer, *self._observer.emitters)
+        return (status.st_dev, status.st_ino) == self._covered and all(thread.is_alive() for thread in threads)
 
     def notify(self) -> None:
         """Something may have changed."""
@@ -472,7 +446,10 @@ class FolderEvents:
     def wait(self, seconds: float) -> bool:
         """Wait until something changes and the burst is over, the folder is another one, or `seconds` are up (then False)."""
         end = time.monotonic() + seconds
-        while not self._hears(max(0.0, min(_LOOK, end - time.monotonic()))):
+        while not self.is_over:
+            with suppress(Empty):
+                self._changed.get(timeout=max(0.0, min(_LOOK, end - time.monotonic())))
+                break
             if self._covered is not None and not self.covers(Path(self._root)):
                 return True
             if time.monotonic() >= end:
@@ -483,12 +460,6 @@ class FolderEvents:
         while not self._changed.empty():  # before anybody looks: what comes while they do counts again
             self._changed.get()
         return True
-
-    def _hears(self, seconds: float) -> bool:
-        with suppress(Empty):
-            self._changed.get(timeout=seconds)
-            return True
-        return self.is_over
 
     def dispatch(self, event: Any) -> None:
         """Take note of an event, if it may be about a page; watchdog calls this for each."""
@@ -515,11 +486,8 @@ def _schedule(observer: Any, handler: FolderEvents, root: str) -> None:
     """Ask for the events that count alone, where watchdog can be asked: a scan opens and closes every page."""
     from watchdog import events
 
-    wanted = [
-        getattr(events, name)
-        for name in dir(events)
-        if name.endswith(("CreatedEvent", "ModifiedEvent", "DeletedEvent", "MovedEvent")) or name == "FileClosedEvent"
-    ]
+    ends = ("CreatedEvent", "ModifiedEvent", "DeletedEvent", "MovedEvent", "FileClosedEvent")
+    wanted = [kind for name, kind in vars(events).items() if name.endswith(ends)]
     try:
         observer.schedule(handler, root, recursive=True, event_filter=wanted)
     except TypeError:  # watchdog 4

@@ -513,50 +513,40 @@ def test_folders_without_a_watch_are_noticed(workspace: Workspace) -> None:
 _FIRST = "import sys; from pathlib import Path; from memctl.watch.watch import FolderEvents; b = FolderEvents(); b.start(Path(sys.argv[1])); print(b.problem)"
 
 
-def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:
-    """At its time; slept past it, at the next look, once; and then the next day."""
-    root = fixture_copy(tmp_path)
-    now = datetime(2025, 11, 30, 2, 59)
-    steps = iter(
-        [timedelta(minutes=2), timedelta(minutes=5), timedelta(days=3), timedelta(hours=1), timedelta(hours=24)]
-    )
-    looks: list[datetime] = []
-
-    def sleep() -> None:
-        nonlocal now
-        looks.append(now)
-        now += next(steps)
-
-    lines = run(Workspace(root.resolve()), Silent(sleep), lambda: now, reflect_at=time(3))
-    told = []
-    with pytest.raises((StopIteration, RuntimeError)):
-        while True:
-            told.append((next(lines), now))
-    assert [(line.event, when) for line, when in told if line.event == "reflect"] == [
-        ("reflect", datetime(2025, 11, 30, 3, 1)), ("reflect", datetime(2025, 12, 3, 3, 6)), ("reflect", datetime(2025, 12, 4, 4, 6)),
-    ]  # fmt: skip
-    assert told[1][0].told.startswith("reflect: ") and (root / "bank/entities").is_dir()
-    assert not [line for line, _ in told if line.trouble and "trying" in line.told]
-
-
-def test_reflect_where_the_clock_was_wrong(tmp_path: Path) -> None:
-    """Set years ahead and put right: not silent for years. Put back by an hour, as in autumn: not twice in that night."""
-    root = fixture_copy(tmp_path)
-    times = [datetime(2031, 5, 1, 3, 1), datetime(2025, 10, 26, 2, 59), datetime(2025, 10, 26, 3, 1)]
-    times += [datetime(2025, 10, 26, 2, 1), datetime(2025, 10, 26, 3, 2), datetime(2025, 10, 27, 3, 1)]
-    steps = iter(times)
-    now = datetime(2031, 5, 1, 2, 59)
+def told_at(root: Path, times: list[datetime]) -> list[tuple[Noticed, datetime]]:
+    """What is noticed when each look is at the next of these times, and when; reflect is due at three."""
+    now, steps = times[0], iter(times[1:])
 
     def sleep() -> None:
         nonlocal now
         now = next(steps)
 
     lines = run(Workspace(root.resolve()), Silent(sleep), lambda: now, reflect_at=time(3))
-    told = []
+    told: list[tuple[Noticed, datetime]] = []
     with pytest.raises((StopIteration, RuntimeError)):
         while True:
-            told.append((next(lines).event, now))
-    assert [when for event, when in told if event == "reflect"] == [times[0], times[2], times[5]]
+            told.append((next(lines), now))
+    return told
+
+
+def test_reflect_once_a_day_also_after_a_sleep(tmp_path: Path) -> None:
+    """At its time; slept past it, at the next look, once; and then the next day."""
+    root = fixture_copy(tmp_path)
+    looks = [(30, 2, 59), (30, 3, 1), (30, 3, 6), (33, 3, 6), (33, 4, 6), (34, 4, 6)]
+    times = [datetime(2025, 11, 1, hour, minute) + timedelta(day - 1) for day, hour, minute in looks]
+    told = told_at(root, times)
+    assert [when for line, when in told if line.event == "reflect"] == [times[1], times[3], times[5]]
+    assert told[1][0].told.startswith("reflect: ") and (root / "bank/entities").is_dir()
+    assert not [line for line, _ in told if line.trouble and "trying" in line.told]
+
+
+def test_reflect_where_the_clock_was_wrong(tmp_path: Path) -> None:
+    """Set years ahead and put right: not silent for years. Put back by an hour, as in autumn: not twice in that night."""
+    times = [datetime(2031, 5, 1, 2, 59), datetime(2031, 5, 1, 3, 1)]
+    times += [datetime(2025, 10, 26, 2, 59), datetime(2025, 10, 26, 3, 1), datetime(2025, 10, 26, 2, 1)]
+    times += [datetime(2025, 10, 26, 3, 2), datetime(2025, 10, 27, 3, 1)]
+    told = told_at(fixture_copy(tmp_path), times)
+    assert [when for line, when in told if line.event == "reflect"] == [times[1], times[3], times[6]]
 
 
 def test_reflect_in_the_process(tmp_path: Path, start: Callable[..., Watching]) -> None:

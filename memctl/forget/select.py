@@ -17,7 +17,7 @@ from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
 from ..index.queries.entries import Filter, by_refs
-from ..index.queries.expiry import PINNED, Expiry, expiry_on
+from ..index.queries.filters import PINNED, Expiry, expiry_on
 from ..index.queries.forget import (
     MAY_GO,
     fixed,

@@ -9,7 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..system import OPEN_SAFELY, locked
 from .index import SELECT_ROW, Index, code, is_unwritable
-from .row import SELECT_ABOUT, SELECT_NAMES, RowsSum, derived_tables, page_sum
+from .row import SELECT_ABOUT, SELECT_NAMES, link_rows, mention_rows, page_sum, rows_bytes, slot_rows
 
 T = TypeVar("T")
 _HERE = Path(__file__).parent
@@ -53,7 +53,9 @@ def with_index(workspace: Workspace, job: Callable[[Index], T]) -> T:
             return job(index)
         except DAMAGE as error:
             index.unsealed = False
-            if attempt == 3 or not _is_curable(error):
+            # Another process may have moved the index aside under our hands.
+            is_moved = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
+            if attempt == 3 or not (is_moved or _is_damage(error)):
                 raise _explain(path, error) from error
             _unseal(path)
             if attempt == 2 and index.path:
@@ -86,19 +88,11 @@ def _is_damage(error: Exception) -> bool:
     return not (code(error) in _PASSING or is_unwritable(error) or isinstance(error, sqlite3.ProgrammingError))
 
 
-def _is_curable(error: Exception) -> bool:
-    """True for damage, and for an index that another process moved aside under our hands."""
-    return _is_damage(error) or getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_DBMOVED
-
-
 def _explain(path: Path, error: Exception) -> Exception:
     if isinstance(error, sqlite3.ProgrammingError):
         return error
-    return (
-        LockBusy(str(path), 10.0)
-        if code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-        else CannotWrite(str(path), str(error))
-    )
+    is_busy = code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return LockBusy(str(path), 10.0) if is_busy else CannotWrite(str(path), str(error))
 
 
 # -- opening ----------------------------------------------------------------------------------------------------------
@@ -185,24 +179,29 @@ def _create(index: Index) -> None:
 
 def _open_frozen(path: Path, reason: str) -> Index:
     """An index that cannot be written: as it stands if it is as we left it, else a copy in memory that is proved first."""
-    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
     with suppress(*DAMAGE, OSError):
         if not path.is_file() or path.is_symlink():
             raise FileNotFoundError(path)
-        frozen = partial(sqlite3.connect, f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        frozen = sqlite3.connect(f"{path.as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
         if seal_holds(path):
-            memory.close()
-            return Index(frozen(), None, frozen=reason)
-        with closing(frozen()) as db:
-            memory.copy_from(db)
+            return Index(frozen, None, frozen=reason)
+        with closing(frozen):
+            memory = _in_memory(reason, frozen)
         if memory.rows("PRAGMA user_version") == [(schema_version(),)] and is_intact(memory):
-            memory.instead = reason
             return memory
-    memory.close()
-    memory = Index(sqlite3.connect(":memory:", isolation_level=None), None)
+        memory.close()
+    memory = _in_memory(reason)
     _create(memory)
-    memory.instead = reason
     return memory
+
+
+def _in_memory(reason: str, original: sqlite3.Connection | None = None) -> Index:
+    db = sqlite3.connect(":memory:", isolation_level=None)
+    if original:
+        original.backup(db)
+    index = Index(db, None)
+    index.instead = reason
+    return index
 
 
 def _move_aside(path: Path) -> None:
@@ -265,12 +264,12 @@ def _adds_up(index: Index) -> bool:
     expected: Counter[str] = Counter()
     for total, number, *about in index.rows(SELECT_ABOUT):
         rows = index.rows(SELECT_ROW, (number,))
-        if page_sum(tuple(about), names.pop(number, ()), RowsSum(rows).digest()) != total:
+        if page_sum(tuple(about), names.pop(number, ()), hashed(rows_bytes(rows), 16)) != total:
             return False
         expected["entry"] += len(rows)
         expected["words"] += len(rows)
-        for table, made in derived_tables(rows).items():
-            expected[table] += sum(map(hash, made))
+        for table, made in (("mention", mention_rows(rows)), ("link", link_rows(rows)), ("slot", slot_rows(rows))):
+            expected[table] += sum(map(hash, set(made)))
     counted = {table: index.rows(f"SELECT count(*) FROM {table}")[0][0] for table in ("entry", "words")}
     summed = {table: sum(map(hash, index.each(f"SELECT * FROM {table}"))) for table in ("mention", "link", "slot")}
     return not names and all(expected[table] == value for table, value in (counted | summed).items())

@@ -7,16 +7,15 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from ..errors import CannotWrite, LockBusy
-from ..ids import page_id
+from ..ids import hasher, page_id
 from ..language.names import entity_key, stem_head, stem_key
 from .lexical import ORDINAL_BITS
-from .row import PageRows, Row, RowsSum, derived_rows, page_sum, slots
+from .row import EntityPage, PageRows, Row, link_rows, mention_rows, page_sum, rows_bytes, slot_rows
 
 T = TypeVar("T")
 Progress = Callable[..., None]
@@ -90,10 +89,6 @@ class Index:
         """Let go of the file."""
         with suppress(sqlite3.Error):
             self._db.close()
-
-    def copy_from(self, other: sqlite3.Connection) -> None:
-        """Become a copy of another index."""
-        other.backup(self._db)
 
     @contextmanager
     def writing(self, wait: float = 10.0) -> Iterator[None]:
@@ -189,50 +184,34 @@ class Index:
         # By path, which no two share; quicker than SQLite's way through its index.
         return sorted(map(Known._make, rows))
 
-    def put(self, page: PageRows, status: os.stat_result, sha256: bytes, looked_ns: int, problem: str | None) -> None:
+    def put(
+        self, page: PageRows, status: os.stat_result | None, sha256: bytes, looked_ns: int, problem: str | None
+    ) -> None:
         """Make the index hold exactly this page; only rows that differ are written."""
         number = self._page_number(page.path)
         shift = (number - page_id(page.path)) << ORDINAL_BITS  # where another path has the same hash
-        total, after = RowsSum(), number << ORDINAL_BITS
+        total, after = hasher(16), number << ORDINAL_BITS
         entries = words = embedded = 0
         rest = iter(page.rows)
         while some := list(islice(rest, _PIECE)):
             some = [row._replace(id=row.id + shift, page=number) for row in some] if shift else some
             start, after = after, some[-1].id + 1
             self._replace_rows(start, after, {row.id: row for row in some})
-            total.add(some)
+            total.update(rows_bytes(some))
             entries += len(some)
             words += sum(row.length for row in some)
             embedded += sum(row.block is None and row.role not in NOT_EMBEDDED for row in some)
         self._replace_rows(after, (number + 1) << ORDINAL_BITS, {})
-        names = self._replace_names(number, page)
+        names = self._replace_names(number, page.entity)
         about = (page.path, page.day.isoformat() if page.day else None, page.title, entries, words, embedded)
-        stat = (status.st_size, status.st_mtime_ns, status.st_ino)
-        page_total = page_sum((*about, sha256, problem), names, total.digest())
-        self._put_page(number, about, page_total, stat, sha256, looked_ns, problem)
+        rows_sum = page_sum((*about, sha256, problem), names, total.digest())
+        stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
+        values = (number, *about, rows_sum, *stat, sha256, looked_ns, problem)
+        self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
 
     def put_unreadable(self, path: str, status: os.stat_result | None, problem: str, looked_ns: int) -> None:
         """Keep a row that says why a page could not be read, and none of its entries."""
-        number = self._page_number(path)
-        self._remove_rows(number)
-        about = (path, None, path, 0, 0, 0)
-        stat = (status.st_size, status.st_mtime_ns, status.st_ino) if status else (0, 0, 0)
-        self._put_page(
-            number, about, page_sum((*about, b"", problem), (), RowsSum().digest()), stat, b"", looked_ns, problem
-        )
-
-    def _put_page(
-        self,
-        number: int,
-        about: tuple[Any, ...],
-        total: bytes,
-        stat: tuple[int, ...],
-        sha256: bytes,
-        looked_ns: int,
-        problem: str | None,
-    ) -> None:
-        values = (number, *about, total, *stat, sha256, looked_ns, problem)
-        self._db.execute(f"INSERT OR REPLACE INTO page VALUES ({_marks(len(values))})", values)
+        self.put(PageRows(path, None, path, None, (), ()), status, b"", looked_ns, problem)
 
     def look_again(self, path: str, status: os.stat_result, looked_ns: int) -> None:
         """The file was read again and is the same: remember its new status."""
@@ -244,7 +223,8 @@ class Index:
     def drop(self, path: str) -> None:
         """Forget a page that is gone."""
         number = self._page_number(path)
-        self._remove_rows(number)
+        self._replace_rows(number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS, {})
+        self._replace_names(number, None)
         self._db.execute("DELETE FROM page WHERE id = ?", (number,))
 
     def clear(self) -> None:
@@ -262,10 +242,6 @@ class Index:
             number += 1
         return number
 
-    def _remove_rows(self, number: int) -> None:
-        self._replace_rows(number << ORDINAL_BITS, (number + 1) << ORDINAL_BITS, {})
-        self._replace_names(number, None)
-
     def _replace_rows(self, first: int, after: int, rows: Mapping[int, tuple[Any, ...]]) -> None:
         """Make these the rows whose ids are from `first` to before `after`."""
         stored = self._db.execute(f"SELECT {SELECT_STORED} FROM entry WHERE id >= ? AND id < ?", (first, after))
@@ -274,41 +250,34 @@ class Index:
         fresh = [row for key, row in rows.items() if old.get(key) != row[:-2]]
         if gone and not self.number & LEFTOVERS:
             self.number |= LEFTOVERS
-        self._delete(gone)
-        self._insert(fresh)
-
-    def _delete(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        ids = [(row[0],) for row in rows]
         run = self._db.executemany
+        ids = [(row[0],) for row in gone]
         run("DELETE FROM words WHERE rowid = ?", ids)
         run("DELETE FROM entry WHERE id = ?", ids)
-        run("DELETE FROM mention WHERE name = ? AND entry = ?", derived_rows(rows, "names"))
-        run("DELETE FROM link WHERE relation = ? AND target = ? AND entry = ?", derived_rows(rows, "links"))
-        run("DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?", (row[:4] for row in slots(rows)))
+        run("DELETE FROM mention WHERE name = ? AND entry = ?", mention_rows(gone))
+        run("DELETE FROM link WHERE target = ? AND relation = ? AND entry = ?", link_rows(gone))
+        run(
+            "DELETE FROM slot WHERE key = ? AND name = ? AND first = ? AND entry = ?",
+            (row[:4] for row in slot_rows(gone)),
+        )
+        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-2] for row in fresh))
+        run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in fresh))
+        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", mention_rows(fresh))
+        run("INSERT OR IGNORE INTO link VALUES (?, ?, ?)", link_rows(fresh))
+        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slot_rows(fresh))
 
-    def _insert(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        run = self._db.executemany
-        run(f"INSERT INTO entry VALUES ({_marks(len(_STORED))})", (row[:-2] for row in rows))
-        run("INSERT INTO words (rowid, own) VALUES (?, ?)", ((row[0], row[-1]) for row in rows))
-        run("INSERT OR IGNORE INTO mention VALUES (?, ?)", derived_rows(rows, "names"))
-        run("INSERT OR IGNORE INTO link (relation, target, entry) VALUES (?, ?, ?)", derived_rows(rows, "links"))
-        run("INSERT INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", slots(rows))
-
-    def _replace_names(self, number: int, page: PageRows | None) -> list[tuple[Any, ...]]:
+    def _replace_names(self, number: int, entity: EntityPage | None) -> list[tuple[Any, ...]]:
         """Make these the names that a page gives to its entity; returns their rows as SELECT_NAMES gives them."""
         self._db.execute("DELETE FROM entity WHERE page = ?", (number,))
         self._db.execute("DELETE FROM named WHERE page = ?", (number,))
-        if page is None or page.entity is None:
+        if entity is None:
             return []
-        entity = page.entity
         own = (number, entity_key(entity.name), entity.name, entity.type)
         names = {entity_key(name): name for name in (*reversed(entity.aliases), entity.name)}
         aliases = [(number, key, stem_head(name), stem_key(name), name) for key, name in sorted(names.items())]
         self._db.execute("INSERT INTO entity VALUES (?, ?, ?, ?)", own)
-        sql = (
-            f"INSERT INTO named (page, key, head, stem, name, outside) VALUES (?, ?, ?, ?, ?, {int(entity.is_outside)})"
-        )
-        self._db.executemany(sql, aliases)
+        sql = "INSERT INTO named (page, key, head, stem, name, outside) VALUES (?, ?, ?, ?, ?, ?)"
+        self._db.executemany(sql, ((*alias, int(entity.is_outside)) for alias in aliases))
         return [own, *aliases]
 
     # -- questions ----------------------------------------------------------------------------------------------------
@@ -364,22 +333,26 @@ class Index:
         for start in range(0, len(wanted), _CHUNK):
             piece = wanted[start : start + _CHUNK]
             size = _rounded(len(piece))
-            found += self.rows(_filled(sql, size), [*first, *piece, *piece[-1:] * (size - len(piece))])
+            found += self.rows(sql.replace("{keys}", _marks(size)), [*first, *piece, *piece[-1:] * (size - len(piece))])
         return found
 
-    def each_known(self, name: str, keys: Iterable[int], ask: Callable[[list[int]], Mapping[int, T]]) -> dict[int, T]:
-        """What `ask` says of each key, without those of which it says nothing; a process that stays asks once for each."""
-        if not self.stays or self._version is None:
-            return dict(ask(list(keys)))
-        known = self.remembered(name, dict[int, T | None])
+    def each_known(
+        self, name: str, keys: Iterable[int], sql: str, make: Callable[[tuple[Any, ...]], T]
+    ) -> dict[int, T]:
+        """What `make` makes of the row of each key, the first column of a `rows_in`; keys without a row are left out.
+
+        A process that stays asks once for each.
+        """
         wanted = sorted(keys)
+        if not self.stays or self._version is None:
+            return {row[0]: make(row) for row in self.rows_in(sql, wanted)}
+        known = self.remembered(name, dict[int, T | None])
         fresh = [key for key in wanted if key not in known]
         if len(known) + len(fresh) > _MOST_KNOWN:
             known.clear()
             fresh = wanted
-        if fresh:
-            known.update(dict.fromkeys(fresh))
-            known.update(ask(fresh))
+        known.update(dict.fromkeys(fresh))
+        known.update({row[0]: make(row) for row in self.rows_in(sql, fresh)})
         return {key: value for key in wanted if (value := known[key]) is not None}
 
     def remembered(self, name: str, make: Callable[[], T]) -> T:
@@ -435,8 +408,3 @@ def _marks(count: int) -> str:
 def _rounded(count: int) -> int:
     """The length of list to ask with: few different ones, so that SQLite finds its statement ready."""
     return next((size for size in (1, 2, 4, 8, 16, 32) if count <= size), -(-count // 64) * 64)
-
-
-@lru_cache(maxsize=256)
-def _filled(sql: str, count: int) -> str:
-    return sql.replace("{keys}", _marks(count))

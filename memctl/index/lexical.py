@@ -78,14 +78,9 @@ class Lexical(NamedTuple):
         return tuple([term for term in self.counts if term not in self.above and term not in self.places])
 
     @property
-    def share(self) -> float:
-        """The part of the query's terms that was found anywhere."""
-        return len(self.counts) / self.asked
-
-    @property
     def level(self) -> str:
         """`all`, `most` (at least half) or `some` of the query's terms."""
-        share = self.share
+        share = len(self.counts) / self.asked
         return "all" if share >= 1 else "most" if share >= 0.5 else "some"
 
 
@@ -169,7 +164,10 @@ def score(
     heard = _spread(sorted(rows), lines, above)
     follows = _following(query, lines.values())
     pairs = {row: _pairs(line.places, follows) for row, line in lines.items() if len(line.places) > 1}
-    plain = {row: _saturate(counts, query) for row, counts in heard.items()}
+    plain = {
+        row: sum([query[term] * count * _TOP / (count + _K1) for term, count in counts.items()])
+        for row, counts in heard.items()
+    }
     for row, together in pairs.items():
         plain[row] += together
     pages, places, asked = _pages(plain), {row: line.places for row, line in lines.items()}, len(query)
@@ -247,10 +245,6 @@ def _spread(
     return {row: found for row, found in heard.items() if found}
 
 
-def _saturate(found: Mapping[str, float], query: Mapping[str, float]) -> float:
-    return sum([query[term] * count * _TOP / (count + _K1) for term, count in found.items()])
-
-
 def _following(query: Mapping[str, float], lines: Iterable[_Line]) -> list[tuple[str, str, float]]:
     """Terms that follow one another in the question, once those that no line has are passed over, and their bonus."""
     seen: set[str] = set().union(*(line.places for line in lines))
@@ -260,8 +254,6 @@ def _following(query: Mapping[str, float], lines: Iterable[_Line]) -> list[tuple
 
 def _pairs(places: Mapping[str, list[int]], follows: list[tuple[str, str, float]]) -> float:
     """What the line gains by terms that follow one another in the question and stand together here."""
-    if len(places) < 2:
-        return 0.0
     together = ((a, b, bonus) for a, b, bonus in follows if a in places and b in places)
     return sum(bonus for a, b, bonus in together if _close(places[a], places[b]))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from datetime import date, datetime
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from ..errors import LockBusy
@@ -112,14 +112,8 @@ class OpenMemory:
         """
         if self._index is not None:
             return job(self)
-        workspace, now = self.workspace, self.now
-
-        def bound(index: Index) -> T:
-            opened = copy(self)
-            opened._workspace, opened._clock, opened._index = workspace, lambda: now, index
-            return job(opened)
-
-        return self.resident.run(bound) if self.resident else with_index(workspace, bound)
+        run = self.resident.run if self.resident else partial(with_index, self.workspace)
+        return run(lambda index: job(self.bound(index)))
 
     def synced(self, *, whole: bool = False) -> SyncReport:
         """Bring the open index up to date, without waiting for another writer.
@@ -132,14 +126,9 @@ class OpenMemory:
         known = self._known
         if known and not self.workspace.hides and not self.index.fresh and not (whole and known.stale):
             return known
-        look = self.resident.look() if self.resident else None
-        if look and look.known is not None:
-            found: SyncReport = look.known
-            return found
         seconds = None if whole else self.workspace.settings.sync_seconds
-        report = sync(self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
-        if self.resident and look and report.stale is None:
-            self.resident.settle(look, report)
+        job = partial(sync, self.workspace, self.index, wait=0, seconds=seconds, progress=self.progress)
+        report = self.resident.synced(job) if self.resident else job()
         return replace(report, stale=known.stale) if known and known.stale and not report.stale else report
 
     def sync_for_write(self, *, parallel: bool = False) -> None:
@@ -158,29 +147,35 @@ class OpenMemory:
         if stale := self.synced(whole=self.resident is None).stale:
             self.tell(f"stale: {stale}")
 
+    def _but(
+        self: M,
+        workspace: Workspace | None = None,
+        clock: Callable[[], datetime] | None = None,
+        index: Index | None = None,
+    ) -> M:
+        other = copy(self)
+        other._workspace = workspace or self._workspace
+        other._clock = clock or self._clock
+        other._index = index or self._index
+        return other
+
     def paused(self: M) -> M:
         """The same with `now` standing still, for one call of a process that stays."""
-        other, now = copy(self), self.now
-        other._clock = lambda: now
-        return other
+        now = self.now
+        return self._but(clock=lambda: now)
 
     def with_workspace(self: M, workspace: Workspace) -> M:
         """The same with other settings, such as without a model, for one call."""
-        other = copy(self)
-        other._workspace = workspace
-        return other
+        return self._but(workspace)
 
     def bound(self: M, index: Index) -> M:
         """The same with an index that is open already."""
-        opened, now = copy(self), self.now
-        opened._workspace, opened._clock, opened._index = self.workspace, lambda: now, index
-        return opened
+        now = self.now
+        return self._but(self.workspace, lambda: now, index)
 
     def on(self: M, day: date) -> M:
         """The same with another day for today."""
-        other = copy(self)
-        other._clock = lambda: datetime.combine(day, datetime.min.time())
-        return other
+        return self._but(clock=lambda: datetime.combine(day, datetime.min.time()))
 
     def close(self) -> None:
         """Let go of the index; the next call opens it again."""

@@ -53,14 +53,6 @@ def reread(workspace: Workspace, entries: Iterable[Row], index: Index | None = N
             page.seen[wanted] = _anchor(page.lines, entry)
         if (seen := page.seen[wanted]) is not None:
             found[entry.id] = seen
-    if index and index.stays and (fresh := [path for path in pages if path not in kept and pages[path].state]):
-        size = sum(page.size for page in kept.values())
-        for path in fresh:
-            if len(kept) >= _MOST_PAGES or size >= _MOST_BYTES:
-                kept.clear()
-                size = 0
-            kept[path] = pages[path]
-            size += pages[path].size
     return found
 
 
@@ -71,22 +63,22 @@ class _KeptPage(NamedTuple):
     lines: list[str]
     seen: dict[tuple[int, int, int], Seen | None]
 
-    @property
-    def size(self) -> int:
-        """Bytes of its file."""
-        return self.state[2] if self.state else 0
-
 
 def _page(workspace: Workspace, path: str, kept: dict[str, _KeptPage]) -> _KeptPage:
     state = _state(workspace, path)
-    known = kept.get(path)
+    known = kept.pop(path, None)
     if known and known.state == state is not None:
+        kept[path] = known
         return known
-    kept.pop(path, None)
     try:
-        return _KeptPage(state, page_lines(workspace, path), {})
+        page = _KeptPage(state, page_lines(workspace, path), {})
     except MemctlError:
         return _KeptPage(None, [], {})
+    if page.state:
+        if len(kept) >= _MOST_PAGES or sum(each.state[2] for each in kept.values() if each.state) >= _MOST_BYTES:
+            kept.clear()
+        kept[path] = page
+    return page
 
 
 def _state(workspace: Workspace, path: str) -> tuple[int, ...] | None:

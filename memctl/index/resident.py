@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..errors import MemctlError
 from ..notes.settings import SETTINGS, read_settings
@@ -16,6 +16,9 @@ from ..notes.workspace import SKIPPED, Workspace
 from ..system import inotify
 from .heal import DAMAGE, close_index, open_index, seal_holds, with_index
 from .index import Index
+
+if TYPE_CHECKING:
+    from .sync import SyncReport
 
 _MODIFY, _ATTRIB, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _GONE, _MOVED = 2, 4, 64, 128, 256, 512, 1024, 2048
 _ONLY_FOLDERS, _NO_LINKS = 0x01000000, 0x02000000
@@ -82,14 +85,6 @@ _TRUSTED, _LONGEST = 1.0, 10.0  # seconds for which the watch is believed withou
 _REST = 50  # times as long as a look took: 20,000 files take .2 s, which would else be a sixth of the time
 
 
-class SyncNeed(NamedTuple):
-    """Whether a sync is needed. `known` is what `settle` was last told, if nothing has changed since; the rest is for `settle`."""
-
-    known: Any
-    turn: int
-    began: float
-
-
 class Resident:
     """One workspace, many questions, from any thread. `close` when done; also a context manager.
 
@@ -100,11 +95,11 @@ class Resident:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._read_at = _state_of(workspace)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._idle: list[Index] = []
         self._watch: FolderWatch | None = None
         self._turn = 0
-        self._settled: tuple[float, Any] | None = None
+        self._settled: tuple[float, SyncReport] | None = None
         self._kept: dict[Callable[[], Any], Any] = {}
         self._view: Resident | None = None
 
@@ -158,24 +153,21 @@ class Resident:
         index.unsealed = index.unsealed and not damaged
         close_index(index)
 
-    def look(self) -> SyncNeed:
-        """Whether a sync is needed: not if nothing changed since the one that was settled last."""
+    def synced(self, sync: Callable[[], SyncReport]) -> SyncReport:
+        """What `sync` finds; or what it found last, if nothing changed since and the index was fresh then."""
         with self._lock:
             self._watch = self._watch or FolderWatch(self.workspace)
             if self._watch.has_changed():
-                self._turn += 1
-                self._settled = None
-            now = time.monotonic()
-            if self._settled and now > self._settled[0]:
-                self._settled = None
-            return SyncNeed(self._settled[1] if self._settled else None, self._turn, now)
-
-    def settle(self, look: SyncNeed, found: Any) -> None:
-        """Remember what a sync found that began after `look`."""
+                self._unsettle()
+            began, turn = time.monotonic(), self._turn
+            if self._settled and began <= self._settled[0]:
+                return self._settled[1]
+        found = sync()
+        now = time.monotonic()
         with self._lock:
-            if look.turn == self._turn:
-                now = time.monotonic()
-                self._settled = now + min(max(_TRUSTED, _REST * (now - look.began)), _LONGEST), found
+            if found.stale is None and turn == self._turn:
+                self._settled = now + min(max(_TRUSTED, _REST * (now - began)), _LONGEST), found
+        return found
 
     def _unsettle(self) -> None:
         with self._lock:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..facts import is_trusted
-from ..ids import hashed, hasher
+from ..ids import hashed
 
 if TYPE_CHECKING:
     from ..markdown.grammar import Problem
@@ -93,31 +93,14 @@ SELECT_NAMES = (
 
 
 def page_sum(about: tuple[Any, ...], names: Iterable[tuple[Any, ...]], rows: bytes) -> bytes:
-    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names, and the sum of its rows (RowsSum)."""
+    """16 bytes over a page (its columns from `path` on in SELECT_ABOUT), its names, and the hash of its `rows_bytes`."""
     whole = [rows, *(tuple(row) for row in (about, *names))]
     return hashed(repr(whole).encode("utf-8", "replace"), 16)
 
 
-class RowsSum:
-    """16 bytes over the rows of a page with their terms, whatever the pieces in which they come."""
-
-    def __init__(self, rows: Iterable[tuple[Any, ...]] = ()) -> None:
-        self._hash = hasher(16)
-        self.add(rows)
-
-    def add(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Take the next rows."""
-        self._hash.update("".join(repr(tuple(row)) for row in rows).encode("utf-8", "replace"))
-
-    def digest(self) -> bytes:
-        """The sum of all that were taken."""
-        return self._hash.digest()
-
-
-def derived_tables(rows: Sequence[tuple[Any, ...]]) -> dict[str, set[tuple[Any, ...]]]:
-    """What rows of entries put into the tables that turn them round, by table and in the order of its columns."""
-    links = {(target, relation, entry) for relation, target, entry in derived_rows(rows, "links")}
-    return {"mention": set(derived_rows(rows, "names")), "link": links, "slot": set(slots(rows))}
+def rows_bytes(rows: Iterable[tuple[Any, ...]]) -> bytes:
+    """What the sum of rows, with their terms, is made of."""
+    return "".join(repr(tuple(row)) for row in rows).encode("utf-8", "replace")
 
 
 _NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
@@ -125,15 +108,20 @@ _NAMES, _LINKS, _SLOT, _BLOCK, _FIRST, _ORIGIN, _SAME, _MARKED = map(
 )
 
 
-def derived_rows(rows: Sequence[tuple[Any, ...]], column: str) -> Iterator[tuple[Any, ...]]:
-    """The lines of a list column, each with the id of its row."""
-    place = _NAMES if column == "names" else _LINKS
+def mention_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, int]]:
+    """The columns of `mention` for rows."""
+    return ((name, row[0]) for row in rows for name in row[_NAMES].split("\n") if name)
+
+
+def link_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, str, int]]:
+    """The columns of `link` for rows."""
     for row in rows:
-        for line in row[place].split("\n") if row[place] else ():
-            yield (*(line.split(" ", 1) if column == "links" else (line,)), row[0])
+        for line in row[_LINKS].split("\n") if row[_LINKS] else ():
+            relation, target = line.split(" ", 1)
+            yield target, relation, row[0]
 
 
-def slots(rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int, int]]:
+def slot_rows(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[str, str, str, int, int, int, int]]:
     """The columns of `slot` for the rows that fill one; a copy in a managed block fills none."""
     for row in rows:
         if row[_SLOT] is not None and row[_BLOCK] is None:

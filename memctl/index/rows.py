@@ -28,6 +28,7 @@ from .row import EntityPage, PageRows, Row
 
 EVIDENCE = "evidence"
 """What the index calls the block of sub-bullets under a belief: copies, like all that reflect writes."""
+FrontMatter = Mapping[str, str | list[str]]
 FACT_PAGES = {"bank/world.md", "bank/experience.md", OPINIONS}
 _LOG_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})(?![\d])")
 _YEAR = re.compile(r"\d{4}")
@@ -67,24 +68,7 @@ def rows_made(path: str, text: str, held: Mapping[tuple[str, int], str] | None =
         problems.append(
             (line, Problem(1, "more entries than a page can have; the rest is not searched", "split the page"))
         )
-    rows = _with_front(_rows(path, page, day, held or {}), front or {})
-    return PageRows(path, day, title, entity, rows, tuple(problems))
-
-
-def _with_front(rows: Iterable[Row], front: Mapping[str, str | list[str]]) -> Iterator[Row]:
-    """The rows with what the front matter says of all of them: tags of the first, days, and where they come from."""
-    tags, told, source = [*_tags_of_page(front)], _told_days(front), front.get("src")
-    origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
-    wary = origin is not None and not is_trusted(origin)  # then no line of it can vouch for itself
-    for row in rows:
-        if tags:
-            row = row._replace(links="\n".join(filter(None, (row.links, *tags))))
-            tags = []
-        if told and not row.day:
-            row = row._replace(day=told[-1], first=row.first or told[0])
-        if origin and (row.origin == "owner" or (wary and is_trusted(row.origin))):
-            row = row._replace(origin=origin)
-        yield row
+    return PageRows(path, day, title, entity, _rows(path, page, day, front or {}, held or {}), tuple(problems))
 
 
 def day_of(path: str) -> date | None:
@@ -93,11 +77,11 @@ def day_of(path: str) -> date | None:
     return _iso(match[1]) if match else None
 
 
-def _told_days(front: Mapping[str, str | list[str]]) -> list[str]:
-    """The days that front matter tells of a page, in order: for its lines that have none of their own. Their ids know nothing of it."""
+def _told_days(front: FrontMatter) -> tuple[str, str] | None:
+    """The first and the last day that front matter tells of a page: for its lines that have none of their own."""
     values = (front.get(key) for key in ("created", "date", "updated"))
-    found = (_iso(value.strip("[] ")[:10]) for value in values if isinstance(value, str))
-    return sorted(str(day) for day in found if day)
+    found = [day for value in values if isinstance(value, str) and (day := _iso(value.strip("[] ")[:10]))]
+    return (str(min(found)), str(max(found))) if found else None
 
 
 def _headed(parsed: Page) -> Iterator[str | None]:
@@ -129,7 +113,7 @@ def _iso(text: str) -> date | None:
         return None
 
 
-def _entity_page(path: str, title: str, front: dict[str, str | list[str]]) -> EntityPage | None:
+def _entity_page(path: str, title: str, front: FrontMatter) -> EntityPage | None:
     if not path.startswith("bank/entities/") or front.get("merged_into"):
         return None
     stem = PurePosixPath(path).stem
@@ -155,11 +139,16 @@ def _ordinals(entries: Iterable[Entry]) -> Iterator[int]:
         ordinal += GAP if entry.role is Role.HEADING else 1
 
 
-def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, int], str]) -> Iterator[Row]:
+def _rows(
+    path: str, parsed: Page, day: date | None, front: FrontMatter, held: Mapping[tuple[str, int], str]
+) -> Iterator[Row]:
+    """A row for each entry; with what the front matter says of all: days, where they come from, tags of the first."""
     seen = Counter(f"^{entry.forgotten}" for entry in parsed.entries if entry.forgotten)
-    page = page_id(path)
     hidden = private_lines(parsed)
-    shown = {_own_id(each, day) for each in parsed.entries if each.span.line not in hidden} if hidden else set[str]()
+    shown = {_own_id(each, day) for each in parsed.entries if hidden and each.span.line not in hidden}
+    told, tags = _told_days(front), [*_tags_of_page(front)]
+    source = front.get("src")
+    origin = source if isinstance(source, str) and _SOURCE.fullmatch(source) else None
     for ordinal, entry, headed in zip(_ordinals(parsed.entries), parsed.entries, _headed(parsed), strict=False):
         is_private = entry.span.line in hidden  # whole entries are
         raw = parsed.lines[entry.span.line - 1 : entry.span.end_line]
@@ -167,17 +156,17 @@ def _rows(path: str, parsed: Page, day: date | None, held: Mapping[tuple[str, in
         own = held.get(key)
         if own is None:
             own = " ".join(terms(without_sealed(_searched(entry, raw))))
-        row = _row(path, day, entry, seen, shown if is_private else ())
-        if headed and not row.day and row.block is None:  # ids know nothing of it
-            row = row._replace(day=headed, first=row.first or headed)
-        yield row._replace(
-            id=page << ORDINAL_BITS | ordinal,
-            page=page,
-            private=int(is_private),
-            digest=key[1],
-            length=own.count(" ") + 1 if own else 0,
-            own=own,
-        )
+        row = _row(path, page_id(path) << ORDINAL_BITS | ordinal, day, entry, seen, shown if is_private else ())
+        days = (headed, headed) if headed and row.block is None else told
+        if days and not row.day:  # ids know nothing of it
+            row = row._replace(first=row.first or days[0], day=days[1])
+        if tags:
+            row = row._replace(links="\n".join(filter(None, (row.links, *tags))))
+            tags = []
+        if origin and (row.origin == "owner" or (is_trusted(row.origin) and not is_trusted(origin))):
+            row = row._replace(origin=origin)  # no line of what came from outside can vouch for itself
+        length = own.count(" ") + 1 if own else 0
+        yield row._replace(private=int(is_private), digest=key[1], length=length, own=own)
 
 
 def _searched(entry: Entry, raw: Sequence[str]) -> str:
@@ -193,17 +182,20 @@ def _searched(entry: Entry, raw: Sequence[str]) -> str:
     return _ATTRIBUTE_NAME.sub("", attributes[0]) + entry.logical[attributes.end() :]
 
 
-def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str], shown: Collection[str]) -> Row:
-    """The row of an entry, without what follows from its place on the page and from its terms."""
-    fact = entry.fact
-    names, day = _names(entry), page_day or _own_day(fact, entry.logical)
-    slot = slot_of(fact) if fact else None
-    period = valid(fact, without_sealed(entry.content), day, slot)
+def _row(
+    path: str, number: int, page_day: date | None, entry: Entry, seen: Counter[str], shown: Collection[str]
+) -> Row:
+    """The row of an entry, without what follows from its raw lines."""
+    fact = entry.fact or Fact(entry.kind, "")
+    names, day = _names(entry), page_day or _own_day(entry)
+    slot = slot_of(fact) if entry.fact else None
+    period = valid(entry.fact, without_sealed(entry.content), day, slot)
     twin = content_key(entry.content, names)
-    evidence = _evidence(entry.content) if path == OPINIONS and fact is None else ()
-    row = Row(
-        id=0,
-        page=0,
+    evidence = _evidence(entry.content) if path == OPINIONS and entry.fact is None else None
+    told = evidence or "\n".join(_links_in(entry.content) if entry.role is not Role.CODE else ())
+    return Row(
+        id=number,
+        page=number >> ORDINAL_BITS,
         ref=_ref(entry, names, day, seen, shown),
         role=entry.role.value,
         kind=entry.kind.value,
@@ -213,37 +205,23 @@ def _row(path: str, page_day: date | None, entry: Entry, seen: Counter[str], sho
         day=_text(day),
         first=_text(period.first),
         last=_text(period.last),
-        slot=None,
-        same=twin,
-        marked=0,
-        confidence=None,
-        importance=None,
-        origin="owner",
+        slot=slot.key if slot else None,
+        same=value_key(*slot) if slot and slot.value else twin,
+        marked=_marks(fact, path) if slot else 0,
+        # An opinion without a number is held as such ones are.
+        confidence=UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence,
+        importance=fact.importance,
+        origin=fact.source or "owner",
         private=0,
         block=entry.block or (EVIDENCE if evidence else None),
         digest=0,
         content_key=twin,
         length=0,
         names="\n".join(dict.fromkeys(entity_key(name) for name in names)),
-        links="\n".join(evidence) if evidence or entry.role is Role.CODE else "\n".join(_links_in(entry.content)),
-        task=None,
-        kept=_text(ttl_end(day, fact.ttl)) if fact and fact.ttl and day else None,
-        path=path,
-    )
-    return _with_fact(row, fact, slot, names) if fact else row
-
-
-def _with_fact(row: Row, fact: Fact, slot: Relation | None, names: Sequence[str]) -> Row:
-    """The row with what only a fact says."""
-    if slot:
-        same = value_key(*slot) if slot.value else row.content_key
-        row = row._replace(slot=slot.key, same=same, marked=_marks(fact, row.path))
-    return row._replace(
-        confidence=_confidence(fact),
-        importance=fact.importance,
-        origin=fact.source or "owner",
-        links="\n".join(filter(None, (*_links(fact), row.links))),
+        links="\n".join(filter(None, (*_links(fact), told))),
         task=task_key(fact.task or "", *names[:1]) if fact.outcome else None,
+        kept=_text(ttl_end(day, fact.ttl)) if fact.ttl and day else None,
+        path=path,
     )
 
 
@@ -261,11 +239,6 @@ def task_key(task: str, entity: str = "") -> str:
     return " ".join(sorted(set(query_terms(task)))) or task.strip() or f"@{entity_key(entity)}"
 
 
-def _confidence(fact: Fact) -> float | None:
-    """What the author wrote; an opinion without a number is held as such ones are."""
-    return UNSAID if fact.confidence is None and fact.kind is Kind.OPINION else fact.confidence
-
-
 def _links(fact: Fact) -> Iterator[str]:
     for relation in ("supports", "refutes", "supersedes", "corrects", "settles"):
         yield from (f"{relation} {target}" for target in getattr(fact, relation))
@@ -273,20 +246,20 @@ def _links(fact: Fact) -> Iterator[str]:
         yield f"by {fact.by}"
 
 
-def _evidence(content: str) -> tuple[str, ...]:
+def _evidence(content: str) -> str | None:
     """What a piece of evidence under a belief points at: the line that stated it, spoke for or against it, or ended it."""
     bullet = parse_bullet(content)
     if bullet is None:
-        return ()
+        return None
     relation = {"stated": "stated", "superseded": "ended", "questioned": "questioned"}.get(bullet.verdict, "weighed")
-    return (f"{relation} {bullet.ref}",) if bullet.ref else (f"{relation} -",)
+    return f"{relation} {bullet.ref or '-'}"
 
 
-def _own_day(fact: Fact | None, text: str) -> date | None:
+def _own_day(entry: Entry) -> date | None:
     """The day of a line on a page without one: its `t=`, else the day in a citation of a log."""
-    if fact and fact.valid:
-        return fact.valid.first
-    match = _CITED_DAY.search(text)
+    if entry.fact and entry.fact.valid:
+        return entry.fact.valid.first
+    match = _CITED_DAY.search(entry.logical)
     return _iso(match[1]) if match else None
 
 
@@ -297,7 +270,7 @@ def _names(entry: Entry) -> tuple[str, ...]:
 
 def _own_id(entry: Entry, page_day: date | None) -> str:
     """The id that the content of an entry gives the first of its twins."""
-    return fact_id(entry.kind, _names(entry), entry.content, page_day or _own_day(entry.fact, entry.logical))
+    return fact_id(entry.kind, _names(entry), entry.content, page_day or _own_day(entry))
 
 
 def _ref(entry: Entry, names: Sequence[str], day: date | None, seen: Counter[str], shown: Collection[str]) -> str:
@@ -405,7 +378,7 @@ def _links_in(text: str) -> Iterator[str]:
         yield f"leads [{entity_key(PurePosixPath(unquote(match[1])).stem)}"
 
 
-def _tags_of_page(front: Mapping[str, str | list[str]]) -> Iterator[str]:
+def _tags_of_page(front: FrontMatter) -> Iterator[str]:
     """The tags that front matter gives a page, a list or a text, as its first row keeps them."""
     for name in ("tags", "tag"):
         value = front.get(name, [])

@@ -20,7 +20,7 @@ from torture import damage
 import memctl
 from memctl.errors import CannotWrite, PageUnreadable
 from memctl.index import heal
-from memctl.index.heal import is_intact, open_index, schema_version, with_index
+from memctl.index.heal import open_index, schema_version, with_index
 from memctl.index.index import Index
 from memctl.index.sync import build_index as index_verb, verify
 from memctl.notes.workspace import Workspace
@@ -384,12 +384,6 @@ def test_something_else_under_a_name_of_ours_neither_hangs_nor_breaks(tmp_path: 
 
 
 # -- the proof --------------------------------------------------------------------------------------------------------
-
-
-def test_a_fresh_index_is_intact(workspace: Workspace) -> None:
-    index = open_index(workspace)
-    assert is_intact(index)
-    index.close()
 
 
 @pytest.mark.skipif(os.name == "nt", reason="change times are POSIX")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from torture import editor_storm, kill_points, races
@@ -62,36 +62,28 @@ REWRITING = [scene for scene in kill_points.SCENES if scene.rewrites]
 
 
 @strace
-@pytest.mark.parametrize("scene", REWRITING, ids=lambda scene: scene.name)
-def test_a_kill_while_a_page_is_replaced_leaves_it_old_or_new(scene: kill_points.Scene) -> None:
-    """R1: every 20th point; the next run finishes the job and leaves no file behind."""
-    tried, wrong, _ = kill_points.run([scene], kill_points.after_kill, every=20)
+@pytest.mark.parametrize(
+    ("scenes", "every"),
+    [
+        *(([scene], 20) for scene in REWRITING),
+        *(([scene], 40) for scene in kill_points.SCENES[:2]),
+        (kill_points.REFLECTING[1:], 400),
+    ],
+    ids=lambda value: None if isinstance(value, int) else value[0].name,
+)
+def test_a_kill_leaves_each_page_old_or_new(scenes: Sequence[kill_points.Scene], every: int) -> None:
+    """R1, in every so-many-th call: the next run finishes the job and leaves no file behind, what is forgotten is in none."""
+    tried, wrong, _ = kill_points.run(scenes, kill_points.after_kill, every=every)
     assert tried >= 1
     assert wrong == []
 
 
 @strace
-def test_a_kill_of_reflect_or_forget_leaves_each_page_old_or_new() -> None:
-    """R1: every 400th point; the next run finishes the job, and what is forgotten is in no file."""
-    tried, wrong, _ = kill_points.run(kill_points.REFLECTING[1:], kill_points.after_kill, every=400)
-    assert tried > 0
-    assert wrong == []
-
-
-@strace
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
-def test_a_disk_that_fails_while_pages_are_replaced_keeps_each_old_or_new(error: str) -> None:
-    """R2: every 20th point of three pages; the next run finishes the job."""
-    tried, wrong, _ = kill_points.run(REWRITING[2:3], lambda *at: kill_points.after_error(*at, error), every=20)
-    assert tried > 1
-    assert wrong == []
-
-
-@strace
-@pytest.mark.parametrize("scene", kill_points.SCENES[:2], ids=lambda scene: scene.name)
-def test_a_kill_at_any_call_leaves_old_or_new(scene: kill_points.Scene) -> None:
-    """R1: every 40th point of retain."""
-    tried, wrong, _ = kill_points.run([scene], kill_points.after_kill, every=40)
+@pytest.mark.parametrize(("scene", "every"), [(REWRITING[2], 20), (kill_points.SCENES[1], 30)])
+def test_a_disk_that_fails_keeps_each_page_old_or_new(scene: kill_points.Scene, every: int, error: str) -> None:
+    """R2: three pages that are replaced, and retain; the next run finishes the job, and no failure is told wrongly."""
+    tried, wrong, _ = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=every)
     assert tried > 1
     assert wrong == []
 
@@ -102,13 +94,3 @@ def test_a_point_that_is_not_reached_was_not_tried(monkeypatch: pytest.MonkeyPat
     far = [kill_points.Point("fsync", 10_000, "no such call")]
     monkeypatch.setattr(kill_points, "points", lambda scene, root: far)
     assert kill_points.run(kill_points.SCENES[:1], kill_points.after_kill) == (0, [], 1)
-
-
-@strace
-@pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
-def test_a_failing_call_is_never_told_wrongly(error: str) -> None:
-    """R2: every 30th point of retain."""
-    scene = kill_points.SCENES[1]
-    tried, wrong, _ = kill_points.run([scene], lambda *at: kill_points.after_error(*at, error), every=30)
-    assert tried > 1
-    assert wrong == []

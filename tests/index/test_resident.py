@@ -262,4 +262,4 @@ def test_pages_that_are_kept_have_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
         for number in range(20):
             assert asked(workspace, f"quokka{number}", resident)["hits"]
             held = (page for index in resident._idle for kept in index.lasting.values() for page in kept.values())
-            assert sum(page.size for page in held) < 24_000
+            assert sum(page.state[2] for page in held) < 24_000

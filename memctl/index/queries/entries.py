@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from sys import intern
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,15 +17,15 @@ from ..lexical import ORDINAL_BITS, match_expression, select_terms
 from ..row import Row
 
 if TYPE_CHECKING:
-    from .expiry import Expiry
+    from .filters import Expiry
 
 
 def private_refs(index: Index) -> frozenset[str]:
     """The ids of all private lines, and of the beliefs that they state; asked for once until the index changes."""
-    sql = "SELECT ref FROM entry WHERE private = 1"
 
     def found() -> frozenset[str]:
-        return frozenset(each for (ref,) in index.rows(sql) for each in (ref, f"o-{ref.removeprefix('f-')}"))
+        refs = index.column("SELECT ref FROM entry WHERE private = 1")
+        return frozenset([*refs, *(f"o-{ref.removeprefix('f-')}" for ref in refs)])
 
     return index.remembered("private", found)
 
@@ -71,16 +72,13 @@ class Query:
     @property
     def filters(self) -> list[str]:
         """The filters in force, as a person would write them."""
-        named = [("about", a) for a in self.about] + [("kind", k.value) for k in self.kinds]
-        named += [("tag", tag) for tag in self.tags] + [("links-to", page) for page in self.links_to]
-        named += [("path", glob) for glob in self.paths]
-        named += [(name, str(value)) for name, value in self._single() if value is not None]
-        quoted = [f'"{phrase}"' for phrase in self.phrases]
-        return [f"{name}:{value}" for name, value in named] + quoted + [f"-{word}" for word in self.without]
-
-    def _single(self) -> list[tuple[str, object]]:
         days = self.days or Period()
-        return [
+        named: list[tuple[str, object]] = [("about", name) for name in self.about]
+        named += [("kind", kind.value) for kind in self.kinds]
+        named += [("tag", tag) for tag in self.tags]
+        named += [("links-to", page) for page in self.links_to]
+        named += [("path", glob) for glob in self.paths]
+        named += [
             ("key", self.key),
             ("since", days.first),
             ("until", days.last),
@@ -89,6 +87,12 @@ class Query:
             ("min-importance", self.min_importance),
             ("heading", self.heading),
         ]
+        quoted = [f'"{phrase}"' for phrase in self.phrases]
+        return (
+            [f"{name}:{value}" for name, value in named if value is not None]
+            + quoted
+            + [f"-{word}" for word in self.without]
+        )
 
 
 class Filter(NamedTuple):
@@ -111,8 +115,7 @@ def entry_count(index: Index) -> int:
 
 def pages_read(index: Index) -> int:
     """How many pages could be read."""
-    count: int = index.rows("SELECT count(*) FROM page WHERE sha256 <> x''")[0][0]
-    return count
+    return int(index.column("SELECT count(*) FROM page WHERE sha256 <> x''")[0])
 
 
 def frequencies(index: Index, wanted: Iterable[str]) -> dict[str, int]:
@@ -156,14 +159,9 @@ def completions(index: Index, prefix: str, limit: int = 20) -> list[str]:
 
 def match(index: Index, wanted: Sequence[str], condition: Filter, limit: int) -> list[int]:
     """The ids of the best `limit` entries, by FTS5's bm25, that hold any wanted term."""
-    if not condition.sql:
-        sql = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words), rowid LIMIT ?"
-        return index.column(sql, (match_expression(wanted), limit))
-    sql = (
-        "SELECT words.rowid FROM words JOIN entry ON entry.id = words.rowid "
-        f"WHERE words MATCH ? AND {condition.sql} ORDER BY bm25(words), words.rowid LIMIT ?"
-    )
-    return index.column(sql, (match_expression(wanted), *condition.values, limit))
+    joined = f"JOIN entry ON entry.id = words.rowid WHERE {condition.sql} AND" if condition.sql else "WHERE"
+    sql = f"SELECT words.rowid FROM words {joined} words MATCH ? ORDER BY bm25(words), words.rowid LIMIT ?"
+    return index.column(sql, (*condition.values, match_expression(wanted), limit))
 
 
 def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
@@ -173,10 +171,7 @@ def read_lines(index: Index, ids: Iterable[int]) -> dict[int, tuple[str, str]]:
         "ON words_content.id = entry.id WHERE entry.id IN ({keys})"
     )
 
-    def ask(fresh: list[int]) -> dict[int, tuple[str, str]]:
-        return {number: (own, heading) for number, own, heading in index.rows_in(sql, fresh)}
-
-    return index.each_known("lines", ids, ask)
+    return index.each_known("lines", ids, sql, lambda row: (row[1], row[2]))
 
 
 def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[str, str, int, int]]:
@@ -188,8 +183,7 @@ def titles_and_lengths(index: Index, pages: Iterable[int]) -> dict[int, tuple[st
 def rows_holding(index: Index, wanted: Iterable[str], page: int) -> list[int]:
     """The ids of the lines of a page that hold one of these terms."""
     sql = "SELECT rowid FROM words WHERE words MATCH ? AND rowid >= ? AND rowid < ?"
-    found = index.rows(sql, (match_expression(wanted), page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS))
-    return [row for (row,) in found]
+    return index.column(sql, (match_expression(wanted), page << ORDINAL_BITS, (page + 1) << ORDINAL_BITS))
 
 
 def passing(index: Index, ids: Iterable[int], condition: Filter) -> set[int]:
@@ -204,7 +198,7 @@ def mentioning(index: Index, ids: Iterable[int], keys: Iterable[str]) -> set[int
     """Those of some entries that name, as @Name or [[Name]], one of the entities with these keys."""
     wanted = list(ids)
     sql = "SELECT entry FROM mention WHERE name = ? AND entry IN ({keys})"
-    return {i for key in dict.fromkeys(keys) for (i,) in index.rows_in(sql, wanted, (key,))}
+    return {entry for key in set(keys) for entry in index.column_in(sql, wanted, (key,))}
 
 
 def own_terms(index: Index, ids: Iterable[int]) -> dict[int, str]:
@@ -236,12 +230,8 @@ _JOINED = f"SELECT {SELECT_STORED}, page.path FROM entry JOIN page ON page.id = 
 
 
 def by_ids(index: Index, ids: Iterable[int]) -> dict[int, Row]:
-    """Entries by id."""
-
-    def ask(fresh: list[int]) -> dict[int, Row]:
-        return {row[0]: Row(*row) for row in index.rows_in(f"{_JOINED} WHERE entry.id IN ({{keys}})", fresh)}
-
-    return index.each_known("entries", ids, ask)
+    """Entries by id, in page order."""
+    return index.each_known("entries", ids, f"{_JOINED} WHERE entry.id IN ({{keys}})", lambda row: Row(*row))
 
 
 def selected(index: Index, sql: str, values: tuple[Any, ...] = ()) -> list[Row]:
@@ -282,12 +272,12 @@ def in_slots(index: Index, key: str, names: Iterable[str] | None) -> list[Row]:
 def filling_slots(index: Index, names: Iterable[str] | None, most: int | None = None) -> list[Row]:
     """Every fact that fills a slot of one of these names, or of any; with `most` the newest of each name."""
     sql = "SELECT DISTINCT entry FROM slot"
-    if names is None or most is None:
-        ids = index.rows(sql) if names is None else index.rows_in(f"{sql} WHERE name IN ({{keys}})", names)
-    else:
-        newest = f"{sql} WHERE name = ? ORDER BY first DESC, entry DESC LIMIT ?"
-        ids = [row for name in names for row in index.rows(newest, (name, most))]
-    return list(by_ids(index, (entry for (entry,) in ids)).values())
+    if names is None:
+        return selected(index, sql)
+    if most is None:
+        return selected_in(index, f"{sql} WHERE name IN ({{keys}})", names)
+    newest = f"{sql} WHERE name = ? ORDER BY first DESC, entry DESC LIMIT ?"
+    return list(by_ids(index, chain.from_iterable(index.column(newest, (name, most)) for name in names)).values())
 
 
 def newest_slots(index: Index, limit: int) -> list[tuple[str, str]]:
@@ -338,8 +328,7 @@ def told_between(index: Index, since: date | None, until: date) -> list[Row]:
     sql = (
         "SELECT id FROM statement WHERE kind <> 'observation' AND (day >= ?1 AND day <= ?2 OR ?1 = '' AND day IS NULL)"
     )
-    ids = index.column(sql, (str(since) if since else "", str(until)))
-    return list(by_ids(index, ids).values())
+    return selected(index, sql, (str(since or ""), str(until)))
 
 
 _SPEAKING = "entry.block IS NULL AND entry.role IN ('fact', 'text', 'item', 'row') AND entry.kind <> 'observation'"
@@ -417,7 +406,7 @@ def is_bare_heading(index: Index, heading: Row) -> bool:
 def citing(index: Index, refs: Iterable[str]) -> list[Row]:
     """Entries that supersede or correct one of these ids."""
     sql = "SELECT entry FROM link WHERE relation IN ('supersedes', 'corrects') AND target IN ({keys})"
-    return list(by_ids(index, (index.column_in(sql, refs))).values())
+    return selected_in(index, sql, refs)
 
 
 # -- the whole --------------------------------------------------------------------------------------------------------
@@ -482,8 +471,7 @@ def recent_tasks(index: Index, until: date, limit: int) -> list[str]:
 def own_lines(index: Index, path: str) -> list[Row]:
     """The lines of a page that no block of memctl's holds, in order; no headings."""
     sql = f"SELECT id FROM live WHERE {ON_PAGE} AND role <> 'heading' ORDER BY id"
-    found = by_ids(index, index.column(sql, (path,)))
-    return [found[i] for i in sorted(found)]
+    return selected(index, sql, (path,))
 
 
 def copied_places(index: Index, refs: Iterable[str]) -> set[tuple[str, int]]:
@@ -506,15 +494,12 @@ def entries_at(index: Index, place: Citation) -> list[Row]:
     return [Row(*row) for row in index.rows(sql, (place.path, place.end_line, place.line))]
 
 
-_SAME_WORDS = "SELECT id FROM live WHERE role <> 'heading' AND content_key IN ({keys})"
-
-
 def saying(index: Index, keys: Iterable[int]) -> dict[int, list[Row]]:
     """Lines of any kind by content key: the same words about the same entities; no copies, oldest id first."""
-    ids = index.column_in(_SAME_WORDS, keys)
-    found: dict[int, list[Row]] = {}
-    for _, entry in sorted(by_ids(index, ids).items()):
-        found.setdefault(entry.content_key, []).append(entry)
+    sql = "SELECT id FROM live WHERE role <> 'heading' AND content_key IN ({keys})"
+    found: dict[int, list[Row]] = defaultdict(list)
+    for entry in selected_in(index, sql, keys):
+        found[entry.content_key].append(entry)
     return found
 
 
@@ -533,8 +518,8 @@ def own_and_entry(
 ) -> list[tuple[frozenset[str], Row]]:
     """The lines that hold most of these terms by bm25, each with all of its own; no copies."""
     found = _matching(index, match_expression(wanted), limit, view)
-    terms = dict(index.rows_in("SELECT id, c0 FROM words_content WHERE id IN ({keys})", [entry.id for entry in found]))
-    return [(frozenset(str(terms.get(entry.id, "")).split()), entry) for entry in found]
+    own = own_terms(index, [entry.id for entry in found])
+    return [(frozenset(own.get(entry.id, "").split()), entry) for entry in found]
 
 
 def _matching(index: Index, expression: str, limit: int, view: str) -> list[Row]:
@@ -574,9 +559,7 @@ def leaves(index: Index) -> list[Leaf]:
 
 def entries_of(index: Index, page: int) -> list[Row]:
     """The entries of a page that take part, in its order."""
-    ids = index.rows("SELECT id FROM embeddable WHERE page = ?", (page,))
-    found = by_ids(index, (i for (i,) in ids))
-    return [found[i] for i in sorted(found)]
+    return selected(index, "SELECT id FROM embeddable WHERE page = ?", (page,))
 
 
 def digests_of(index: Index, ids: Iterable[int]) -> dict[int, int]:
@@ -596,8 +579,5 @@ def page_stands(index: Index, page: int, rows_sum: bytes) -> bool:
 
 def line_counts(index: Index, path: str) -> Counter[int]:
     """The lines that the entries of a page have, by the digest of each entry."""
-    sql = f"SELECT digest, end_line - line + 1 FROM entry WHERE {ON_PAGE}"
-    found: Counter[int] = Counter()
-    for digest, lines in index.rows(sql, (path,)):
-        found[digest] += lines
-    return found
+    sql = f"SELECT digest, sum(end_line - line + 1) FROM entry WHERE {ON_PAGE} GROUP BY digest"
+    return Counter(dict(index.rows(sql, (path,))))

@@ -13,11 +13,11 @@ from ...markdown.evidence_line import OPINIONS
 from ...markdown.lines import Role
 from ...markdown.markers import FORGOTTEN
 from ...notes.workspace import Workspace
+from ...system import as_cannot_write
 from ..index import LEFTOVERS, UNCLEAN, Index
 from ..row import Entity, Row
-from .entries import Filter, Query, by_ids
-from .expiry import Expiry
-from .filters import condition_of
+from .entries import Filter, Query, by_ids, selected, selected_in
+from .filters import Expiry, condition_of
 
 LOW = 0.5
 """Importance up to which an unneeded line may go; also that of a line that says nothing about it."""
@@ -45,11 +45,11 @@ def fixed(index: Index, conditions: Sequence[Filter]) -> list[Row]:
 def _passing(index: Index, what: str, conditions: Sequence[Filter]) -> list[Row]:
     where = " AND ".join([what, *(f"({part.sql})" for part in conditions)])
     values = [value for part in conditions for value in part.values]
-    return _in_order(index, index.rows(f"SELECT entry.id FROM live AS entry WHERE {where}", values))
+    return sorted(selected(index, f"SELECT entry.id FROM live AS entry WHERE {where}", tuple(values)), key=_place)
 
 
-def _in_order(index: Index, ids: Iterable[tuple[int]]) -> list[Row]:
-    return sorted(by_ids(index, (i for (i,) in ids)).values(), key=lambda entry: (entry.path, entry.line))
+def _place(entry: Row) -> tuple[str, int]:
+    return entry.path, entry.line
 
 
 def said_about(who: Entity | str) -> Filter:
@@ -122,12 +122,12 @@ def linked_to(index: Index, refs: Iterable[str]) -> list[tuple[str, str, Row]]:
 
 def same_words(index: Index, keys: Iterable[int]) -> list[Row]:
     """Facts with the words of others, by their content keys."""
-    return _in_order(index, index.rows_in("SELECT id FROM told WHERE content_key IN ({keys})", keys))
+    return sorted(selected_in(index, "SELECT id FROM told WHERE content_key IN ({keys})", keys), key=_place)
 
 
 def tombstones(index: Index) -> list[Row]:
     """The tombstones of all pages."""
-    return _in_order(index, index.rows(f"SELECT id FROM entry WHERE block = '{FORGOTTEN}'"))
+    return sorted(selected(index, f"SELECT id FROM entry WHERE block = '{FORGOTTEN}'"), key=_place)
 
 
 def copies_on(index: Index) -> list[tuple[str, str]]:
@@ -186,18 +186,10 @@ def expunge(index: Index) -> str | None:
 def drop_derived(workspace: Workspace) -> None:
     """Remove what else was made of the lines: a broken index, what review showed last, what reflect made bank/ from."""
     # reflected.json has hashes of pages as they were, which prove a guess, and names; the next reflect makes all again.
-    here, above = workspace.derived, workspace.memory
-    for path in (
-        here / "index.broken",
-        here / "review.json",
-        here / "held.json",
-        above / "reflected.json",
-        above / "reflected.part",
-    ):
-        try:
+    derived = [workspace.derived / name for name in ("index.broken", "review.json", "held.json")]
+    for path in (*derived, workspace.memory / "reflected.json", workspace.memory / "reflected.part"):
+        with as_cannot_write(path):
             path.unlink(missing_ok=True)
-        except OSError as error:
-            raise CannotWrite(str(path), error.strerror or str(error)) from error
 
 
 def old_before(kind: Kind, today: date) -> date:

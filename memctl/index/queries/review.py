@@ -7,16 +7,17 @@ from datetime import date
 
 from ..index import Index
 from ..row import Row
-from .entries import by_ids
+from .entries import by_ids, selected
+
+_SETTLING = (
+    "SELECT link.target, link.entry FROM link JOIN trusted ON trusted.id = link.entry "
+    "WHERE link.relation = 'settles' AND link.target IN ({keys})"
+)
 
 
 def settled(index: Index, questions: Iterable[str]) -> dict[str, Row]:
     """The trusted line that answers each question, the newest; unanswered ones are left out."""
-    sql = (
-        "SELECT link.target, link.entry FROM link JOIN trusted ON trusted.id = link.entry "
-        "WHERE link.relation = 'settles' AND link.target IN ({keys})"
-    )
-    found = index.rows_in(sql, questions)
+    found = index.rows_in(_SETTLING, questions)
     entries = by_ids(index, (entry for _, entry in found))
     listed = sorted((entries[entry].day or "", entry, target) for target, entry in found if entry in entries)
     return {target: entries[entry] for _, entry, target in listed}
@@ -24,11 +25,7 @@ def settled(index: Index, questions: Iterable[str]) -> dict[str, Row]:
 
 def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
     """Those of some questions that a trusted line answers."""
-    sql = (
-        "SELECT DISTINCT link.target FROM link JOIN trusted ON trusted.id = link.entry "
-        "WHERE link.relation = 'settles' AND link.target IN ({keys})"
-    )
-    return set(index.column_in(sql, questions))
+    return set(index.column_in(_SETTLING, questions))
 
 
 def answer_lines(index: Index) -> list[Row]:
@@ -37,7 +34,7 @@ def answer_lines(index: Index) -> list[Row]:
         "SELECT DISTINCT live.id FROM link CROSS JOIN live ON live.id = link.entry "
         "WHERE relation = 'settles' AND kind = 'observation'"
     )
-    return [row for _, row in sorted(by_ids(index, index.column(sql)).items())]
+    return selected(index, sql)
 
 
 def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
@@ -52,18 +49,18 @@ def past_plans(index: Index, today: date, since: date) -> list[Row]:
     """
     sql = (
         "SELECT id FROM countable WHERE kind IN ('world', 'experience') AND task IS NULL AND slot IS NULL "
-        "AND coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ? ORDER BY id"
+        "AND coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ?"
     )
-    return list(by_ids(index, (index.column(sql, (str(today), str(since))))).values())
+    return selected(index, sql, (str(today), str(since)))
 
 
 def from_outside(index: Index, since: date) -> list[Row]:
     """Facts that are not trusted and were told from a day on; no copies, nothing private."""
     sql = (
         "SELECT id FROM told WHERE private = 0 AND day >= ? AND kind <> 'observation' "
-        "AND id NOT IN (SELECT id FROM trusted) ORDER BY id"
+        "AND id NOT IN (SELECT id FROM trusted)"
     )
-    return list(by_ids(index, (index.column(sql, (str(since),)))).values())
+    return selected(index, sql, (str(since),))
 
 
 def mention_counts(index: Index, names: Iterable[str]) -> dict[str, int]:

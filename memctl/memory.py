@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .facts import Period, moment
-from .index.index import silent
-from .index.open_memory import OpenMemory
+from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:

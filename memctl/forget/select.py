@@ -16,6 +16,7 @@ from ..errors import MemctlError, NothingFound
 from ..facts import Citation, Fact, Kind, Span, is_trusted
 from ..index.index import Index
 from ..index.open_memory import OpenMemory
+from ..index.queries.beliefs import answer_lines
 from ..index.queries.entries import Filter, by_refs
 from ..index.queries.filters import PINNED, Expiry, expiry_on
 from ..index.queries.forget import (
@@ -33,7 +34,6 @@ from ..index.queries.forget import (
     with_successors,
 )
 from ..index.queries.names import KnownNames, entity_named
-from ..index.queries.review import answer_lines
 from ..index.recalled import recalled_lately
 from ..index.reread import Seen, reread
 from ..index.row import Entity, Row

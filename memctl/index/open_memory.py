@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from ..errors import LockBusy
 from ..notes.workspace import Workspace
 from .heal import with_index
-from .index import Index, Progress, silent
+from .index import Index, Progress, silent as silent
 from .queries.entries import private_refs
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ..errors import MemctlError, PageUnreadable, Usage
 from ..facts import Fact, said_as
 from ..ids import fact_id
 from ..index.open_memory import OpenMemory
-from ..index.queries.review import settled
+from ..index.queries.beliefs import settled
 from ..index.rows import day_of
 from ..index.sync import sync
 from ..markdown.lines import Role

@@ -7,8 +7,7 @@ Why a line is not among the hits, in the order in which it can fall out:
     index/sync.py              its page is not in the index: unreadable, left out by a setting, or there was no time (`stale`)
     notes/workspace.py         it is private, and others than the owner ask (`hides`)
     recall/query.py            a word of the question was taken for a filter; of a long paste only the question is read
-    index/queries/filters.py   a filter (`condition_of`): about, kind, key, time, confidence, page, heading
-    index/queries/expiry.py    its time to live is over (`ttl=`, or a rule of the settings)
+    index/queries/filters.py   a filter (`condition_of`): about, kind, key, time, confidence, page, heading; or the time to keep it is over
     recall/search_words.py     no word of the question in it, or too many lines have more of them
     recall/search_vectors.py   near in meaning, but not near enough to stand without a word
     truth/judge.py             told after `as_of`

@@ -12,9 +12,8 @@ from typing import Any
 from ..errors import MemctlError, Refused, Usage
 from ..facts import Citation, Fact, Kind, is_trusted, said_as
 from ..index.open_memory import OpenMemory
-from ..index.queries.entries import by_refs, own_and_entry
-from ..index.queries.names import near_name, resolve
-from ..index.queries.review import mention_counts, refs_standing
+from ..index.queries.entries import by_refs, own_and_entry, refs_standing
+from ..index.queries.names import mention_counts, near_name, resolve
 from ..index.row import Row
 from ..index.rows import rows_of
 from ..index.sync import sync

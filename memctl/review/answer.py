@@ -13,8 +13,8 @@ from ..entities.rename import merge
 from ..errors import MemctlError, NothingFound, Refused, Usage
 from ..facts import Citation, Fact
 from ..index.open_memory import OpenMemory
-from ..index.queries.names import resolve
-from ..index.queries.review import mention_counts, settled
+from ..index.queries.beliefs import settled
+from ..index.queries.names import mention_counts, resolve
 from ..language.names import entity_key
 from ..local_model import NoAnswer, chat_json, endpoint, object_of, shown_url
 from ..markdown import grammar

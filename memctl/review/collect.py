@@ -16,10 +16,9 @@ from ..facts import Period, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
-from ..index.queries.beliefs import names_told, newest_about, page_hashes, said_since
+from ..index.queries.beliefs import from_outside, names_told, newest_about, page_hashes, past_plans, said_since, settled
 from ..index.queries.entries import by_ids, by_refs, saying
-from ..index.queries.names import KnownNames, all_entities, keys_of
-from ..index.queries.review import core_names, from_outside, mention_counts, past_plans, settled
+from ..index.queries.names import KnownNames, all_entities, core_names, keys_of, mention_counts
 from ..index.recalled import recalled_lately
 from ..language.names import entity_key
 from ..language.sentences import is_plan

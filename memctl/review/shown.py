@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 from ..errors import MemctlError
 from ..ids import hashed
 from ..index.open_memory import OpenMemory
-from ..index.queries.review import refs_standing, settled_ids
+from ..index.queries.beliefs import settled_ids
+from ..index.queries.entries import refs_standing
 from ..markdown.escape import many
 from ..notes.files import prepare_memory
 from ..notes.journal import HELD

@@ -21,7 +21,7 @@ from ..language.analyzer import terms
 from ..language.secrets import find_secrets
 from ..markdown.escape import many
 from ..markdown.private import outside_lines_of_text, without_lines
-from ..notes.commits import head, is_behind
+from ..notes.edits import head, is_behind
 from ..notes.files import prepare_memory, read_page, write_derived
 from ..notes.workspace import Workspace
 from .server import SharedPage, SharedServer, SharedSession, SharedWorkspace

@@ -19,9 +19,8 @@ from ..index.index import Index
 from ..index.lexical import idf, select_terms
 from ..index.open_memory import OpenMemory
 from ..index.queries import entries as queries
-from ..index.queries.beliefs import side_by_side, weighed
+from ..index.queries.beliefs import settled_ids, side_by_side, weighed
 from ..index.queries.names import keys_of
-from ..index.queries.review import settled_ids
 from ..index.reread import reread
 from ..index.row import Row
 from ..judgement import Judgement, Tier

@@ -1,4 +1,4 @@
-"""Questions of beliefs, conflicts, truth and reflect: facts of a window, of a name or of a slot, and what cites them."""
+"""Questions of beliefs, conflicts, truth, reflect and review: facts of a window, of a name or of a slot, and what cites them."""
 
 from __future__ import annotations
 
@@ -392,3 +392,54 @@ def pages_of_names(index: Index, names: Iterable[str]) -> dict[str, str]:
     for key, path in sorted(index.rows_in(sql, map(entity_key, names))):
         found.setdefault(key, path)
     return found
+
+
+# -- questions of review ----------------------------------------------------------------------------------------------
+
+_SETTLING = (
+    "SELECT link.target, link.entry FROM link JOIN trusted ON trusted.id = link.entry "
+    "WHERE link.relation = 'settles' AND link.target IN ({keys})"
+)
+
+
+def settled(index: Index, questions: Iterable[str]) -> dict[str, Row]:
+    """The trusted line that answers each question, the newest; unanswered ones are left out."""
+    found = index.rows_in(_SETTLING, questions)
+    entries = by_ids(index, (entry for _, entry in found))
+    listed = sorted((entries[entry].day or "", entry, target) for target, entry in found if entry in entries)
+    return {target: entries[entry] for _, entry, target in listed}
+
+
+def settled_ids(index: Index, questions: Iterable[str]) -> set[str]:
+    """Those of some questions that a trusted line answers."""
+    return set(index.column_in(_SETTLING, questions))
+
+
+def answer_lines(index: Index) -> list[Row]:
+    """Lines of memctl's own kind that settle a question, in page order."""
+    sql = (
+        "SELECT DISTINCT live.id FROM link CROSS JOIN live ON live.id = link.entry "
+        "WHERE relation = 'settles' AND kind = 'observation'"
+    )
+    return selected(index, sql)
+
+
+def past_plans(index: Index, today: date, since: date) -> list[Row]:
+    """Facts about a day that was still to come when they were told and has passed since, the day last, not before `since`.
+
+    Neither opinions nor summaries, and nothing with an outcome.
+    """
+    sql = (
+        "SELECT id FROM countable WHERE kind IN ('world', 'experience') AND task IS NULL AND slot IS NULL "
+        "AND coalesce(last, first) > day AND coalesce(last, first) < ? AND coalesce(last, first) >= ?"
+    )
+    return selected(index, sql, (str(today), str(since)))
+
+
+def from_outside(index: Index, since: date) -> list[Row]:
+    """Facts that are not trusted and were told from a day on; no copies, nothing private."""
+    sql = (
+        "SELECT id FROM told WHERE private = 0 AND day >= ? AND kind <> 'observation' "
+        "AND id NOT IN (SELECT id FROM trusted)"
+    )
+    return selected(index, sql, (str(since),))

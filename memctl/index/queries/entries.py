@@ -250,6 +250,11 @@ def by_refs(index: Index, refs: Iterable[str]) -> list[Row]:
     return sorted(found, key=lambda e: (e.path, e.line))
 
 
+def refs_standing(index: Index, refs: Iterable[str]) -> set[str]:
+    """Those of some ids that a line has, copies left out."""
+    return set(index.column_in("SELECT DISTINCT ref FROM live WHERE ref IN ({keys})", refs))
+
+
 def slot_ids(index: Index, key: str, names: Iterable[str] | None) -> list[int]:
     """Ids of every fact in the slot `key` of the entities that go by these name keys; of everybody, with None."""
     if names is None:

@@ -177,6 +177,20 @@ def mentions_of(index: Index, keys: Iterable[str], most: int = 9) -> dict[str, l
     return {name: [entries[entry] for entry in listed if entry in entries] for name, listed in first.items()}
 
 
+def mention_counts(index: Index, names: Iterable[str]) -> dict[str, int]:
+    """How many lines name each of these keys; names that no line has are left out."""
+    return dict(index.rows_in("SELECT name, count(*) FROM mention WHERE name IN ({keys}) GROUP BY name", names))
+
+
+def core_names(index: Index) -> set[str]:
+    """The keys of the names on memory.md."""
+    sql = (
+        "SELECT DISTINCT mention.name FROM page JOIN entry ON entry.page = page.id JOIN mention ON mention.entry = entry.id "
+        "WHERE page.path = 'memory.md'"
+    )
+    return set(index.column(sql))
+
+
 _GAP = 4  # terms between two words of a name
 _HAN = 500
 _STEPS = 8  # names tried for one beginning

@@ -100,7 +100,6 @@ class _WatchLoop:
         self._reflect_at = reflect_at
         self._due = _next(reflect_at, memory.now) if reflect_at else None
         self._retry = float("inf")  # when (monotonic) to look again, event or not
-        self._reflect_retry = 0.0
         self._took = 0.0
         self._unasked = False  # this look is the one that comes once a minute
         self._unheard = False  # it found something, of which an event may still come
@@ -117,9 +116,7 @@ class _WatchLoop:
         steady = HEAL_SECONDS if self._events.problem is None else max(POLL_SECONDS, 10 * self._took)
         seconds = min(steady, self._retry - time.monotonic())
         if self._due:
-            seconds = min(
-                seconds, max((self._due - self._given.now).total_seconds(), self._reflect_retry - time.monotonic())
-            )
+            seconds = min(seconds, (self._due - self._given.now).total_seconds())
         return max(0.0, seconds)
 
     def turn(self, changed: bool) -> Iterator[Noticed]:
@@ -234,16 +231,18 @@ class _WatchLoop:
     def _reflect(self) -> Iterator[Noticed]:
         """Reflect on the last week if it is time; after a sleep past it, once, at the first look."""
         now = self._given.now
-        if self._due and self._reflect_at and self._due - now > _CLOCK_WAS_WRONG:
+        if self._due is None or self._reflect_at is None:
+            return
+        if self._due - now > _CLOCK_WAS_WRONG:
             self._due = _next(self._reflect_at, now)
-        if self._due is None or self._reflect_at is None or now < self._due or time.monotonic() < self._reflect_retry:
+        if now < self._due:
             return
         from ..reflect.reflect import reflect
 
         try:
             done = reflect(self._memory(), since=now.date() - timedelta(days=7))
         except MemctlError as error:
-            self._reflect_retry = time.monotonic() + HEAL_SECONDS
+            self._due = now + timedelta(seconds=HEAL_SECONDS)
             yield from self._trouble("reflect", f"reflect: {error.what}; trying again in a minute")
             return
         self._due = _next(self._reflect_at, now)
@@ -311,18 +310,17 @@ def _look(memory: OpenMemory, wait: float) -> _Look:
     workspace, index = memory.workspace, memory.index
     if index.instead:  # each look would read everything into memory, for nothing
         raise CannotWrite(str(workspace.memory), index.instead)
-    found, known = workspace.scan(), index.known()
-    steps = changes(found, known)
-    is_few = len(steps) <= 4 * _APART
-    before = {step.path: line_counts(index, step.path) for step in steps} if is_few else {}
-    report = SyncReport(unchanged=len(found), problems={row.path: row.problem for row in known if row.problem})
-    if steps:
-        report = sync(workspace, index, wait=wait)
+    steps = changes(workspace.scan(), index.known())
+    if len(steps) > 4 * _APART:
+        return _Look(sync(workspace, index, wait=wait), None)
+    before = {step.path: line_counts(index, step.path) for step in steps}
+    report = sync(workspace, index, wait=wait)
     lines: dict[str, tuple[int, int]] = {}
     for path, was in before.items():
         now = line_counts(index, path)
-        lines[path] = (now - was).total(), (was - now).total()
-    return _Look(report, {path: moved for path, moved in lines.items() if any(moved)} if is_few else None)
+        if now != was:
+            lines[path] = (now - was).total(), (was - now).total()
+    return _Look(report, lines)
 
 
 def _begun(look: _Look, workspace: Workspace) -> Noticed:

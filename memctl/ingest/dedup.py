@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import date
-from typing import NamedTuple
 
 from ..facts import Fact, Kind, is_trusted
 from ..ids import value_key
@@ -24,14 +24,6 @@ from .sentences import vocabulary
 _ECHO = 0.8  # the share of a model's words that one line holds from which they are that line coming back
 _PREFACE = 2  # words of its own that a model may put around: "From memory: …"
 _FEWEST = 3  # terms below which a statement that stands inside a longer line may mean another thing there
-
-
-class OldLine(NamedTuple):
-    """A line of the workspace, what it states, and the value in it that is to be corrected."""
-
-    line: Row
-    text: str
-    value: str
 
 
 class Duplicates:
@@ -83,18 +75,22 @@ class Duplicates:
                 return line
         return None
 
-    def line_with(self, value: str, becomes: str, fact: Fact) -> OldLine | None:
-        """The newest trusted fact with an old value, without the new one, and with most other words of what corrects it."""
+    def in_its_place(self, fact: Fact, old: str, new: str) -> Fact | None:
+        """A correction in the words of what it corrects: the newest trusted fact with the old value and without the new one.
+
+        It has most other words of the correction. None where there is none.
+        """
         about = [term for term in query_terms(fact.text) if term.isalpha()]
-        found: list[OldLine] = []
+        found: list[tuple[str, Fact]] = []
         for own, line in own_and_entry(self._index, about[:24]) if about else ():
             if line.role != "fact" or not is_trusted(line.origin) or 2 * len(own & {*about}) < len(about):
                 continue
             for entry in reread(self._memory.workspace, [line], self._index).values():
                 text = text_of(line, entry).content
-                if (at := whole_value(value, text)) and not whole_value(becomes, text):
-                    found.append(OldLine(line, text, at))
-        return max(found, key=lambda each: each.line.day or "", default=None)
+                if (at := whole_value(old, text)) and not whole_value(new, text):
+                    made = replace(fact, text=text.replace(at, new), corrects=(line.ref,))
+                    found.append((line.day or "", made))
+        return max(found, key=lambda each: each[0], default=("", None))[1]
 
     def _known(self, fact: Fact, day: date) -> Row | None:
         """The line that says it; of a slot only one that still holds, or that this very message made."""
@@ -121,12 +117,9 @@ class Duplicates:
         if len(phrase) >= 2:
             keys = self._keys(fact)
             lines += [line for line in holding(self._index, phrase) if _is_about(line, phrase, keys)]
-        trusted = is_trusted(fact.source)
-        return [line for line in lines if self._is_known(line) and (is_trusted(line.origin) or not trusted)]
-
-    def _is_known(self, line: Row) -> bool:
-        """False for what the transcript itself tells; a fact that was kept into the same page is known."""
-        return line.path != self._transcript or line.role == "fact"
+        # The transcript's own prose does not count; a fact that was kept into the same page does.
+        lines = [line for line in lines if line.path != self._transcript or line.role == "fact"]
+        return lines if not is_trusted(fact.source) else [line for line in lines if is_trusted(line.origin)]
 
     def _keys(self, fact: Fact) -> list[frozenset[str]]:
         return [frozenset((entity_key(name), *keys_of(self._index, name))) for name in names_of(fact)]

@@ -7,7 +7,7 @@ candidate. What the workspace knows already is ingest/dedup.py's to say.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import NamedTuple
@@ -72,7 +72,14 @@ _TAGS = {
     **dict.fromkeys(("memory", "memories", "recalled", "recalled_memory", "memctl", "memctl-memory", "relevant-memories"), _RECALLED),
     **dict.fromkeys(("system-reminder", "system", "instructions", "user_instructions", "environment_context", "claudemd"), STARTED_WITH),
 }  # fmt: skip
-_OPENING_TAG = re.compile(rf"<(?P<tag>{'|'.join(map(re.escape, _TAGS))})(?=[\s>])[^<>\n]{{0,200}}>", re.IGNORECASE)
+_OPENING_TAG = re.compile(rf"<(?P<mark>{'|'.join(map(re.escape, _TAGS))})(?=[\s>])[^<>\n]{{0,200}}>", re.IGNORECASE)
+# What opens a region, what closes it, and what it is unless its mark says: the blocks of `memctl context` (context/fence.py),
+# whether the nonce fits or not; what stands between tags of programs; code fences.
+_MARKS = (
+    (_CONTEXT_FENCE, "</{mark}>", _RECALLED),
+    (_OPENING_TAG, r"</{mark}\b[^<>\n]{{0,200}}>", _RECALLED),
+    (_CODE_FENCE, r"^[ \t>]{{0,8}}{mark}{letter}*[ \t]*$", _CODE),
+)
 _Region = tuple[int, int, Refusal]
 
 
@@ -93,32 +100,16 @@ def blanked(text: str) -> tuple[str, list[Blanked]]:
     return "".join([*kept, text[end:]]), told
 
 
-def _regions(
-    text: str,
-    opening: re.Pattern[str],
-    closing: Callable[[re.Match[str]], str],
-    why: Callable[[re.Match[str]], Refusal],
-) -> Iterator[_Region]:
-    """From each mark to the one that closes it; one that is never closed goes to the end."""
-    end = 0
-    for match in opening.finditer(text):
-        if match.start() >= end:
-            closed = re.compile(closing(match), re.IGNORECASE | re.MULTILINE).search(text, match.end())
-            end = closed.end() if closed else len(text)
-            yield match.start(), end, why(match)
-
-
 def _marked(text: str) -> Iterator[_Region]:
-    """The blocks of `memctl context` (context/fence.py), whether the nonce fits or not; between tags of programs; code fences."""
-    yield from _regions(text, _CONTEXT_FENCE, lambda found: f"</{found['mark']}>", lambda _: _RECALLED)
-    yield from _regions(
-        text, _OPENING_TAG, lambda found: rf"</{re.escape(found['tag'])}\b[^<>\n]{{0,200}}>",
-        lambda found: _TAGS[found["tag"].lower()],
-    )  # fmt: skip
-    yield from _regions(
-        text, _CODE_FENCE, lambda found: rf"^[ \t>]{{0,8}}{found['mark']}{re.escape(found['mark'][0])}*[ \t]*$",
-        lambda _: _CODE,
-    )  # fmt: skip
+    """From each mark to the one that closes it; one that is never closed goes to the end."""
+    for opening, closing, usual in _MARKS:
+        end = 0
+        for match in opening.finditer(text):
+            if match.start() >= end:
+                wanted = closing.format(mark=re.escape(match["mark"]), letter=match["mark"][0])
+                closed = re.compile(wanted, re.IGNORECASE | re.MULTILINE).search(text, match.end())
+                end = closed.end() if closed else len(text)
+                yield match.start(), end, _TAGS.get(match["mark"].lower(), usual)
 
 
 def is_boot_file(path: str) -> bool:

@@ -23,16 +23,17 @@ _IN_PLACE = "a message that the program wrote in the user's place; left out"
 _SPEAKER = ("role", "from", "author", "speaker")
 _TIMES = ("timestamp", "created_at", "create_time", "created", "time", "date", "ts", "when")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thoughts")
+_LISTS = ("messages", "conversations", "chat_messages", "history", "turns")
 _CONTENTS = ("content", "value", "text", "output", "parts")
 _TOOLS = {"tool_result", "function_call_output", "tool_use_result", "server_tool_result", "web_search_tool_result"}
-# What the program wrote into a user's message: what was run, what it answered, what the model is reminded of.
-_TAGS = (
-    "system-reminder", "command-name", "command-message", "command-args", "local-command-stdout",
-    "local-command-stderr", "local-command-caveat", "bash-input", "bash-stdout", "bash-stderr", "ide_opened_file",
-    "ide_selection", "ide_diagnostics", "task-notification", "teammate-message",
+# What the program wrote into a user's message: what was run, what it answered, what the model is reminded of. One that
+# never ends goes to the end of the message.
+_INSERTED = re.compile(
+    r"<(system-reminder|command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
+    r"|ide_(?:opened_file|selection|diagnostics)|task-notification|teammate-message)>.*?(?:</\1>|\Z)"
+    r"|\[Request interrupted by user[^\]\n]{0,40}\]", re.DOTALL,
 )  # fmt: skip
 _SUMMARY = "This session is being continued from a previous conversation"
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]\n]{0,40}\]")
 _CODEX_TYPES = {"session_meta", "response_item", "event_msg", "turn_context", "world_state", "compacted", "token_usage_record"}  # fmt: skip
 # What the program says in the user's place: instructions of the folder, where it runs, what the user did elsewhere.
 _CODEX_INSERTED = ("# AGENTS.md instructions", "<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "<turn_aborted>", "<user_shell_command>", "<skill>")  # fmt: skip
@@ -89,13 +90,9 @@ def _turns(item: JsonItem, notes: Notes, form: str) -> Iterator[Turn]:
 
 
 def _inner(value: Any) -> list[Any] | None:
-    if isinstance(value, list):
-        return value
-    if isinstance(value, dict):
-        for key in ("messages", "conversations", "chat_messages", "history", "turns"):
-            if isinstance(value.get(key), list):
-                return list(value[key])
-    return None
+    """The list that a value is, or the list of messages in it."""
+    lists = [value.get(key) for key in _LISTS] if isinstance(value, dict) else [value]
+    return next((each for each in lists if isinstance(each, list)), None)
 
 
 def _is_message(value: Any) -> bool:
@@ -104,7 +101,7 @@ def _is_message(value: Any) -> bool:
 
 def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -> Iterator[Turn]:
     """The turns of one message: what was thought, what was said, and what tools answered, each apart."""
-    value, line, end_line = item.value, item.line, item.end_line
+    value, line = item.value, item.line
     if not isinstance(value, dict):
         return
     word = next((value[key] for key in _SPEAKER if key in value), None)
@@ -113,23 +110,17 @@ def _message_turns(item: JsonItem, notes: Notes, when: datetime | None = None) -
     if word is None:
         notes.count(line, "an object without a role; left out")
         return
-    person = _person(value)
+    # A `speaker` or an `author` who is no role is a person; a `role` that nobody knows is none.
+    said_by = next((value[key] for key in ("speaker", "author") if isinstance(value.get(key), str)), "").strip()
+    person = said_by if "role" not in value and said_by.casefold() not in ROLES else ""
     role = "user" if person else role_of(word, line, notes)
     when = next((found for key in _TIMES if (found := moment(value.get(key)))), when)
     named = person or value.get("name")
     name = named[:80] if isinstance(named, str) else None
-    for key in _THOUGHTS:
-        if isinstance(value.get(key), str):
-            yield Turn("thinking", value[key], line, end_line, when, name)
+    said = [("thinking", value[key]) for key in _THOUGHTS if isinstance(value.get(key), str)]
     content = next((value[key] for key in _CONTENTS if key in value), None)
-    for kind, text in _parts(content, role, line, notes):
-        yield Turn(kind, text, line, end_line, when, name)
-
-
-def _person(value: dict[str, Any]) -> str | None:
-    """The name of a person who speaks: a `speaker` or an `author` who is no role. A `role` that nobody knows is no person."""
-    said_by = next((value[key] for key in ("speaker", "author") if isinstance(value.get(key), str)), "").strip()
-    return said_by if said_by and "role" not in value and said_by.casefold() not in ROLES else None
+    for kind, text in [*said, *_parts(content, role, line, notes)]:
+        yield Turn(kind, text, line, item.end_line, when, name)
 
 
 def _parts(content: Any, role: str, line: int, notes: Notes) -> list[tuple[str, str]]:
@@ -168,8 +159,8 @@ def _is_claude_code(value: Any) -> bool:
     """True for a line of a Claude Code session; other programs that put a message into an envelope are read so too."""
     if not isinstance(value, dict):
         return False
-    session = {"sessionId", "leafUuid", "messageId", "uuid"} & value.keys()
-    return isinstance(value.get("message"), dict) or ("type" in value and "role" not in value and bool(session))
+    has_session = not {"sessionId", "leafUuid", "messageId", "uuid"}.isdisjoint(value)
+    return isinstance(value.get("message"), dict) or ("type" in value and "role" not in value and has_session)
 
 
 def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
@@ -181,11 +172,10 @@ def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     message = value.get("message")
     if not isinstance(message, dict):
         return  # summaries, snapshots, queue operations, progress, system events
-    if value.get("isSidechain"):
-        notes.count(item.line, "a message of a sub-agent; left out")
-        return
-    if value.get("isCompactSummary") or value.get("isVisibleInTranscriptOnly"):
-        notes.count(item.line, "a summary of what went before; left out")
+    is_summary = value.get("isCompactSummary") or value.get("isVisibleInTranscriptOnly")
+    if value.get("isSidechain") or is_summary:
+        what = "a message of a sub-agent" if value.get("isSidechain") else "a summary of what went before"
+        notes.count(item.line, f"{what}; left out")
         return
     message = {**message, "role": message.get("role", value.get("type"))}
     for turn in _message_turns(item._replace(value=message), notes, moment(value.get("timestamp"))):
@@ -194,31 +184,19 @@ def _claude_code_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
         elif value.get("isMeta") or turn.text.lstrip().startswith(_SUMMARY):
             notes.count(item.line, _IN_PLACE)
         else:
-            yield turn._replace(text=_INTERRUPTED.sub("", _without_tags(turn.text)))
-
-
-def _without_tags(text: str) -> str:
-    """A user's message without what the program put into it; an insertion that never ends goes to the end of the text."""
-    for tag in _TAGS:
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        while (start := text.find(opening)) >= 0:
-            end = text.find(closing, start)
-            text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
-    return text
+            yield turn._replace(text=_INSERTED.sub("", turn.text))
 
 
 def _is_codex(value: Any) -> bool:
-    if not isinstance(value, dict) or "role" in value or "payload" not in value:
-        return False
-    return isinstance(value.get("type"), str) and value["type"] in _CODEX_TYPES
+    has_payload = isinstance(value, dict) and "role" not in value and "payload" in value
+    return has_payload and isinstance(value.get("type"), str) and value["type"] in _CODEX_TYPES
 
 
 def _codex_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     """The turns of a line: what user and assistant said. Events repeat it, and the rest nobody said."""
-    payload = item.value.get("payload")
-    if item.value["type"] != "response_item" or not isinstance(payload, dict):
-        return
-    if payload.get("type") != "message" or payload.get("role") not in ("user", "assistant"):
+    payload = item.value["payload"]
+    is_message = isinstance(payload, dict) and payload.get("type") == "message"
+    if item.value["type"] != "response_item" or not is_message or payload.get("role") not in ("user", "assistant"):
         return
     for turn in _message_turns(item._replace(value=payload), notes, moment(item.value.get("timestamp"))):
         if turn.role == "user" and turn.text.lstrip().startswith(_CODEX_INSERTED):
@@ -238,7 +216,11 @@ def conversation_turns(item: JsonItem, notes: Notes) -> Iterator[Turn]:
     branch = _branch(mapping, item.value.get("current_node"))
     if sum(map(_has_message, mapping.values())) > len(branch):
         notes.count(item.line, "a conversation with branches; only the one shown last was read")
-    places = _places(item.raw) if "\n" in item.raw else {}
+    places: dict[str, int] = {}  # how many lines below the beginning a node stands
+    if "\n" in item.raw:
+        ends = [match.start() for match in re.finditer("\n", item.raw)]
+        for match in _NODE.finditer(item.raw):
+            places.setdefault(match[1], bisect_left(ends, match.start()))
     started = moment(item.value.get("create_time"))
     for node in branch:
         for turn in _node_turns(mapping[node]["message"], item.line + places.get(node, 0), notes):
@@ -251,27 +233,19 @@ def _has_message(node: Any) -> bool:
 
 def _branch(mapping: dict[str, Any], current: Any) -> list[str]:
     """The nodes with a message from the root to the current one; without a current one, to the newest leaf."""
+
+    def created(name: str) -> float:
+        time = mapping[name]["message"].get("create_time") if _has_message(mapping[name]) else None
+        return float(time) if isinstance(time, int | float) else 0.0
+
     if not isinstance(current, str) or current not in mapping:
         leaves = [name for name, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
-        current = max(leaves, key=lambda name: _created(mapping[name]), default=None)
+        current = max(leaves, key=created, default=None)
     path: dict[str, None] = {}
     while isinstance(current, str) and isinstance(mapping.get(current), dict) and current not in path:
         path[current] = None
         current = mapping[current].get("parent")
     return [name for name in reversed(path) if _has_message(mapping[name])]
-
-
-def _created(node: dict[str, Any]) -> float:
-    time = node["message"].get("create_time") if _has_message(node) else None
-    return float(time) if isinstance(time, int | float) else 0.0
-
-
-def _places(raw: str) -> dict[str, int]:
-    ends = [match.start() for match in re.finditer("\n", raw)]
-    found: dict[str, int] = {}
-    for match in _NODE.finditer(raw):
-        found.setdefault(match[1], bisect_left(ends, match.start()))
-    return found
 
 
 def _node_turns(message: dict[str, Any], line: int, notes: Notes) -> Iterator[Turn]:
@@ -354,6 +328,11 @@ class Label(NamedTuple):
     stamp: str
     rest: str
 
+    @property
+    def key(self) -> str:
+        """The name as names are compared."""
+        return self.name.casefold()
+
 
 def label_of(line: str) -> Label | None:
     """The name that a line begins with, if it is marked as a speaker's may be."""
@@ -379,7 +358,7 @@ class _Cast(NamedTuple):
 
     def role(self, label: Label, after_blank: bool, before: str) -> str | None:
         """The role of a label that begins a turn here; `before` is the line above of an answer, which may lead to an example."""
-        role = self.roles.get(label.name.casefold())
+        role = self.roles.get(label.key)
         marked = label.style == self.style and bool(label.stamp) >= self.stamped and after_blank >= self.spaced
         leads_here = role == "user" and before and before.rstrip("*_ ").endswith((":", "："))
         return role if marked and not leads_here else None
@@ -398,24 +377,20 @@ def _cast(lines: list[str], owner: str | None) -> _Cast | None:
         if label:
             labels.append((label, starts))
     known = dict(_speakers()) | ({owner.casefold(): "user"} if owner else {})
-    first = next((label for label, _ in labels if label.name.casefold() in known), None)
-    has_agent = any(known.get(label.name.casefold()) == "assistant" for label, _ in labels)
-    if first is None or (not has_agent and first.name.casefold() not in _speakers()):
-        first = labels[0][0] if labels else None
-        alike = [(label, starts) for label, starts in labels if first and label.style == first.style]
-        people = Counter(label.name.casefold() for label, _ in alike)
-        if first is None or not 2 <= len(people) <= _MOST_PEOPLE or len(alike) < _MOSTLY * blocks:
-            return (
-                _Cast(known, first.style, False, False) if owner and first and first.name.casefold() in known else None
-            )
+    first = next((label for label, _ in labels if label.key in known), None)
+    has_agent = any(known.get(label.key) == "assistant" for label, _ in labels)
+    if first is None or (not has_agent and first.key not in _speakers()):
+        if not labels:
+            return None
+        first = labels[0][0]
+        people = Counter(label.key for label, _ in labels if label.style == first.style)
+        if not 2 <= len(people) <= _MOST_PEOPLE or people.total() < _MOSTLY * blocks:
+            return _Cast(known, first.style, False, False) if owner and first.key in known else None
         known = dict.fromkeys(people, "user")
-    alike = [
-        (label, starts) for label, starts in labels if label.style == first.style and label.name.casefold() in known
-    ]
-    if "user" not in {known[label.name.casefold()] for label, _ in alike}:  # a name in place of "User"
-        others = Counter(label.name.casefold() for label, _ in labels if label.style == first.style) - Counter(
-            dict.fromkeys(known, len(labels))
-        )
+    styled = [(label, starts) for label, starts in labels if label.style == first.style]
+    alike = [(label, starts) for label, starts in styled if label.key in known]
+    if "user" not in {known[label.key] for label, _ in alike}:  # a name in place of "User"
+        others = Counter(label.key for label, _ in styled if label.key not in known)
         known |= {name: "user" for name, count in others.most_common(1) if count > 1}
     stamped = sum(bool(label.stamp) for label, _ in alike) >= _MOSTLY * len(alike)
     return _Cast(known, first.style, stamped, len(alike) > 1 and alike[1][1])
@@ -429,18 +404,15 @@ class _Fence:
 
     def holds(self, line: str) -> bool:
         """True on a line of a code block, its fences too."""
-        if not self._mark and "`" not in line and "~" not in line:
-            return False
-        mark = _FENCE.match(line)
-        if self._mark:
-            self._lines += 1
-            closes = mark and mark[1].startswith(self._mark) and not line.strip().strip(self._mark[0])
-            if closes or self._lines > _OPEN_FENCE:
-                self._mark = ""
-            return True
-        if mark:
-            self._mark, self._lines = mark[1], 0
-        return bool(mark)
+        mark = _FENCE.match(line) if "`" in line or "~" in line else None
+        if not self._mark:
+            self._mark, self._lines = mark[1] if mark else "", 0
+            return bool(mark)
+        self._lines += 1
+        closes = mark and mark[1].startswith(self._mark) and not line.strip().strip(self._mark[0])
+        if closes or self._lines > _OPEN_FENCE:
+            self._mark = ""
+        return True
 
 
 class _Spoken:
@@ -506,7 +478,7 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
         if label and role:
             if spoken:
                 yield spoken.turn()
-            named = None if label.name.casefold() in _speakers() else label.name
+            named = None if label.key in _speakers() else label.name
             spoken, fence = _Spoken(role, named, _when(label.stamp, day), number, label.rest), _Fence()
         elif line and (heading := _DAY.match(line)):
             day = heading[1]
@@ -517,9 +489,10 @@ def _marked_turns(lines: Iterable[tuple[int, str, bool]], notes: Notes, owner: s
 
 
 def _when(stamp: str, day: str) -> datetime | None:
+    """The time of a turn: its own, a clock on the day of the heading above, or that day."""
     if stamp and "-" not in stamp:
         return moment(f"{day}T{stamp}") if day else None
-    return moment(stamp or day) if stamp or day else None
+    return moment(stamp or day)
 
 
 def _quoted_turns(lines: list[str], notes: Notes) -> Iterator[Turn]:

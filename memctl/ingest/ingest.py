@@ -124,14 +124,11 @@ def _cited_as(workspace: Workspace, path: Path) -> str:
 def _day_of(path: Path, status: os.stat_result) -> date | None:
     """The day in the file's name, else the one on which it was written last."""
     for word in _DAY.findall(path.name):
-        try:
+        with suppress(ValueError):
             return date.fromisoformat(word)
-        except ValueError:
-            continue
-    try:
+    with suppress(OverflowError, ValueError, OSError):
         return datetime.fromtimestamp(status.st_mtime).date()
-    except (OverflowError, ValueError, OSError):
-        return None
+    return None
 
 
 class IngestOptions(NamedTuple):
@@ -154,16 +151,14 @@ class IngestOptions(NamedTuple):
     but: frozenset[int] = frozenset()
 
 
-def read_options(
-    *, form: str | None = None, encoding: str | None = None, owner: str | None = None, **options: Any
-) -> IngestOptions:
+def read_options(**given: Any) -> IngestOptions:
     """The options of a call; Usage for an unknown form or encoding."""
-    if form is not None and form not in FORMS:
-        raise Usage(f"--as {form!r} is unknown", ", ".join(FORMS))
-    if encoding is not None and not known_encoding(encoding):
-        raise Usage(f"--encoding {encoding!r} is unknown", "such as utf-8, utf-16, cp1251, gb18030")
-    name = owner.removeprefix("@").strip("[] ") if owner else None
-    return IngestOptions(form, encoding, owner=name or None, **options)
+    options = IngestOptions(**given)
+    if options.form is not None and options.form not in FORMS:
+        raise Usage(f"--as {options.form!r} is unknown", ", ".join(FORMS))
+    if options.encoding is not None and not known_encoding(options.encoding):
+        raise Usage(f"--encoding {options.encoding!r} is unknown", "such as utf-8, utf-16, cp1251, gb18030")
+    return options._replace(owner=(options.owner or "").removeprefix("@").strip("[] ") or None)
 
 
 class RefusedText(NamedTuple):
@@ -212,23 +207,17 @@ def ingest(
 
     PageUnreadable for what is not a file that can be read; what is odd inside of it is a warning.
     """
+    opened: AbstractContextManager[TranscriptSource]
     if isinstance(transcript, Path):
-        opened: AbstractContextManager[TranscriptSource] = open_transcript(
-            memory.workspace, transcript, None if seconds is None else _NEWEST
-        )
+        opened = open_transcript(memory.workspace, transcript, None if seconds is None else _NEWEST)
     else:
         opened = nullcontext(TranscriptSource(pieces_of(transcript, "stdin"), "stdin", None))
     notes = Notes()
     with opened as source:
-        pieces = _with_progress(memory, source) if source.size else source.pieces
         turns = read_transcript(
-            pieces,
-            notes,
-            form=options.form,
-            encoding=options.encoding,
-            owner=options.owner,
+            _with_progress(memory, source), notes, form=options.form, encoding=options.encoding, owner=options.owner,
             first_line=source.first_line,
-        )
+        )  # fmt: skip
         if options.form is None and source.name.startswith("memory/") and day_of(source.name):
             turns = iter(list(turns) or told_in_log(memory, source.name, notes))
         run = _IngestRun(memory, options, source, seconds, notes)
@@ -283,7 +272,8 @@ def _with_progress(memory: OpenMemory, source: TranscriptSource) -> Iterator[byt
     for piece in source.pieces:
         yield piece
         done += len(piece)
-        memory.progress(done >> 10, max(done, source.size) >> 10, "KiB read")
+        if source.size:
+            memory.progress(done >> 10, max(done, source.size) >> 10, "KiB read")
 
 
 def ingest_exchange(
@@ -474,8 +464,8 @@ class _IngestRun:
 
     def _correcting(self, each: CandidateFact, duplicates: Duplicates) -> Fact:
         """The fact with the id of the line that says what it corrects: one of the workspace, or of this transcript."""
-        if each.instead and (old := duplicates.line_with(*each.instead, each.fact)):
-            return replace(each.fact, text=old.text.replace(old.value, each.instead[1]), corrects=(old.line.ref,))
+        if each.instead and (made := duplicates.in_its_place(each.fact, *each.instead)):
+            return made
         if not each.corrects:
             return each.fact
         if line := duplicates.line_that_says(each.corrects, each.fact, more=2):

@@ -25,8 +25,6 @@ _AIM = 3  # ways in which what somebody is at must be exact
 _DECIDED = 5  # terms that a decision needs to say what was decided
 _TELLING = 5  # terms from which an inexact statement is worth a question
 ROOMY = 6  # terms from which a statement counts as exact in one more way
-# Nothing ends in there.
-_CLOSED = re.compile(r"\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|「[^」\n]*」|\([^()\n]*\)|（[^（）\n]*）|`[^`\n]*`")
 _ANY_DAY = date(2024, 5, 15)  # whether a time is named does not depend on the day
 
 
@@ -168,9 +166,8 @@ def _readable(part: Sentence, clauses: list[_Clause]) -> Sentence | None:
 
 def _clauses(part: Sentence) -> Iterator[_Clause]:
     begin = 0
-    closed = [found.span() for found in _CLOSED.finditer(part.plain)]
     for mark in part.all("bridge"):
-        if mark.start() > begin and not any(first < mark.start() < last for first, last in closed):
+        if mark.start() > begin:
             yield part.cut(begin, mark.start()), begin, mark.start()
             begin = mark.end()
     yield part.cut(begin), begin, len(part.plain)
@@ -252,17 +249,13 @@ def narrated(text: str, language: str, owner: str | None = None, role: str = "us
         quoted.append(match[0])
         return f"\ue000{len(quoted) - 1}\ue001"
 
-    told = _told_by(_QUOTED.sub(kept, text), language, owner, role)
-    return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
-
-
-def _told_by(text: str, language: str, owner: str | None, role: str) -> str:
+    told = _QUOTED.sub(kept, text)
     forms = [owner] if owner and role == "user" else lines(language, "speaker")[role == "assistant"].split(", ")
-    if language == "en":
-        text = _english_verbs(text, forms[0])
-    elif language == "ru":
-        return _told_in_russian(text, forms)
-    return _told_as(text, language, forms)
+    if language == "ru":
+        told = _told_in_russian(told, forms)
+    else:
+        told = _told_as(_english_verbs(told, forms[0]) if language == "en" else told, language, forms)
+    return _with_capital(re.sub("\ue000(\\d+)\ue001", lambda match: quoted[int(match[1])], told))
 
 
 def _told_as(text: str, language: str, forms: list[str]) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from ..retain.retain import retain
 from . import keep
 from .collect import core_proposal, open_questions, questions
 from .question import REWORDED, Question, answer_line, reworded
-from .shown import drop_text, forget_shown, keep_text, shown, words_of
+from .shown import forget_shown, keep_text, shown, words_of
 
 _TAKEN_BACK = 20  # answered candidates that stay in their block, so that an answer goes with its line
 
@@ -161,7 +162,7 @@ def _direction(memory: OpenMemory, question: Question) -> tuple[str, str]:
 
 def _without_answered(memory: OpenMemory) -> list[str]:
     """Take candidates out of the block that were answered before the last few: whoever deletes a line is asked again."""
-    refs = [kept.candidate.id for kept in keep.read(memory.workspace)]
+    refs = [each.id for each in keep.read(memory.workspace)]
     answered = memory.run(lambda at: settled(at.index, refs))
     try:
         keep.remove(memory.workspace.whole, [ref for ref in refs if ref in answered][:-_TAKEN_BACK])
@@ -230,7 +231,7 @@ _INTRO = (
     "# Write the key of an answer behind `answer:`. A block that you delete, or leave without an answer, is for later.\n"
     "# The last line of a question may be worded anew: with the answer y it is kept as you write it.\n"
 )
-_HEAD = re.compile(r"\[(q-[0-9a-z]{8})\].*")
+_HEAD = re.compile(r"^\[(q-[0-9a-z]{8})\].*$", re.MULTILINE)
 _LINE = re.compile(r" {2}(?P<role>[a-z]+): ?(?P<text>.*)")
 _ANSWER = re.compile(r"answer:\s*(?P<key>\S*)\s*")
 
@@ -262,11 +263,13 @@ def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[SheetAnsw
     known = {question.id: question for question in questions}
     replies: dict[str, SheetAnswer] = {}
     problems: list[str] = []
-    for ref, lines in _blocks(text, problems):
+    before, *blocks = _HEAD.split(text.replace("\r\n", "\n"))
+    problems += [f"{one_line(line)[:60]!r} stands in no block" for line in _written_lines(before)]
+    for ref, block in zip(blocks[::2], blocks[1::2], strict=True):
         if ref not in known or ref in replies:
             problems.append(f"{ref}: " + ("stands twice; the first counts" if ref in replies else "no such question"))
             continue
-        reply = _reply(known[ref], lines)
+        reply = _reply(known[ref], _written_lines(block))
         if isinstance(reply, str):
             problems.append(f"{ref}: {reply}")
         elif reply.key:
@@ -274,21 +277,9 @@ def replies_in(text: str, questions: Sequence[Question]) -> tuple[list[SheetAnsw
     return list(replies.values()), problems
 
 
-def _blocks(text: str, problems: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """The lines of each block behind its id; what stands before the first one is a problem unless it is a comment."""
-    ref, lines = "", list[str]()
-    for line in text.replace("\r\n", "\n").split("\n"):
-        if match := _HEAD.fullmatch(line.rstrip()):
-            if ref:
-                yield ref, lines
-            ref, lines = match[1], []
-        elif line.strip() and not line.lstrip().startswith("#"):
-            if ref:
-                lines.append(line)
-            else:
-                problems.append(f"{one_line(line)[:60]!r} stands in no block")
-    if ref:
-        yield ref, lines
+def _written_lines(text: str) -> list[str]:
+    """The lines that are neither blank nor a comment."""
+    return [line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")]
 
 
 def _reply(question: Question, lines: Sequence[str]) -> SheetAnswer | str:
@@ -326,8 +317,9 @@ def answer_text(
         except MemctlError as error:
             problems.append(f"{reply.question}: {error.what}; {error.cure}")
     if not problems:
-        drop_text(memory.workspace)
-    if problems and (place := keep_text(memory.workspace, text)):
+        with suppress(OSError):  # the one that was kept before was followed whole now
+            (memory.workspace.memory / "review.txt").unlink()
+    elif place := keep_text(memory.workspace, text):
         problems.append(f"what you wrote stands in {place}")
     return done, problems
 

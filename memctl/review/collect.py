@@ -12,7 +12,7 @@ from math import log2
 from ..conflicts.listing import slot_conflicts
 from ..entities.similar import SimilarNames
 from ..errors import MemctlError
-from ..facts import Period, is_trusted
+from ..facts import Citation, Period, is_trusted
 from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
@@ -94,8 +94,8 @@ def open_questions(memory: OpenMemory, asked: Iterable[Doubt]) -> tuple[Question
     left = {ref: doubt for ref, doubt in unique.items() if ref not in answered}
     hits = _lines(memory, [ref for doubt in left.values() if doubt.kind not in ("same", "keep") for ref in doubt.about])
     waits = keep.read(memory.workspace) if any(doubt.kind == "keep" for doubt in left.values()) else ()
-    hits |= {kept.candidate.id: _candidate_hit(kept) for kept in waits}
-    reasons = {kept.candidate.id: kept.candidate.reason for kept in waits}
+    hits |= {each.id: _candidate_hit(each) for each in waits}
+    reasons = {each.id: each.reason for each in waits}
     made: list[Question] = []
     for ref, doubt in left.items():
         if doubt.kind == "same":
@@ -172,11 +172,11 @@ def _spelled(name: str, side: Hit | None) -> str:
     return next((each for each in (side.entities if side else ()) if entity_key(each) == entity_key(name)), name)
 
 
-def _candidate_hit(kept: keep.KeptForReview) -> Hit:
+def _candidate_hit(waits: keep.Uncertain) -> Hit:
     """A candidate of an ingest as the hit that it would be."""
-    fact, day = kept.candidate.fact, kept.candidate.day
+    fact, day, place = waits.fact, waits.day, Citation(keep.PAGE, waits.line, waits.line)
     return Hit(
-        kept.candidate.id, fact.kind, str(day), fact.valid or Period(day), fact.entities, fact.text, kept.citation, "",
+        waits.id, fact.kind, str(day), fact.valid or Period(day), fact.entities, fact.text, place, "",
         fact.confidence, fact.importance, fact.source or "owner", fact.private, fact=fact,
     )  # fmt: skip
 
@@ -312,8 +312,8 @@ def _trust(memory: OpenMemory) -> Iterator[Doubt]:
 
 
 def _keep(memory: OpenMemory) -> Iterator[Doubt]:
-    for kept in keep.read(memory.workspace):
-        yield Doubt("keep", kept.candidate.about, kept.candidate.reason)
+    for each in keep.read(memory.workspace):
+        yield Doubt("keep", each.about, each.reason)
 
 
 _QUICK: tuple[Callable[[OpenMemory], Iterator[Doubt]], ...] = (_due, _same, _trust, _keep)

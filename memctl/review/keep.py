@@ -14,7 +14,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..errors import MemctlError, Refused
-from ..facts import Citation, Fact
+from ..facts import Fact
 from ..ids import question_id
 from ..markdown.additions import clean
 from ..markdown.blocks import edited, splice
@@ -33,11 +33,15 @@ _WHY = "  - "
 
 
 class Uncertain(NamedTuple):
-    """A candidate that somebody is to judge: the fact with its `src`, the day on which it was said, why it is not certain."""
+    """A candidate that somebody is to judge: the fact with its `src`, the day on which it was said, why it is not certain.
+
+    `line` is where it stands on its page; 0 before it does.
+    """
 
     fact: Fact
     day: date
     reason: str = ""
+    line: int = 0
 
     @property
     def about(self) -> tuple[str, str]:
@@ -48,13 +52,6 @@ class Uncertain(NamedTuple):
     def id(self) -> str:
         """The id of its question: the same for the same words of the same day."""
         return question_id("keep", *self.about)
-
-
-class KeptForReview(NamedTuple):
-    """A candidate and where it stands."""
-
-    candidate: Uncertain
-    citation: Citation
 
 
 def add(workspace: Workspace, candidates: Iterable[Uncertain]) -> int:
@@ -73,19 +70,18 @@ def remove(workspace: Workspace, ids: Collection[str]) -> int:
     return -_change(workspace, lambda there: [candidate for candidate in there if candidate.id not in ids])
 
 
-def read(workspace: Workspace) -> tuple[KeptForReview, ...]:
+def read(workspace: Workspace) -> tuple[Uncertain, ...]:
     """The candidates in the block, in its order; none where the page cannot be read. What is no candidate is left out."""
-    try:
+    with suppress(MemctlError):
         return tuple(candidates_in(read_for_edit(workspace, PAGE).after))
-    except MemctlError:
-        return ()
+    return ()
 
 
 def _change(workspace: Workspace, change: Callable[[Sequence[Uncertain]], list[Uncertain]]) -> int:
     """Write the block anew; by how many candidates it grew."""
     with writing_alone(workspace, "keep"):
         page = read_for_edit(workspace, PAGE)
-        there = [kept.candidate for kept in candidates_in(page.after)]
+        there = list(candidates_in(page.after))
         wanted = change(there)
         if wanted == there:
             return 0
@@ -102,26 +98,23 @@ def _change(workspace: Workspace, change: Callable[[Sequence[Uncertain]], list[U
 
 def body_of(candidates: Sequence[Uncertain]) -> str:
     """The body of the block; empty without candidates. `candidates_in` reads it back."""
-    return "\n".join([_INTRO, "", *(line for each in candidates for line in _lines(each))]) if candidates else ""
+    lines = [_INTRO, ""] if candidates else []
+    for each in candidates:
+        lines.append(f"- {each.day} · {render(replace(each.fact, block_id=each.id))}")
+        if reason := printable_line(each.reason):
+            lines.append(_WHY + reason)
+    return "\n".join(lines)
 
 
-def _lines(candidate: Uncertain) -> Iterator[str]:
-    yield f"- {candidate.day} · {render(replace(candidate.fact, block_id=candidate.id))}"
-    if reason := printable_line(candidate.reason):
-        yield _WHY + reason
-
-
-def candidates_in(text: str) -> Iterator[KeptForReview]:
-    """The candidates in the block of a page, each with its place; what is no candidate is left out."""
+def candidates_in(text: str) -> Iterator[Uncertain]:
+    """The candidates in the block of a page; what is no candidate is left out."""
     lines = split_lines(text.removeprefix("\ufeff"))
     block = next((block for block in live_blocks(lines) if block.name == BLOCK), None)
     for number in range(block.begin + 1, block.end) if block else ():
         match = _HEAD.fullmatch(lines[number - 1])
         fact = parse(match["line"]) if match else None
-        if not match or not isinstance(fact, Fact):
-            continue
-        below = lines[number] if number + 1 < (block.end if block else 0) else ""
-        reason = below.removeprefix(_WHY) if below.startswith(_WHY) else ""
-        with suppress(ValueError):  # no such day: a person changed it
-            found = Uncertain(replace(fact, block_id=None), date.fromisoformat(match["day"]), reason)
-            yield KeptForReview(found, Citation(PAGE, number, number))
+        if match and isinstance(fact, Fact):
+            below = lines[number]
+            reason = below.removeprefix(_WHY) if below.startswith(_WHY) else ""
+            with suppress(ValueError):  # no such day: a person changed it
+                yield Uncertain(replace(fact, block_id=None), date.fromisoformat(match["day"]), reason, number)

@@ -63,7 +63,10 @@ def _options(**texts: str) -> tuple[Option, ...]:
 
 
 _PAIR = _options(y="yes, it replaces it", b="both hold", o="no, the old one holds", n="not about the same")
-_ONE_DAY = _options(y="yes, it replaces it", b="both hold", o="no, the first one holds", n="not about the same")
+_OF_ONE_DAY = QuestionKind(
+    "Does the second line replace the first?", ("first", "second"),
+    _options(y="yes, it replaces it", b="both hold", o="no, the first one holds", n="not about the same"),
+)  # fmt: skip
 KINDS = {
     "replaced": QuestionKind("Does the newer line replace the older one?", ("old", "new"), _PAIR),
     "reversed": QuestionKind("Has the newer opinion replaced the older one?", ("old", "new"), _PAIR),
@@ -108,28 +111,25 @@ class Question:
         return question_id(self.kind, *self.about)
 
     @property
-    def text(self) -> str:
-        """What is asked; of two lines of one day, nobody knows which is newer."""
-        if self.is_of_one_day:
-            return "Does the second line replace the first?"
-        return KINDS[self.kind].text
+    def _as(self) -> QuestionKind:
+        """What is asked and how it is answered; of two lines of one day, nobody knows which is newer."""
+        of_one_day = self.kind == "replaced" and len({side.day for side in self.sides}) == 1
+        return _OF_ONE_DAY if of_one_day else KINDS[self.kind]
 
     @property
-    def is_of_one_day(self) -> bool:
-        """True for two lines of one day of which one may replace the other."""
-        return self.kind == "replaced" and len({side.day for side in self.sides}) == 1
+    def text(self) -> str:
+        """What is asked."""
+        return self._as.text
 
     @property
     def options(self) -> tuple[Option, ...]:
         """The answers."""
-        return _ONE_DAY if self.is_of_one_day else KINDS[self.kind].options
+        return self._as.options
 
     @property
     def roles(self) -> tuple[str, ...]:
         """What each of the lines is called; of fewer lines the last ones."""
-        if self.is_of_one_day:
-            return ("first", "second")
-        return KINDS[self.kind].roles[-len(self.sides) :] if self.sides else ()
+        return self._as.roles[-len(self.sides) :] if self.sides else ()
 
     def as_json(self) -> dict[str, Any]:
         """The question as plain values; keys are only ever added."""

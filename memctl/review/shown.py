@@ -9,10 +9,9 @@ without looking for them again.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import MemctlError
 from ..ids import hashed
@@ -20,7 +19,7 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import settled_ids
 from ..index.queries.entries import refs_standing
 from ..markdown.escape import many
-from ..notes.files import prepare_memory
+from ..notes.files import prepare_memory, write_derived
 from ..notes.journal import HELD
 from ..notes.workspace import Workspace
 from . import keep
@@ -44,46 +43,22 @@ def words_of(question: Question) -> str:
 
 def remember(workspace: Workspace, questions: Iterable[Question]) -> None:
     """Keep what is shown now, in place of what was shown before. Silent where the folder cannot be written."""
-    _write(workspace, [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions])
+    rows = [[q.id, q.kind, list(q.about), words_of(q), not q.is_for_owner] for q in questions]
+    if (text := json.dumps(rows)) != _text(workspace, _FILE):
+        _put(workspace, _FILE, text)
 
 
 def forget_shown(workspace: Workspace, answered: str) -> None:
     """Take a question out that was answered."""
     left = ((ref, one) for ref, one in shown(workspace).items() if ref != answered)
-    _write(workspace, [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left])
-
-
-def _write(workspace: Workspace, rows: list[list[Any]]) -> None:
-    if (text := json.dumps(rows)) != _text(workspace):
-        _put(workspace, _FILE, text)
-
-
-def keep_text(workspace: Workspace, text: str) -> str:
-    """Keep an edited text that could not be followed whole; where it stands, empty where it cannot be written."""
-    return ".memory/review.txt" if _put(workspace, "review.txt", text) else ""
-
-
-def drop_text(workspace: Workspace) -> None:
-    """Let a kept text go, once one was followed whole."""
-    with suppress(OSError):
-        (workspace.memory / "review.txt").unlink()
-
-
-def _put(workspace: Workspace, name: str, text: str) -> bool:
-    with suppress(OSError, MemctlError):
-        prepare_memory(workspace)
-        path = workspace.derived / name
-        made = path.with_name(f"{name}-{os.getpid()}")
-        made.write_text(text, encoding="utf-8", errors="replace")
-        os.replace(made, path)
-        return True
-    return False
+    rows = [[ref, one.doubt.kind, list(one.doubt.about), one.words, one.is_public] for ref, one in left]
+    _put(workspace, _FILE, json.dumps(rows))
 
 
 def shown(workspace: Workspace) -> dict[str, Shown]:
     """What was shown last, by id and in its order; nothing where nobody knows."""
     with suppress(ValueError, TypeError):
-        rows = json.loads(_text(workspace) or "[]")
+        rows = json.loads(_text(workspace, _FILE) or "[]")
         return {ref: Shown(Doubt(kind, tuple(about)), words, is_public) for ref, kind, about, words, is_public in rows}
     return {}
 
@@ -102,7 +77,20 @@ def read_held(workspace: Workspace, state: str) -> list[Doubt] | None:
     return None
 
 
-def _text(workspace: Workspace, name: str = _FILE) -> str:
+def keep_text(workspace: Workspace, text: str) -> str:
+    """Keep an edited text that could not be followed whole; where it stands, empty where it cannot be written."""
+    return ".memory/review.txt" if _put(workspace, "review.txt", text) else ""
+
+
+def _put(workspace: Workspace, name: str, text: str) -> bool:
+    with suppress(MemctlError):
+        prepare_memory(workspace)
+        write_derived(workspace.derived / name, text.encode("utf-8", "replace"))
+        return True
+    return False
+
+
+def _text(workspace: Workspace, name: str) -> str:
     with suppress(OSError, ValueError):
         return (workspace.derived / name).read_text(encoding="utf-8")
     return ""
@@ -118,19 +106,18 @@ def waiting(memory: OpenMemory) -> int:
     """
     public = memory.workspace.hides is not None
     asked = {ref: one.doubt for ref, one in shown(memory.workspace).items() if one.is_public or not public}
-    for kept in keep.read(memory.workspace):
-        asked[kept.candidate.id] = Doubt("keep", kept.candidate.about)
-    asked = dict(list(asked.items())[-_MOST:])
-    return memory.run(lambda at: _waiting(at, asked)) if asked else 0
+    asked |= {each.id: Doubt("keep", each.about) for each in keep.read(memory.workspace)}
+    last = dict(list(asked.items())[-_MOST:])
 
+    def count(at: OpenMemory) -> int:
+        answered = settled_ids(at.index, last)
+        left = [doubt for ref, doubt in last.items() if ref not in answered]
+        lines = [doubt.about for doubt in left if doubt.kind not in ("same", "keep")]
+        there = refs_standing(at.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
+        gone = sum(not all(there.intersection(ids_of_line(ref)) for ref in refs) for refs in lines)
+        return len(left) - gone
 
-def _waiting(memory: OpenMemory, asked: dict[str, Doubt]) -> int:
-    answered = settled_ids(memory.index, asked)
-    left = [doubt for ref, doubt in asked.items() if ref not in answered]
-    lines = [doubt.about for doubt in left if doubt.kind not in ("same", "keep")]
-    there = refs_standing(memory.index, {each for refs in lines for ref in refs for each in ids_of_line(ref)})
-    gone = sum(not all(there.intersection(ids_of_line(ref)) for ref in refs) for refs in lines)
-    return len(left) - gone
+    return memory.run(count) if last else 0
 
 
 def waiting_line(memory: OpenMemory) -> str:

@@ -207,50 +207,41 @@ def corrected(number: int, whole: Sentence, before: Before) -> FoundStatement | 
     part = own_part(rest)
     pair = part.has("correct_pair")
     strong = bool(whole.has("correct_strong"))
-    if (
-        not (strong or denies or pair)
-        or part.is_question
-        or part.opens("ask")
-        or part.has("you")
-        or len(part.plain) < 4
-    ):
+    if not (strong or denies or pair) or part.is_question or part.opens("ask") or part.has("you"):
         return None
     new, old = _side(pair, "new"), _side(pair, "old")
     alike = _values(new).keys() & _values(old).keys()
-    if not (strong or denies or alike):
+    earlier, told = _earlier(number, before, part.plain, new, old)
+    is_clear = pair and (alike or strong)
+    says_value = strong or pair or _values(part.plain).keys() - {"name"}
+    if len(part.plain) < 4 or not (strong or denies or alike) or not (earlier or is_clear) or not says_value:
         return None
-    earlier = _earlier(number, before, old, part.plain)
-    if not earlier and not (pair and (alike or strong)):
-        return None
-    if denies and not strong and not pair and not (earlier and _values(part.plain).keys() - {"name"}):
-        return None
-    told = _with_new_value(earlier, new, old) if earlier else None
     short = part.has("dangling_start") or len(terms(part.plain)) < 4
-    if short and told is None and not (pair and alike):
+    if short and not told and not (pair and alike):
         return None
-    which = f", corrects turn {earlier[0].turn}: {earlier[0].text[:80]!r}" if earlier else ""
+    which = f", corrects turn {earlier.turn}: {earlier.text[:80]!r}" if earlier else ""
     mark = "not this but that" if pair else "it was otherwise"
     return FoundStatement(
         "correction", Kind.WORLD, part.said, f"a correction, {mark}{which}", 0.8,
-        told=(told or whole.said) if short else None, corrects=earlier[0].text if earlier else _with_old_value(part, new, old),
+        told=(told or whole.said) if short else None, corrects=earlier.text if earlier else None,
         instead=(old, _value_for(new, old)) if alike and not earlier else None,
     )  # fmt: skip
 
 
-def _earlier(turn: int, before: Before, old: str, said: str) -> tuple[EarlierStatement, str, str] | None:
-    """The newest earlier statement that a correction is about, its value, and the value that takes its place."""
-    new = _values(said)
+def _earlier(turn: int, before: Before, said: str, new: str, old: str) -> tuple[EarlierStatement | None, str]:
+    """The newest earlier statement that a correction is about, and it with the new value: "it is 14 nets" for "12" is 14."""
+    values = _values(said)
     about = {term for term in terms(said) if not term.isdigit()}
     for one in reversed(before.statements):
         if old and (found := whole_value(old, one.text)):
             if re.search(r"[^\W\d]", old) or not about or about & set(terms(one.text)):
-                return one, found, ""
+                becomes = _value_for(new, old)
+                return one, one.text.replace(found, becomes) if becomes else ""
         elif not old and one.turn < turn and turn - one.turn <= _CORRECTABLE:
             was = value_kinds(one.text)
-            kind = next((kind for kind in new if kind in was and was[kind] != new[kind]), None)
-            if kind:
-                return one, was[kind], new[kind]
-    return None
+            if kind := next((kind for kind in values if kind in was and was[kind] != values[kind]), None):
+                return one, one.text.replace(was[kind], values[kind])
+    return None, ""
 
 
 def whole_value(value: str, text: str) -> str | None:
@@ -260,24 +251,11 @@ def whole_value(value: str, text: str) -> str | None:
     return found[0] if found else None
 
 
-def _with_new_value(earlier: tuple[EarlierStatement, str, str], new: str, old: str) -> str | None:
-    """The earlier statement with the new value in the place of the old one: "it is 14 nets" for "12" is 14."""
-    stated, was, becomes = earlier
-    becomes = becomes or _value_for(new, old)
-    return stated.text.replace(was, becomes) if becomes and was else None
-
-
 def _value_for(new: str, old: str) -> str:
     """The value of the same kind that takes the place of an old one; all of the new side where the old is no bare value."""
     values, olds = _values(new), _values(old)
     kind = next((kind for kind in olds if kind in values), None)
     return values[kind] if kind and olds[kind] == old else new
-
-
-def _with_old_value(part: Sentence, new: str, old: str) -> str | None:
-    """What a correction denies, in its own words: "The deposit is 3,450" of "The deposit is 3,540, not 3,450"."""
-    at = part.plain.find(_value_for(new, old)) if new and old else -1
-    return part.said[:at] + old if at > 0 else None
 
 
 def _values(said: str) -> dict[str, str]:

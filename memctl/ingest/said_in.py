@@ -17,7 +17,7 @@ from ..index.rows import day_of
 from ..language.analyzer import terms
 from ..markdown.grammar import parse
 from ..markdown.lines import Role, content_of
-from ..recall.lookup import show_all
+from ..recall.lookup import Passage, show_all
 from .formats import read_transcript
 from .ingest import open_transcript, told_in_log
 from .turns import Notes, Turn
@@ -50,37 +50,33 @@ def said_in(memory: OpenMemory, references: Sequence[str], context: int = 1) -> 
 
     The transcript is looked for where the fact says that it lies, then by its name and by its words anywhere in the workspace.
     """
-    return tuple(
-        _conversation(memory, passage.ref, str(passage.citation), parse(content_of(Role.FACT, passage.lines)), context)
-        for passage in show_all(memory, references, 0)
-    )
+    return tuple(_conversation(memory, passage, context) for passage in show_all(memory, references, 0))
 
 
-def _conversation(memory: OpenMemory, ref: str | None, at: str, fact: object, context: int) -> SaidIn:
+def _conversation(memory: OpenMemory, passage: Passage, context: int) -> SaidIn:
+    fact = parse(content_of(Role.FACT, passage.lines))
     source = _SOURCE.fullmatch(fact.source or "") if isinstance(fact, Fact) else None
     if not isinstance(fact, Fact) or source is None:
         cure = "name a fact whose `src=` names a transcript, such as src=user:chat.md#L3"
-        raise NothingFound(f"{at} does not say in which conversation it was said", cure)
+        raise NothingFound(f"{passage.citation} does not say in which conversation it was said", cure)
     wanted, cited = frozenset(terms(fact.text)), source[0].partition(":")[2]
     for path in _places(memory, source["path"]):
         if found := _turns_around(_turns(memory, path), wanted, int(source["line"]), context):
-            return SaidIn(ref, cited, path, *found)
-    what = f"no file of the workspace says what {at} was taken from; it was {cited}"
+            return SaidIn(passage.ref, cited, path, *found)
+    what = f"no file of the workspace says what {passage.citation} was taken from; it was {cited}"
     raise NothingFound(what, "put the transcript back, into any folder of the workspace")
 
 
 def _places(memory: OpenMemory, cited: str) -> list[str]:
     """Where a transcript may lie, the likeliest first; of memory/ and bank/ only what has its name."""
     root, name = memory.workspace.root, Path(cited).name
-    files = []
-    for folder, folders, names in os.walk(root):
+    near: list[str] = []
+    for folder, folders, files in os.walk(root):
         folders[:] = [each for each in folders if not each.startswith(".")]
-        files += [Path(folder, each).relative_to(root).as_posix() for each in names]
-    near = [
-        path
-        for path in files
-        if Path(path).name == name or (path.endswith(_ENDINGS) and not path.startswith(("memory/", "bank/")))
-    ]
+        for each in files:
+            path = Path(folder, each).relative_to(root).as_posix()
+            if each == name or (path.endswith(_ENDINGS) and not path.startswith(("memory/", "bank/"))):
+                near.append(path)
     return sorted(near, key=lambda path: (path != cited, Path(path).name != name, path))
 
 

@@ -85,7 +85,7 @@ def replay(items: Iterable[Evidence]) -> list[float]:
 
     ValueError for an unknown verdict.
     """
-    return [state.confidence for state in _states(in_order(items))]
+    return [state.path[-1] for state in _states(in_order(items))]
 
 
 def ledger(items: Iterable[Evidence]) -> Ledger:
@@ -96,16 +96,13 @@ def ledger(items: Iterable[Evidence]) -> Ledger:
     older to their newer half, each with its weight, if it is more than two standard errors. ValueError for an unknown
     verdict.
     """
-    ordered = in_order(items)
-    path, state = [_clamped(UNSAID)], _State()
-    for state in _states(ordered):
-        path = [state.confidence] if state.fresh else [*path[-_RECENT:], state.confidence]
-    confidence, (a, b) = state.confidence, state.weights
+    state = [_State(), *_states(in_order(items))][-1]
+    confidence, (a, b), turn = state.path[-1], state.weights, _turn(state.sides)
     deviation = math.sqrt(confidence * (1 - confidence) / (state.k + a + b + 1))
-    change = path[-1] - path[0]
-    moved = change if abs(change) > _MOVEMENT - _EQUAL else _turn(state.sides) or _drift(state.sides, state.heft)
+    change = confidence - state.path[0]
+    moved = change if abs(change) > _MOVEMENT - _EQUAL else turn or _drift(state.sides, state.heft)
     trend = "rising" if moved > 0 else "falling" if moved < 0 else "steady"
-    contested = _turn(state.sides) != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
+    contested = turn != 0 or (min(a, b) >= 1.5 and abs(confidence - 0.5) < 0.15)
     return Ledger(confidence, deviation, a, b, contested, trend)
 
 
@@ -115,12 +112,13 @@ def shown(confidence: float) -> str:
 
 
 class _State:
-    def __init__(self) -> None:
-        self.c0, self.k = UNSAID, _GUESSED
-        self.begun = False  # something gave c0
-        self.fresh = False  # the last item began or anchored it, with nothing else since
-        self.sides: list[float] = []  # each piece of evidence since the anchor: 1 for, 0 against
+    """What a statement or an anchor gave, and the evidence since."""
+
+    def __init__(self, c0: float = UNSAID, k: float = _GUESSED, begun: bool = False) -> None:
+        self.c0, self.k, self.begun = c0, k, begun  # begun: something gave c0
+        self.sides: list[float] = []  # each piece of evidence: 1 for, 0 against
         self.heft: list[float] = []  # what each weighed when it came
+        self.path = [_clamped(c0)]  # the last confidences
         self._before = (0.0, 0.0)  # weights of the days before `_day`
         self._day: date | None = None
         self._series: dict[str, list[tuple[float, str, float]]] = {}  # of `_day`, by source: -strength, ref, side
@@ -135,27 +133,18 @@ class _State:
                 b -= strength * (1 - side) / place
         return a, b
 
-    @property
-    def confidence(self) -> float:
-        """The mean of the distribution, clamped."""
-        a, b = self.weights
-        return _clamped((self.k * self.c0 + a) / (self.k + a + b))
-
     def add(self, item: Evidence) -> None:
         """Take in the next item."""
         value = min(1.0, max(0.0, item.value))
-        if item.verdict == "set":
-            self._anchor(value)
-        elif item.verdict == "stated" and not self.begun:
+        if item.verdict == "stated" and not self.begun:
             self.c0, self.k, self.begun = value, _GUESSED if item.guessed else _WRITTEN, True
-            self.fresh = not self.sides
+            self.path = self.path if self.sides else []
+        elif item.verdict == "stated":  # again: a number draws confidence towards itself
+            self._weigh(item, 1.0, 1.0 if item.guessed else value)
         else:
-            self.fresh = False
-            self._weigh(item, 1.0 if item.verdict == "stated" else value, _side(item, value))
-
-    def _anchor(self, value: float) -> None:
-        self.c0, self.k, self.begun, self.fresh = value, _WRITTEN, True, True
-        self.sides, self.heft, self._before, self._series = [], [], (0.0, 0.0), {}
+            self._weigh(item, value, 1.0 if item.verdict == "for" else 0.0)
+        a, b = self.weights
+        self.path = [*self.path[-_RECENT:], _clamped((self.k * self.c0 + a) / (self.k + a + b))]
 
     def _weigh(self, item: Evidence, strength: float, side: float) -> None:
         if item.day != self._day:
@@ -170,7 +159,10 @@ class _State:
 def _states(ordered: Iterable[Evidence]) -> Iterator[_State]:
     state = _State()
     for item in ordered:
-        state.add(item)
+        if item.verdict == "set":
+            state = _State(min(1.0, max(0.0, item.value)), _WRITTEN, True)
+        else:
+            state.add(item)
         yield state
 
 
@@ -194,13 +186,6 @@ def _drift(sides: list[float], heft: list[float]) -> float:
     spread = sum(sum(w * w for _, w in half) / total**2 for half, total in zip(halves, totals, strict=True))
     chance = 2 * math.sqrt(max(0.0, share * (1 - share)) * spread)
     return new - old if abs(new - old) > chance + _EQUAL else 0.0
-
-
-def _side(item: Evidence, value: float) -> float:
-    """1 for, 0 against; a number that is stated again lies between."""
-    if item.verdict == "stated":
-        return 1.0 if item.guessed else value
-    return 1.0 if item.verdict == "for" else 0.0
 
 
 def _phase(item: Evidence) -> int:
@@ -280,12 +265,8 @@ def as_written(
     A number that somebody wrote into the head since the last reflect counts as set today.
     """
     items = [bullet for _, bullet in entry.bullets]
-    if not any(bullet.verdict == "stated" for bullet in items):
-        day = min((bullet.day for bullet in items), default=as_of or today)
-        number = entry.fact.confidence
-        items.insert(
-            0, Bullet(day, "stated", 1.0, UNSAID if number is None else number, number is None, reason="by hand")
-        )
+    if not stated_in(entry):
+        items.insert(0, stated_by_hand(entry, as_of or today))
     if is_edited(entry, mark):
         items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
     known = [bullet for bullet in items if as_of is None or bullet.day <= as_of]
@@ -301,6 +282,12 @@ def as_written(
 def stated_in(entry: BeliefEntry) -> Bullet | None:
     """The piece of evidence that stated an entry, None if none does."""
     return next((bullet for _, bullet in entry.bullets if bullet.verdict == "stated"), None)
+
+
+def stated_by_hand(entry: BeliefEntry, day: date) -> Bullet:
+    """The statement of an entry that has none below it: of the day of its first evidence, else of `day`."""
+    number, first = entry.fact.confidence, min((bullet.day for _, bullet in entry.bullets), default=day)
+    return Bullet(first, "stated", 1.0, UNSAID if number is None else number, number is None, reason="by hand")
 
 
 def own_id(entry: BeliefEntry) -> str:
@@ -319,15 +306,9 @@ def refused(entry: BeliefEntry, mark: LastWritten | None) -> set[str]:
 
 def is_edited(entry: BeliefEntry, mark: LastWritten | None) -> bool:
     """True if somebody wrote another number into the head than follows from what stands below it."""
-    if entry.fact.confidence is None:
-        return False
-    numbers = [
-        n for _, b in entry.bullets if not b.gone for n in (b.number if b.after is None else b.after,) if n is not None
-    ]
-    expected = {f"{numbers[-1]:.2f}"} if numbers else set()
-    if mark and mark.head:
-        expected.add(mark.head)
-    return bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
+    numbers = [b.shown for _, b in entry.bullets if not b.gone and b.shown is not None]
+    expected = {*(f"{number:.2f}" for number in numbers[-1:]), *([mark.head] if mark and mark.head else ())}
+    return entry.fact.confidence is not None and bool(expected) and f"{entry.fact.confidence:.2f}" not in expected
 
 
 def is_remarked(entry: BeliefEntry) -> bool:
@@ -350,13 +331,9 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         if bullet.gone or bullet.verdict in ASIDE:
             continue
         place = places.get(bullet.ref or "")
-        value = (
-            bullet.strength
-            if bullet.verdict in ("for", "against")
-            else UNSAID
-            if bullet.number is None
-            else round(bullet.number, 2)  # as it is written: what is read back must give the same
-        )
+        value = bullet.strength
+        if bullet.verdict not in ("for", "against"):  # as it is written: what is read back must give the same
+            value = UNSAID if bullet.number is None else round(bullet.number, 2)
         key = Evidence(
             bullet.day, bullet.ref or f"~{bullet.reason}", bullet.verdict, value, place.origin if place else "hand", bullet.guessed
         )  # fmt: skip
@@ -372,4 +349,4 @@ def renumber(belief: Belief, places: Mapping[str, Place]) -> None:
         made.append(((item.day, _PHASES[item.verdict], item.ref), bullet))
     made += [((b.day, 3, b.ref or ""), b) for b in belief.items if b.gone or b.verdict in ASIDE]
     belief.items = [bullet for _, bullet in sorted(made, key=lambda pair: pair[0])]
-    belief.number = shown(after[-1]) if after else shown(UNSAID)
+    belief.number = shown([UNSAID, *after][-1])

@@ -243,8 +243,8 @@ def settled(text: str, before: tuple[str, str] | None, is_ours: _IsOurs) -> str 
     pages = before or (tuple(side.text for side in sides) if sides else ())
     if sides is None or any(edited(page, LEDGER) for page in pages):
         return None
-    if before and (bare := _bare(text, before, is_ours)):
-        return bare
+    if before and (same := _same_by_hand(text, before, is_ours)):
+        return same
     ours, theirs = map(_told_by, pages)
     entries = [read_entries(side.text)[0] for side in sides]
     if not all(_is_written(side, found, ours, theirs, is_ours) for side, found in zip(sides, entries, strict=True)):
@@ -263,40 +263,33 @@ def _one_side(
         return None
     marks = {ref: _joined(ref, ours, theirs, kept.get(ref)) for ref in ours.keys() | theirs.keys()}
     # All that is reflect's alone goes, disputed or not: so both machines state it again in one order.
-    alone = [entry for ref, entry in kept.items() if _is_alone(entry, marks, is_ours)]
-    free = {entry.ref for entry in alone}
+    text, free = _by_hand(text, marks, is_ours)
     gone = {ref for ref, mark in marked if mark.head is None}
-    text = _without(alone, text, last=len(alone) == len(entries[0]))
     standing = {ref: marks[ref] for ref in marks if ref in gone or (ref in kept and ref not in free)}
     return splice(text, LEDGER, last_written_body(standing))
 
 
-def _is_alone(entry: BeliefEntry, marks: _Marks, is_ours: _IsOurs) -> bool:
-    """True if an entry is reflect's alone, and no person has taken evidence out of it."""
-    mark = marks.get(entry.ref or "")
-    return mark is not None and "!" not in mark.codes.values() and is_ours(entry, mark)
+def _by_hand(page: str, marks: _Marks, is_ours: _IsOurs) -> tuple[str, set[str | None]]:
+    """The page without the entries that are reflect's alone and of which no person took evidence out; and their ids."""
+    entries = read_entries(page)[0]
+    marked = [(entry, marks.get(entry.ref or "")) for entry in entries]
+    alone = [entry for entry, mark in marked if mark and "!" not in mark.codes.values() and is_ours(entry, mark)]
+    edits = removals(alone, split_lines(page.removeprefix("\ufeff")), last=len(alone) == len(entries))
+    return edit_lines(page, edits), {entry.ref for entry in alone}
 
 
-def _bare(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str | None:
+def _same_by_hand(text: str, before: tuple[str, str], is_ours: _IsOurs) -> str | None:
     """What a person has on the page, if that is the same on both sides; None if not, or if there is more of it now."""
     known = {line for page in before for line in split_lines(page)}
     if any(line not in known for side in conflict_sides(text) or () for line in split_lines(side.text)):
         return None
-    (ours, mine), (theirs, yours) = (_kept(page, is_ours) for page in before)
-    return splice(ours, LEDGER, last_written_body(mine)) if (ours, mine) == (theirs, yours) else None
-
-
-def _kept(page: str, is_ours: _IsOurs) -> tuple[str, _Marks]:
-    """A page without what is reflect's alone, and the marks of the rest."""
-    marks, entries = _told_by(page), read_entries(page)[0]
-    alone = [entry for entry in entries if _is_alone(entry, marks, is_ours)]
-    text = splice(_without(alone, page, last=len(alone) == len(entries)), LEDGER, "")
-    free = {entry.ref for entry in alone}
-    return text, {ref: mark for ref, mark in marks.items() if ref not in free}
-
-
-def _without(entries: list[BeliefEntry], text: str, last: bool) -> str:
-    return edit_lines(text, removals(entries, split_lines(text.removeprefix("\ufeff")), last))
+    found = set()
+    for page in before:
+        marks = _told_by(page)
+        bare, free = _by_hand(page, marks, is_ours)
+        kept = {ref: mark for ref, mark in marks.items() if ref not in free}
+        found.add(splice(splice(bare, LEDGER, ""), LEDGER, last_written_body(kept)))
+    return found.pop() if len(found) == 1 else None
 
 
 def _told_by(page: str) -> dict[str, LastWritten]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import date
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from ..facts import UNSAID, Citation, Fact, Kind
@@ -56,12 +57,7 @@ class AskedPair(NamedTuple):
     @property
     def question(self) -> str:
         """The id of the question, by the name of its kind in review."""
-        return question_of(self.belief, self.fact, self.judgement.kind)
-
-
-def question_of(belief: str, fact: str, kind: str) -> str:
-    """The id of the question whether a fact speaks for or against a belief, or (of kind reversal) ends it."""
-    return question_id("reversed" if kind == "reversal" else "belief", belief, fact)
+        return question_id("reversed" if self.judgement.kind == "reversal" else "belief", self.belief, self.fact)
 
 
 class Replayed(NamedTuple):
@@ -108,7 +104,8 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     """The beliefs that the entries on the page and the facts of the window make; `written` is what reflect last wrote."""
     run = _Run(written, given)
     run.take_entries(entries)
-    for day in given.days or _by_day(run.told.values()):
+    told = sorted(run.told.values(), key=lambda told: (told.day, told.ref))
+    for day in given.days or (list(facts) for _, facts in groupby(told, key=attrgetter("day"))):
         run.hear(day)
     run.link()
     beliefs = sorted(run.beliefs, key=lambda b: (b.day, b.ref))
@@ -119,10 +116,6 @@ def replay_beliefs(entries: Sequence[BeliefEntry], written: Mapping[str, LastWri
     withdrawn = [entry for ref, entry in run.derivable.items() if ref not in alive]
     kept = {belief.ref: belief.mark for belief in beliefs} | run.taken_out
     return Replayed(tuple(beliefs), tuple(withdrawn), kept, tuple(run.notes), tuple(run.open_questions()))
-
-
-def _by_day(facts: Iterable[TrustedFact]) -> Days:
-    return (list(day) for _, day in groupby(sorted(facts, key=lambda t: (t.day, t.ref)), key=lambda t: t.day))
 
 
 def is_ours(
@@ -150,14 +143,11 @@ def is_ours(
 
 class _Run:
     def __init__(self, written: Mapping[str, LastWritten], given: ReplayInput) -> None:
-        self.marks, self.told = written, {fact.ref: fact for fact in given.facts}
-        self.places, self.forgotten = given.places, given.forgotten
-        self.names_of, self.today, self.unread, self._judge = given.names_of, given.today, given.unread, given.judge
+        self.marks, self.given, self.told = written, given, {fact.ref: fact for fact in given.facts}
         self.beliefs: list[confidence.Belief] = []
         self.derivable: dict[str, BeliefEntry] = {}
         self.taken_out: dict[str, LastWritten] = {}
         self.notes: list[str] = []
-        self.answers, self.settled = given.answers, given.settled
         self._by_id: dict[str, confidence.Belief] = {}
         # By the names of those whom they are about, then by topic.
         self._about: dict[str, dict[str, list[confidence.Belief]]] = defaultdict(lambda: defaultdict(list))
@@ -170,15 +160,11 @@ class _Run:
         self._settled: set[str] = set()
         self._ends: dict[str, list[TrustedFact]] = defaultdict(list)  # what says that it replaces a belief, by its id
         self._spoken: dict[str, set[str]] = defaultdict(set)  # ids that a line names, or that an answer names for it
-        for fact in self.told.values():
-            self._hear_ids(fact.fact, fact)
-        for answer in self.answers:
-            self._hear_ids(answer.said, answer.by)
-
-    def _hear_ids(self, said: Fact, told: TrustedFact) -> None:
-        for ref in said.supersedes:
-            self._ends[ref].append(told)
-        self._spoken[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
+        self._said = [*(AnswerLine(fact.fact, fact) for fact in self.told.values()), *given.answers]
+        for said, told, _ in self._said:
+            for ref in said.supersedes:
+                self._ends[ref].append(told)
+            self._spoken[told.ref].update((*said.supports, *said.refutes, *said.supersedes))
 
     def take_entries(self, entries: Sequence[BeliefEntry]) -> None:
         """Beliefs that a person wrote or changed stay; those that are all ours are stated again by their facts."""
@@ -191,38 +177,33 @@ class _Run:
                 )
                 continue
             seen[ref] = entry
-            if is_ours(entry, self.marks.get(ref), self.told, self.places, self.forgotten):
+            if is_ours(entry, self.marks.get(ref), self.told, self.given.places, self.given.forgotten):
                 self.derivable[ref] = entry
             else:
                 self._add(self._kept(ref, entry))
         for ref, mark in self.marks.items():
             stated = next((fact for fact, code in mark.codes.items() if code.startswith("s")), None)
-            if ref not in seen and not (stated and stated in self.forgotten):
-                self.taken_out[ref] = mark if ref in self.unread else LastWritten(None, mark.codes)
-                if ref in self.unread:
-                    self.notes.append(
-                        f"line {self.unread[ref]}: ^{ref} does not read as a belief; correct the line, or remove the belief"
-                    )
-                # What was said again of such a belief does not bring it back under another id.
-                self._settled |= {fact for fact in mark.codes if confidence.belief_id(fact) not in self.marks}
+            if ref in seen or stated in self.given.forgotten:
+                continue
+            self.taken_out[ref] = LastWritten(None, mark.codes)
+            if line := self.given.unread.get(ref):
+                self.taken_out[ref] = mark
+                what = f"^{ref} does not read as a belief; correct the line, or remove the belief"
+                self.notes.append(f"line {line}: {what}")
+            # What was said again of such a belief does not bring it back under another id.
+            self._settled |= {fact for fact in mark.codes if confidence.belief_id(fact) not in self.marks}
 
     def _kept(self, ref: str, entry: BeliefEntry) -> confidence.Belief:
-        mark = self.marks.get(ref)
+        mark, today = self.marks.get(ref), self.given.today
         stated = confidence.stated_in(entry)
-        days = [b.day for _, b in entry.bullets]
         # Where a person went on below the id, it stands in the middle of the text.
         fact = entry.fact if entry.ref else replace(entry.fact, text=entry.fact.text.replace(f" ^{ref} ", " "))
+        first = stated or confidence.stated_by_hand(entry, today)
         belief = confidence.Belief(
-            ref, fact, self.names_of(entry.fact), stated.day if stated else min(days, default=self.today),
-            stated.ref if stated else None, entry, refused=confidence.refused(entry, mark),
+            ref, fact, self.given.names_of(entry.fact), first.day, first.ref, entry, refused=confidence.refused(entry, mark)
         )  # fmt: skip
         if stated is None:
-            number = entry.fact.confidence
-            belief.items.append(
-                Bullet(
-                    belief.day, "stated", 1.0, UNSAID if number is None else number, number is None, reason="by hand"
-                )
-            )
+            belief.items.append(first)
         for _, bullet in entry.bullets:
             kept = self._kept_bullet(belief, bullet, mark)
             if kept and not (kept.ref and (kept.ref, kept.verdict) in {(b.ref, b.verdict) for b in belief.items}):
@@ -230,8 +211,8 @@ class _Run:
                 if kept.verdict == "superseded" and not kept.gone:
                     belief.over = min(filter(None, (belief.over, kept.day)))
         if confidence.is_edited(entry, mark):
-            belief.items = [b for b in belief.items if (b.day, b.verdict) != (self.today, "set")]
-            belief.items.append(Bullet(self.today, "set", 1.0, entry.fact.confidence, reason="by hand"))
+            belief.items = [b for b in belief.items if (b.day, b.verdict) != (today, "set")]
+            belief.items.append(Bullet(today, "set", 1.0, entry.fact.confidence, reason="by hand"))
         return belief
 
     def _kept_bullet(self, belief: confidence.Belief, bullet: Bullet, mark: LastWritten | None) -> Bullet | None:
@@ -242,13 +223,11 @@ class _Run:
         ours = mark is not None and mark.codes.get(ref) == code_of(bullet)
         if ours:
             belief.machine.add(ref)
-        if ref in self.forgotten and (ours or ref not in self.places):
+        place = self.given.places.get(ref)
+        is_told = ours and ref in self.told and bullet.verdict != "stated"
+        is_answered = bullet.verdict == "questioned" and self._is_answered(belief, ref)
+        if is_told or is_answered or (ref in self.given.forgotten and (ours or not place)):
             return None
-        if ours and ref in self.told and bullet.verdict != "stated":
-            return None
-        if bullet.verdict == "questioned" and self._is_answered(belief, ref):
-            return None
-        place = self.places.get(ref)
         if place:
             return bullet._replace(citation=place.citation, gone=None)
         path = bullet.citation.path if bullet.citation else bullet.gone
@@ -306,13 +285,13 @@ class _Run:
         """What the fact says of the belief by its words; what it or an answer says by ids is not judged by words too."""
         pair = belief.ref, told.ref
         if pair not in self._verdicts:
-            self._verdicts[pair] = None if self._is_answered(belief, told.ref) else self._judge(belief.fact, told.fact)
+            answered = self._is_answered(belief, told.ref)
+            self._verdicts[pair] = None if answered else self.given.judge(belief.fact, told.fact)
         return self._verdicts[pair]
 
     def _is_answered(self, belief: confidence.Belief, ref: str) -> bool:
-        if self._spoken.get(ref, set()) & {belief.ref, belief.stated}:
-            return True
-        return any(question_of(belief.ref, ref, kind) in self.settled for kind in ("evidence", "reversal"))
+        named = not self._spoken.get(ref, set()).isdisjoint((belief.ref, belief.stated))
+        return named or any(question_id(kind, belief.ref, ref) in self.given.settled for kind in ("belief", "reversed"))
 
     def _weigh(self, told: TrustedFact) -> None:
         """Let a fact speak for or against the beliefs stated before it, and state one of its own if it is an opinion."""
@@ -372,11 +351,10 @@ class _Run:
         ref = confidence.belief_id(told.ref)
         if told.ref in self._by_id or ref in self._by_id or ref in self.taken_out or told.ref in self._settled:
             return
-        number = told.fact.confidence
+        number, entry = told.fact.confidence, self.derivable.get(ref)
         fact = Fact(Kind.OPINION, told.fact.text, told.fact.entities, block_id=ref)
-        entry, mark = self.derivable.get(ref), self.marks.get(ref)
         belief = confidence.Belief(ref, fact, told.names, told.day, told.ref, entry)
-        belief.refused = confidence.refused(entry, mark) if entry else set()
+        belief.refused = confidence.refused(entry, self.marks.get(ref)) if entry else set()
         value = UNSAID if number is None else number
         belief.items.append(Bullet(told.day, "stated", 1.0, value, number is None, None, told.citation, "", told.ref))
         belief.machine.add(told.ref)
@@ -385,9 +363,8 @@ class _Run:
 
     def link(self) -> None:
         """Explicit evidence; it may speak to a belief that is stated later."""
-        said = [(told.fact, told, 1.0) for told in self.told.values()]
-        for fact, told, weight in [*said, *self.answers]:
-            for verdict, refs in (("for", fact.supports), ("against", fact.refutes)):
+        for said, told, weight in self._said:
+            for verdict, refs in (("for", said.supports), ("against", said.refutes)):
                 for belief in filter(None, map(self._by_id.get, refs)):
                     if told.ref != belief.stated:
                         self._note(belief, Bullet(told.day, verdict, weight, citation=told.citation, ref=told.ref))

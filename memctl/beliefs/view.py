@@ -50,8 +50,8 @@ class BeliefView:
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
         """The confidence after each piece of evidence, oldest first."""
-        numbers = ((b, b.number if b.after is None else b.after) for b in self.evidence if not b.gone)
-        points = [CurvePoint(b.day, n, b.citation, b.verdict) for b, n in numbers if n is not None]
+        shown = ((b, b.shown) for b in self.evidence if not b.gone)
+        points = [CurvePoint(b.day, n, b.citation, b.verdict) for b, n in shown if n is not None]
         ended = [CurvePoint(self.over, 0.0, None, "over")] if self.over else []
         return (*points, *ended)
 

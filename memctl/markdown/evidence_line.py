@@ -39,6 +39,11 @@ class Bullet(NamedTuple):
         """The bullet without its citation and id."""
         return render_bullet(self._replace(citation=None, ref=None))
 
+    @property
+    def shown(self) -> float | None:
+        """The confidence as of this piece; None where it shows none."""
+        return self.number if self.after is None else self.after
+
 
 # A person writes a verdict as they speak; reflect writes it in English.
 _VERDICTS = {"за": "for", "против": "against", "支持": "for", "反对": "against"}

@@ -198,7 +198,7 @@ def _sunk(hits: Sequence[Hit], ended: Set[str]) -> list[Hit]:
 def _with_belief(memory: OpenMemory, hit: Hit, chain: Chain, lines: Sequence[str], as_of: date | None) -> Hit:
     bullets = [parse_bullet(content_of(Role.ITEM, lines[line - 1 : end])) for line, end, _, _ in chain.evidence]
     known = [b for b in bullets if b and not b.gone and (as_of is None or b.day <= as_of)]
-    numbers = (b.number if b.after is None else b.after for b in reversed(known))
+    numbers = (b.shown for b in reversed(known))
     confidence = chain.confidence if as_of is None else next((n for n in numbers if n is not None), None)
     ended = next((b.ref for b in known if b.verdict == "superseded"), None)
     return replace(

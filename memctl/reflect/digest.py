@@ -21,6 +21,7 @@ from ..index.row import Row
 from ..language.names import entity_key
 from ..language.words import languages, pattern
 from ..markdown.escape import one_line, quoted
+from ..recall.entry_hits import hits_of
 from ..truth.judge import Validities, judge
 from .entity_pages import LinkContext, cite
 from .fact_source import IMPORTANT, FactSource
@@ -85,7 +86,7 @@ def week_told(memory: OpenMemory, source: FactSource, beliefs: Iterable[Belief],
     rows = facts_between(memory.index, first, last)
     due = facts_due(memory.index, first, last)
     verdict = judge(memory.index, [*rows, *due], last, as_of=last, apart=True)
-    told = _WeekLines(source, verdict, last)
+    told = _WeekLines(source, verdict)
     kinds = (
         chain(told.changed(rows), _moved(beliefs, first, last)),
         told.decided(rows),
@@ -113,42 +114,45 @@ def _chosen(kinds: Iterable[Iterable[DigestSentence]], most: int) -> tuple[Diges
 class _WeekLines:
     """The lines of a week as sentences, the important before the newest."""
 
-    def __init__(self, source: FactSource, verdict: Validities, last: date) -> None:
-        self._source, self._verdict, self._last = source, verdict, last
+    def __init__(self, source: FactSource, verdict: Validities) -> None:
+        self._source, self._verdict = source, verdict
+        self._known: dict[int, Hit | None] = {}
 
-    def _hits(self, rows: Iterable[Row], saying: str = "") -> Iterator[tuple[Row, Hit]]:
+    def _hits(self, rows: Iterable[Row]) -> Iterator[tuple[Row, Hit]]:
         ordered = sorted(
             rows, key=lambda row: (-(row.importance or 0), -int((row.day or "0").replace("-", "")), row.ref)
         )
         newest = {row.ref: row for row in sorted(ordered, key=lambda row: (row.path, row.line))}  # of twins
         for start in range(0, len(ordered), _AT_ONCE):
             some = ordered[start : start + _AT_ONCE]
-            read = {newest[row.ref].id: newest[row.ref] for row in some}
-            if saying:
-                texts = self._source.texts(read.values())
-                read = {number: read[number] for number, text in texts.items() if re.search(saying, text.content)}
-            hits = self._source.as_written(read.values())
-            yield from ((row, hits[row.ref]) for row in some if row.ref in hits)
+            hits = self._read(newest[row.ref] for row in some)
+            yield from ((row, hit) for row, hit in zip(some, hits, strict=True) if hit)
+
+    def _read(self, rows: Iterable[Row]) -> list[Hit | None]:
+        """Lines as they stand on disk, whether they hold or not; None for one that is gone."""
+        wanted = list(rows)
+        fresh = [row for row in wanted if row.id not in self._known]
+        self._known |= dict.fromkeys(row.id for row in fresh)
+        self._known |= hits_of(self._source.memory, fresh, Validities({}, {}, {}), known=self._source.known)
+        return [self._known[row.id] for row in wanted]
 
     def changed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What replaced an older line."""
         older: dict[int, Row] = {}
         for number, standing in self._verdict.validity.items():
-            entry = self._verdict.entries.get(number)
-            if standing.replaced_by is not None and entry and is_trusted(entry.origin) and not entry.private:
-                older[standing.replaced_by] = max(
-                    entry, older.get(standing.replaced_by, entry), key=lambda e: e.day or ""
-                )
+            entry, by = self._verdict.entries.get(number), standing.replaced_by
+            if by is not None and entry and is_trusted(entry.origin) and not entry.private:
+                older[by] = max(entry, older.get(by, entry), key=lambda e: e.day or "")
         for row, hit in self._hits(row for row in rows if row.id in older):
-            was = self._source.texts([older[row.id]]).get(older[row.id].id)
-            before = f" (before: {one_line(was.content).rstrip('.')})" if was and row.kind != "observation" else ""
+            (was,) = self._read([older[row.id]])
+            before = f" (before: {one_line(was.content).rstrip('.')})" if was else ""
             yield _sentence("changed", hit, f"{hit.content}{before}")
 
     def decided(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
         """What the words say was decided."""
         saying = f"(?i){pattern(languages(), 'pages', 'decided')}"
-        for row, hit in self._hits((row for row in rows if row.kind != "opinion"), saying):
-            if self._stands(row):
+        for row, hit in self._hits(row for row in rows if row.kind != "opinion"):
+            if self._stands(row) and re.search(saying, hit.content):
                 yield _sentence("decided", hit, hit.content)
 
     def failed(self, rows: Sequence[Row]) -> Iterator[DigestSentence]:
@@ -180,20 +184,20 @@ class _WeekLines:
 def _moved(beliefs: Iterable[Belief], first: date, last: date) -> Iterator[DigestSentence]:
     """Beliefs that ended in these days, or whose confidence moved far."""
     for belief in beliefs:
-        ended = next(
-            (b for b in belief.items if b.verdict == "superseded" and b.citation and first <= b.day <= last), None
-        )
-        numbers = [(b.day, b.after if b.after is not None else b.number) for b in belief.items if not b.gone]
+        said = [
+            (b, b.citation) for b in belief.items if b.citation and b.verdict != "stated" and first <= b.day <= last
+        ]
+        numbers = [(b.day, b.shown) for b in belief.items if not b.gone]
         before = [n for day, n in numbers if day < first and n is not None]
-        after = [(day, n) for day, n in numbers if first <= day <= last and n is not None]
-        newest = next(
-            (b for b in reversed(belief.items) if b.citation and first <= b.day <= last and b.verdict != "stated"), None
-        )
-        if ended and ended.citation:
-            yield DigestSentence("no longer believed", belief.fact.text, ended.citation, ended.ref or "")
-        elif newest and newest.citation and before and after and abs(after[-1][1] - before[-1]) >= _STEP:
-            text = f"{belief.fact.text} ({before[-1]:.2f} → {after[-1][1]:.2f})"
-            yield DigestSentence("changed", text, newest.citation, newest.ref or "")
+        after = [n for day, n in numbers if first <= day <= last and n is not None]
+        ended = [(b, citation) for b, citation in said if b.verdict == "superseded"]
+        if ended:
+            bullet, citation = ended[0]
+            yield DigestSentence("no longer believed", belief.fact.text, citation, bullet.ref or "")
+        elif said and before and after and abs(after[-1] - before[-1]) >= _STEP:
+            bullet, citation = said[-1]
+            text = f"{belief.fact.text} ({before[-1]:.2f} → {after[-1]:.2f})"
+            yield DigestSentence("changed", text, citation, bullet.ref or "")
 
 
 def _sentence(lead: str, hit: Hit, text: str) -> DigestSentence:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from ..facts import Citation, Kind, Period
+from ..facts import Citation
+from ..hits import Hit
 from ..language.names import entity_key, heads, is_han, stem_word
 from ..language.words import languages, pattern
 from ..markdown.escape import heading, link, literal, many, quoted, relative
+from ..markdown.evidence_line import OPINIONS
 from .lessons import Failure, Strategy, Task, TaskOutcome
 
 _NEWEST = 3  # citations shown of what was done again and again
@@ -22,30 +23,15 @@ _TRENDS = {"rising": " ↗", "falling": " ↘"}
 
 
 class PageLine(NamedTuple):
-    """A fact as a page shows it. `entities` are named as their pages name them, the subject first; `also` are twins.
+    """A fact as a page shows it, where its successor stands if the page names that, and the line that it replaced itself."""
 
-    `valid` is when it was true as far as is known today, `replaced_by` where its successor stands; what is `over` was
-    replaced, `before` is what this line itself replaced.
-    """
-
-    text: str
-    day: str | None
-    valid: Period
-    citation: Citation
-    ref: str
-    kind: Kind
-    entities: tuple[str, ...] = ()
-    slot: str | None = None
-    importance: float | None = None
+    hit: Hit
     replaced_by: Citation | None = None
-    retracted: bool = False
-    also: tuple[Citation, ...] = ()
-    over: bool = False
-    before: tuple[PageLine, ...] = ()
+    before: Hit | None = None
 
 
 class BeliefLine(NamedTuple):
-    """A belief as a page shows it: `trend` is rising, falling or steady, `citation` its place in bank/opinions.md.
+    """A belief as a page shows it: `trend` is rising, falling or steady, `ref` its id in bank/opinions.md.
 
     `holder` is named where the page is that of somebody or something else; `before` are the words of what it replaced.
     """
@@ -54,7 +40,6 @@ class BeliefLine(NamedTuple):
     confidence: float
     trend: str
     contested: bool
-    citation: Citation
     ref: str
     count_for: int = 0
     count_against: int = 0
@@ -66,7 +51,7 @@ class About(NamedTuple):
     """All that an entity's page tells, in the order in which it is told.
 
     `defined` says who or what it is, where the page itself does not. `now` are lines that hold, those of slots first;
-    `related` are names. `pages` are the pages of other names, to link to.
+    `related` are names.
     """
 
     name: str
@@ -76,18 +61,22 @@ class About(NamedTuple):
     plans: Sequence[PageLine] = ()
     events: Sequence[PageLine] = ()
     related: Sequence[str] = ()
-    pages: Mapping[str, str] = {}
 
     @property
     def is_empty(self) -> bool:
         """True if there is nothing to tell."""
-        return not (self.defined or self.now or self.beliefs or self.plans or self.events or self.related)
+        return not any(self[1:])
 
     @property
-    def lines(self) -> Iterator[PageLine]:
-        """The facts on the page."""
-        for line in (*([self.defined] if self.defined else ()), *self.now, *self.plans, *self.events):
-            yield from (line, *line.before)
+    def names(self) -> set[str]:
+        """Everybody who is named on the page."""
+        lines = [line for line in (self.defined, *self.now, *self.plans, *self.events) if line]
+        hits = [hit for line in lines for hit in (line.hit, line.before) if hit]
+        return {
+            *self.related,
+            *(each.holder for each in self.beliefs),
+            *(name for hit in hits for name in hit.entities),
+        }
 
 
 class LinkContext(NamedTuple):
@@ -101,15 +90,9 @@ class LinkContext(NamedTuple):
     pages: Mapping[str, str] = {}
     wiki: str = ""
 
-    @classmethod
-    def of(cls, page: str, name: str = "", pages: Mapping[str, str] | None = None, wiki: str = "") -> LinkContext:
-        """A place on a page, which links to the pages of some names."""
-        return cls(page, name, {entity_key(other): path for other, path in (pages or {}).items()}, wiki)
 
-
-def entity_body(about: About, page: str, wiki: str = "") -> str:
-    """The body of an entity's block on `page`; a section that has nothing to tell is left out. Empty for no facts."""
-    place = LinkContext.of(page, about.name, about.pages, wiki)
+def entity_body(about: About, place: LinkContext) -> str:
+    """The body of an entity's block; a section that has nothing to tell is left out. Empty for no facts."""
     related = ", ".join(_entity(name, place) for name in about.related)
     sections = {
         "Facts": _listed(_state(line, place) for line in about.now),
@@ -126,7 +109,8 @@ def entity_body(about: About, page: str, wiki: str = "") -> str:
 def world_body(lines: Sequence[PageLine], place: LinkContext) -> str:
     """The durable facts of one name, each slot from old to new; what no longer holds is struck through and cites what does."""
     return _listed(
-        _event(line, place) if line.slot is None and is_of_its_day(line.text) else _state(line, place) for line in lines
+        _event(line, place) if line.hit.key is None and is_of_its_day(line.hit.content) else _state(line, place)
+        for line in lines
     )
 
 
@@ -168,51 +152,52 @@ def _joined(*parts: str) -> str:
 
 def _state(line: PageLine, place: LinkContext) -> str:
     """What holds, or held: its slot, the words, since when if the log's day does not say it, the proof; below it what it replaced."""
-    is_struck = line.retracted or line.over
-    words = subject(line, place) + _words(line, is_struck)
-    shown = f"**{literal(line.slot)}**: {words}" if line.slot and literal(line.slot) else words
-    head = _joined(shown, _span(line), *_remarks(line, place), proof(line, place))
-    earlier = (_joined(_words(old, struck=True), _span(old), proof(old, place)) for old in line.before)
-    return "\n".join([head, *(f"  - before: {old}" for old in earlier)])
+    hit = line.hit
+    words = _subject(hit, place) + _words(hit, struck=hit.retracted or hit.superseded_by is not None)
+    shown = f"**{literal(hit.key)}**: {words}" if hit.key and literal(hit.key) else words
+    head = _joined(shown, _span(hit), *_remarks(line, place), _proof(hit, place))
+    if (old := line.before) is None:
+        return head
+    return f"{head}\n  - before: {_joined(_words(old, struck=True), _span(old), _proof(old, place))}"
 
 
 def _event(line: PageLine, place: LinkContext) -> str:
     """What happened, led by when. What was true in its time is not struck through, only what never was."""
-    when, cited = _when(line), proof(line, place)
-    words = subject(line, place) + _words(line, struck=line.retracted)
+    hit = line.hit
+    when, cited = _when(hit), _proof(hit, place)
+    words = _subject(hit, place) + _words(hit, struck=hit.retracted)
     lead, *rest = (cited,) if cited.startswith(f"[{when}](") else (when, cited)
     return _joined(lead, words, *_remarks(line, place), *rest)
 
 
-def _words(line: PageLine, struck: bool) -> str:
-    words = quoted(line.text, struck)
+def _words(hit: Hit, struck: bool) -> str:
+    words = quoted(hit.content, struck)
     return f"~~{words}~~" if struck and words else words  # four tildes would open a code block
 
 
 def _remarks(line: PageLine, place: LinkContext) -> Iterator[str]:
-    others = [
-        name for name in _others(line, place) if name != _subject_name(line, place) and not _names(line.text, name)
-    ]
+    who, others = _who(line.hit, place)
+    others = [name for name in others if name != who and not _names(line.hit.content, name)]
     if others:
         yield "with " + ", ".join(_entity(name, place) for name in others)
-    if line.retracted and line.replaced_by is None:
-        yield "never true"
     if line.replaced_by is not None:
-        yield ("never true, see " if line.retracted else "→ ") + cite(line.replaced_by, place)
+        yield ("never true, see " if line.hit.retracted else "→ ") + cite(line.replaced_by, place)
+    elif line.hit.retracted:
+        yield "never true"
 
 
-def proof(line: PageLine, place: LinkContext) -> str:
+def _proof(hit: Hit, place: LinkContext) -> str:
     """The citation of a line, and that of the newest line which says the same."""
-    twins = sorted(set(line.also) - {line.citation})
+    twins = sorted(set(hit.also) - {hit.source})
     also = f", {many(len(twins) + 1, 'time')}, last {cite(twins[-1], place)}" if twins else ""
-    return cite(line.citation, place, line.ref) + also
+    return cite(hit.source, place, hit.ref) + also
 
 
 def _belief(held: BeliefLine, place: LinkContext) -> str:
     counts = [f"{count} {side}" for side, count in (("for", held.count_for), ("against", held.count_against)) if count]
     sure = f"{held.confidence:.2f}{_TRENDS.get(held.trend, '')}"
     words = (f"{_entity(held.holder, place)}: " if held.holder else "") + quoted(held.text)
-    why = link("why", f"{relative(held.citation.path, place.page)}#^{held.ref}")
+    why = link("why", f"{relative(OPINIONS, place.page)}#^{held.ref}")
     head = _joined(words, sure, "contested" if held.contested else "", ", ".join(counts), why)
     return "\n".join([head, *(f"  - before: ~~{quoted(old, struck=True)}~~" for old in held.before)])
 
@@ -245,31 +230,27 @@ def reasons(outcomes: Sequence[TaskOutcome]) -> list[TaskOutcome]:
     return [one for one in outcomes if one in newest.values()]
 
 
-def _when(line: PageLine) -> str:
-    first, last = line.valid
-    if first is None and last is None:
-        return line.day or ""
+def _when(hit: Hit) -> str:
+    first, last = hit.valid
     if first is None:
-        return f"until {last}"
-    return _start(first, line) if last is None else str(line.valid)
+        return f"until {last}" if last else hit.day or ""
+    if last is not None:
+        return str(hit.valid)
+    # A new year's day that is not the log's was most likely written as a year (`t=2009..`).
+    return f"{first.year:04d}" if (first.month, first.day) == (1, 1) and str(first) != hit.day else str(first)
 
 
-def _span(line: PageLine) -> str:
+def _span(hit: Hit) -> str:
     """When it was true, as far as the day of the log does not tell."""
-    first, last = line.valid
-    if last is None:
-        return f"since {_start(first, line)}" if first and str(first) != line.day else ""
-    return _when(line) if _when(line) != line.day else ""
+    when = _when(hit)
+    return "" if when == (hit.day or "") else f"since {when}" if hit.valid.last is None else when
 
 
-def _start(first: date, line: PageLine) -> str:
-    """A new year's day that is not the log's was most likely written as a year (`t=2009..`)."""
-    return f"{first.year:04d}" if (first.month, first.day) == (1, 1) and str(first) != line.day else str(first)
-
-
-def _others(line: PageLine, place: LinkContext) -> list[str]:
+def _who(hit: Hit, place: LinkContext) -> tuple[str | None, list[str]]:
+    """Whom a line is about, where that is not whose page this is, and all whom it names beside that."""
     own = entity_key(place.name) if place.name else None
-    return [name for name in dict.fromkeys(line.entities) if entity_key(name) != own]
+    others = [name for name in dict.fromkeys(hit.entities) if entity_key(name) != own]
+    return (others[0] if others and hit.entities[0] == others[0] else None), others
 
 
 def _names(text: str, name: str) -> bool:
@@ -278,15 +259,10 @@ def _names(text: str, name: str) -> bool:
     return bool(words & heads(text)) if words else name in text
 
 
-def _subject_name(line: PageLine, place: LinkContext) -> str | None:
-    others = _others(line, place)
-    return others[0] if others and line.entities[0] == others[0] else None
-
-
-def subject(line: PageLine, place: LinkContext) -> str:
+def _subject(hit: Hit, place: LinkContext) -> str:
     """`Anna: ` before a line about somebody else than the page is; empty where it is about whose page this is."""
-    name = _subject_name(line, place)
-    return f"{_entity(name, place)}: " if name and not entity_key(line.text).startswith(entity_key(name)) else ""
+    name, _ = _who(hit, place)
+    return f"{_entity(name, place)}: " if name and not entity_key(hit.content).startswith(entity_key(name)) else ""
 
 
 def _entity(name: str, place: LinkContext) -> str:

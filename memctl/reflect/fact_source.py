@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from itertools import chain
 from typing import NamedTuple
 
 from ..beliefs.confidence import INFERRED, Place, belief_id
@@ -14,7 +15,6 @@ from ..beliefs.replay import AnswerLine, TrustedFact
 from ..errors import Usage
 from ..facts import Citation, Fact, is_trusted
 from ..hits import Hit
-from ..index.index import Index
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries import beliefs
 from ..index.queries.entries import by_ids, by_refs
@@ -25,8 +25,8 @@ from ..language.analyzer import query_terms
 from ..language.names import entity_key, mentions
 from ..language.words import languages, pattern
 from ..markdown.evidence_line import OPINIONS
-from ..recall.entry_hits import EntryText, hits_of, text_of
-from ..truth.judge import Validities, judge
+from ..recall.entry_hits import hits_of, text_of
+from ..truth.judge import judge
 from .entity_pages import About, PageLine, is_of_its_day
 from .lessons import Task, TaskOutcome, lessons, outcome_of
 
@@ -38,7 +38,6 @@ _VERSIONS = 5  # of a slot that are looked at, and shown where there is no page
 _RELATED, _MET = 8, 2  # names shown as related, and the facts that they must share
 _FEW = 3  # own facts below which a page tells those of others too
 _AT_ONCE = 2_000  # facts that are read together
-_MOST_HITS = 500  # that are kept for those who ask again
 
 
 class TellableFacts(NamedTuple):
@@ -54,10 +53,8 @@ class FactSource:
     """Facts of one index on one day. Nothing in it depends on what reflect wrote before."""
 
     def __init__(self, memory: OpenMemory) -> None:
-        self._memory, self._index, self._today = memory, memory.index, memory.today
+        self.memory, self._index, self._today = memory, memory.index, memory.today
         self.known = KnownNames(memory.index)
-        self._hits: dict[int, Hit] = {}
-        self._shown: dict[int, Hit] = {}
         self._facts: tuple[str | None, list[beliefs.Light]] = None, []
 
     def names_of(self, fact: Fact) -> frozenset[str]:
@@ -65,12 +62,16 @@ class FactSource:
         written = (self.known.known_as(name) for name in (*fact.entities, *mentions(fact.text)))
         return frozenset(map(entity_key, (*written, *self.known.in_text(fact.text))))
 
+    def hits(self, entries: Iterable[Row]) -> list[Hit]:
+        """Entries as they stand on disk now, with their validity; by place."""
+        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
+        verdict = judge(self._index, ordered, self._today, whole=False, apart=True)
+        return list(hits_of(self.memory, ordered, verdict, known=self.known).values())
+
     def evidence(self, entries: Iterable[Row]) -> list[TrustedFact]:
         """The facts that may move beliefs; what a correction took back may not."""
         found: dict[str, TrustedFact] = {}
-        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
-        verdict = judge(self._index, ordered, self._today, whole=False, apart=True)
-        for hit in hits_of(self._memory, ordered, verdict, known=self.known).values():
+        for hit in self.hits(entries):
             if hit.fact and hit.day and not hit.retracted:
                 names = frozenset(map(entity_key, hit.entities))
                 fact = TrustedFact(hit.ref, hit.fact, date.fromisoformat(hit.day), hit.source, names)
@@ -104,42 +105,14 @@ class FactSource:
         entries = [entry for entry in entries if entry.id in cited]
         found = {entry.ref: Place(cited[entry.id], entry.origin) for entry in reversed(entries)}
         void = beliefs.forgotten_refs(self._index, wanted - found.keys())
-        retracted = self.retracted(beliefs.may_be_retracted(self._index, entries))
+        retracted = never_true(self.memory, beliefs.may_be_retracted(self._index, entries))
         counting = {e.ref for e in entries if is_trusted(e.origin) and e.ref not in retracted and not e.private}
         return found, void | (found.keys() - counting)
 
-    def retracted(self, entries: Sequence[Row]) -> dict[str, str]:
-        """Those that were never true, as a line says by their id or in words: the day of each, by id."""
-        standings = judge(self._index, entries, self._today, whole=False, apart=True).validity
-        return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
-
     def _citations(self, entries: Sequence[Row]) -> dict[int, Citation]:
         """Where entries stand on disk now, by id; those that are gone are left out."""
-        seen = reread(self._memory.workspace, entries)
+        seen = reread(self.memory.workspace, entries)
         return {e.id: Citation(e.path, seen[e.id].line, seen[e.id].end_line) for e in entries if e.id in seen}
-
-    def hits(self, entries: Iterable[Row], verdict: Validities | None = None) -> list[Hit]:
-        """Entries as they stand on disk now, with their validity; by place."""
-        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
-        known = self._shown if verdict else self._hits
-        if len(known) > _MOST_HITS:
-            known.clear()
-        fresh = [entry for entry in ordered if entry.id not in known]
-        verdict = verdict or judge(self._index, fresh, self._today, whole=False, apart=True)
-        known |= hits_of(self._memory, fresh, verdict, known=self.known)
-        return [known[entry.id] for entry in ordered if entry.id in known]
-
-    def texts(self, entries: Iterable[Row]) -> dict[int, EntryText]:
-        """What entries say on disk now, by id."""
-        wanted = list(entries)
-        seen = reread(self._memory.workspace, wanted)
-        return {entry.id: text_of(entry, seen[entry.id]) for entry in wanted if entry.id in seen}
-
-    def as_written(self, entries: Iterable[Row]) -> dict[str, Hit]:
-        """Entries as they stand on disk now, by their own id, whether they hold or not; of twins the last by place."""
-        ordered = sorted(entries, key=lambda entry: (entry.path, entry.line))
-        hits = hits_of(self._memory, ordered, Validities({}, {}, {}), known=self.known)
-        return {hit.ref: hit for hit in hits.values()}
 
     def facts_of(self, name: str) -> list[beliefs.Light]:
         """Every fact that counts about the entity with a name; with an empty name, those about nobody."""
@@ -160,45 +133,36 @@ class FactSource:
             return self.known.known_as(name)
         key = entity_key(name)
         naming = [fact.id for fact in facts if key in fact.names.split("\n")]
-        texts = self.texts(by_ids(self._index, naming[:20]).values())
-        written = Counter(each for text in texts.values() for each in text.names if entity_key(each) == key)
+        rows = by_ids(self._index, naming[:20])
+        seen = reread(self.memory.workspace, rows.values())
+        names = (name for number in seen for name in text_of(rows[number], seen[number]).names)
+        written = Counter(name for name in names if entity_key(name) == key)
         return min(written, key=lambda spelling: (-written[spelling], spelling), default=name)
 
     def has_lines(self, name: str) -> bool:
-        """True where the page of a name has something to tell, unless newer lines replaced all of it in words or ended its beliefs."""
-        facts, keys = self.facts_of(name), set(keys_of(self._index, name))
-        choice = _PageFacts(facts, keys, str(self._today))
-        entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
-        verdict = judge(self._index, entries, self._today, whole=False, apart=True)
-        lines = _JudgedLines(self, verdict, choice, self._today)
-        return lines.are_any or choice.has_opinions or bool(self._met(name, facts, keys))
+        """True where the page of a name has something to tell, unless newer lines ended all its beliefs."""
+        lines = _PageLines(self, name)
+        return lines.are_any or lines.has_opinions or bool(self._met(name, lines))
 
     def told(self, name: str, path: str | None) -> TellableFacts:
         """What the pages tell of a name, whose own page has this path. Only what they show is read from disk."""
-        facts = self.facts_of(name)
-        keys = set(keys_of(self._index, name)) if name else {""}
-        choice = _PageFacts(facts, keys, str(self._today))
-        entries = by_ids(self._index, (fact.id for fact in choice.all)).values()
-        verdict = judge(self._index, entries, self._today, whole=False, apart=True)
-        lines = _JudgedLines(self, verdict, choice, self._today)
-        pages = frozenset(map(page_of, (*(fact.id for fact in facts), *verdict.entries)))
+        lines = _PageLines(self, name)
         if path is None:
-            return TellableFacts(About(name), lines.durable("world"), lines.durable("experience"), pages)
-        related = [self.spelled(other, facts) for other in self._met(name, facts, keys)] if name else []
-        most = max(_LEAST, len(facts) // _SHARE)
+            return TellableFacts(About(name), lines.durable("world"), lines.durable("experience"), lines.pages)
+        related = [self.spelled(other, lines.facts) for other in self._met(name, lines)] if name else []
+        most = max(_LEAST, len(lines.facts) // _SHARE)
         now = lines.now(most)
         defining = rf"(?i)^(?:{pattern(languages(), 'pages', 'defining')})"  # "is a", «— это», 是一
-        defined = next((line for line in now if re.search(defining, line.text)), None)
-        about = About(
-            name, defined, [line for line in now if line != defined], (), lines.plans(), lines.events(most), related
-        )
-        return TellableFacts(about, (), (), pages)
+        defined = next((line for line in now if re.search(defining, line.hit.content)), None)
+        others = [line for line in now if line != defined]
+        about = About(name, defined, others, (), lines.plans(), lines.events(most), related)
+        return TellableFacts(about, (), (), lines.pages)
 
-    def _met(self, name: str, facts: Sequence[beliefs.Light], keys: Collection[str]) -> list[str]:
+    def _met(self, name: str, lines: _PageLines) -> list[str]:
         """Those whom several facts name beside it, the nearest first."""
-        own = {*keys, entity_key(name)}
+        own = {*lines.keys, entity_key(name)}
         met: Counter[str] = Counter()
-        for fact in facts:
+        for fact in lines.facts:
             others = {self.known.known_as(key) for key in fact.names.split("\n") if key and key not in own}
             met.update(other for other in others if entity_key(other) not in own)
         often = sorted((-count, entity_key(other), other) for other, count in met.items() if count >= _MET)
@@ -215,6 +179,13 @@ class FactSource:
         return [outcome for hit in hits if not hit.retracted and (outcome := outcome_of(hit))]
 
 
+def never_true(memory: OpenMemory, rows: Iterable[Row]) -> dict[str, str]:
+    """Those that were never true, as a line says by their id or in words: the day of each, by id."""
+    entries = list(rows)
+    standings = judge(memory.index, entries, memory.today, whole=False, apart=True).validity
+    return {entry.ref: entry.day or "" for entry in entries if standings[entry.id].retracted}
+
+
 class ToldSince:
     """The facts told from a day on, with older ones that speak by their id to a belief that one of these states.
 
@@ -222,8 +193,9 @@ class ToldSince:
     often as `days` is gone through, and not kept.
     """
 
-    def __init__(self, source: FactSource, index: Index, since: date, today: date, cited: Collection[str]) -> None:
-        self._source, self._index, self._since, self._today = source, index, since, today
+    def __init__(self, source: FactSource, since: date, cited: Collection[str]) -> None:
+        self._source, self._since = source, since
+        index, today = source.memory.index, source.memory.today
         stated = set() if since == date.min else set(beliefs.opinions_from(index, since, today))
         older = beliefs.speaking(index, stated | set(map(belief_id, stated)), today) if stated else []
         twins, named = beliefs.told_first(index, since, today, {*cited, *(row.ref for row in older)})
@@ -239,12 +211,13 @@ class ToldSince:
 
     def days(self) -> Iterator[list[TrustedFact]]:
         """All of them, a day at a time from the oldest on, in the order of their ids."""
+        index, today = self._source.memory.index, self._source.memory.today
         known: dict[str, list[TrustedFact]] = defaultdict(list)
         for fact in self.first:
             known[str(fact.day)].append(fact)
-        told = set(beliefs.days_between(self._index, self._since, self._today))
+        told = set(beliefs.days_between(index, self._since, today))
         for day in sorted(told | known.keys()):
-            rows = beliefs.told_on(self._index, day) if day in told else []
+            rows = beliefs.told_on(index, day) if day in told else []
             others = self._source.evidence(row for row in rows if row.ref not in self._apart)
             yield sorted([*others, *known[day]], key=lambda fact: fact.ref)
 
@@ -259,10 +232,14 @@ def told_lessons(memory: OpenMemory, task: str | None = None) -> tuple[Task, ...
     return told if task is None else tuple(each for each in told if each.is_called(task))
 
 
-class _PageFacts:
-    """The facts about a name that its pages may show, before it is known which of them hold."""
+class _PageLines:
+    """The lines of a name that its pages may show, judged: what holds stands alone, and what it replaced below it."""
 
-    def __init__(self, facts: Sequence[beliefs.Light], keys: Collection[str], today: str) -> None:
+    def __init__(self, source: FactSource, name: str) -> None:
+        memory, today = source.memory, str(source.memory.today)
+        self._source, self._today = source, memory.today
+        self.facts = facts = source.facts_of(name)
+        self.keys = keys = set(keys_of(memory.index, name)) if name else {""}
         own = [fact for fact in facts if fact.names.split("\n", 1)[0] in keys]
         days: dict[int, set[str]] = defaultdict(set)
         for fact in facts:
@@ -270,20 +247,104 @@ class _PageFacts:
         told = [f for f in own if f.kind in ("world", "experience")]
         others = [f for f in facts if f.kind == "experience" and (len(own) < _FEW or (f.importance or 0) >= IMPORTANT)]
         self.has_opinions = any(f.kind == "opinion" for f in own)
-        self.slots = _newest_of_each([f for f in own if f.slot is not None])
-        self.plans = [f for f in told if f.slot is None and f.first is not None and f.first > today]
+        self._slots = _newest_of_each([f for f in own if f.slot is not None])
+        self._plans = [f for f in told if f.slot is None and f.first is not None and f.first > today]
         begun = [f for f in told if f.slot is None and not (f.first is not None and f.first > today)]
-        states = [f for f in begun if f.kind == "world" and _lasts(f, today)]
+        states = [f for f in begun if _lasts(f, today)]
         events = {f.id: f for f in (*begun, *others) if f.day and not _lasts(f, today) and not _was_ahead(f, today)}
-        self.states = _first(states, 3 * _STATES)
-        self.events = _first([f for f in events.values() if f not in states], 3 * _EVENTS)
+        self._states, self._events = _first(states, 3 * _STATES), _first(events.values(), 3 * _EVENTS)
         carried = [f for f in told if (f.importance or 0) >= IMPORTANT or len(days[f.content_key]) > 1]
-        self.durable = [*self.slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
+        self._durable = [*self._slots, *[f for f in carried if f.slot is None][-2 * _DURABLE :]]
+
+        chosen = (*self._slots, *self._plans, *self._states, *self._events, *self._durable)
+        entries = by_ids(memory.index, (fact.id for fact in chosen)).values()
+        self._verdict = judge(memory.index, entries, memory.today, whole=False, apart=True)
+        self._said: set[frozenset[str]] = set()
+        self._of_their_day: list[PageLine] = []
 
     @property
-    def all(self) -> list[beliefs.Light]:
-        """Everything that has to be judged."""
-        return [*self.slots, *self.plans, *self.states, *self.events, *self.durable]
+    def pages(self) -> frozenset[int]:
+        """The pages that they were made from."""
+        return frozenset(map(page_of, (*(fact.id for fact in self.facts), *self._verdict.entries)))
+
+    @property
+    def are_any(self) -> bool:
+        """True where something holds, is to come or happened."""
+        return any(map(self._holds, (*self._slots, *self._states))) or not all(
+            map(self._is_over, (*self._plans, *self._events))
+        )
+
+    def now(self, most: int) -> tuple[PageLine, ...]:
+        """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
+
+        A state in words that mean the day of telling ("this week") is told with that day, as what happened.
+        """
+        slots = self._lines(filter(self._holds, self._slots))
+        states = self._lines([f for f in self._states if self._holds(f)][: 2 * _STATES])
+        self._of_their_day = [line for line in states if is_of_its_day(line.hit.content)]
+        return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
+
+    def plans(self) -> tuple[PageLine, ...]:
+        """What is to come and was not called off, the next first."""
+        ahead = sorted(self._plans, key=lambda fact: (fact.first or "", fact.ref))
+        return self._lines([f for f in ahead if not self._is_over(f)][: 2 * _PLANS])[:_PLANS]
+
+    def events(self, most: int) -> tuple[PageLine, ...]:
+        """What happened, the important before the newest."""
+        told = self._lines([f for f in self._events if not self._is_over(f)][: 2 * _EVENTS])
+        newest = sorted((*told, *self._of_their_day), key=_told_when, reverse=True)
+        return tuple(sorted(newest, key=lambda line: (line.hit.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
+
+    def durable(self, kind: str) -> tuple[PageLine, ...]:
+        """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through."""
+        facts = [f for f in self._durable if f.kind == kind]
+        hidden = [f.id for f in facts if self._is_over(f)][:-_VERSIONS]
+        lines = self._lines((f for f in facts if f.id not in hidden), fold=False)
+        found = [line for line in lines if line.hit.source.path != f"bank/{kind}.md"][-_DURABLE:]
+        return tuple(sorted(found, key=lambda line: (line.hit.key or "", _begun(line.hit), line.hit.ref)))
+
+    def _holds(self, fact: beliefs.Light) -> bool:
+        standing = self._verdict.validity[fact.id]
+        last = standing.valid.last
+        return standing.holds(self._today) and (last is None or last >= self._today)
+
+    def _is_over(self, fact: beliefs.Light) -> bool:
+        standing = self._verdict.validity[fact.id]
+        return standing.replaced_by is not None or standing.retracted
+
+    def _lines(self, facts: Iterable[beliefs.Light], fold: bool = True) -> tuple[PageLine, ...]:
+        """The lines of some facts in their order, those that say the same once; with `fold` what each replaced stands below it."""
+        groups: dict[int, list[beliefs.Light]] = {}
+        for fact in facts:
+            groups.setdefault(fact.content_key, []).append(fact)
+        twins = [[f.id for f in sorted(same, key=lambda f: (f.day or "", f.ref))] for same in groups.values()]
+        before = {first: self._before(first) for first, *_ in twins} if fold else {}
+        wanted = {i: self._verdict.entries[i] for i in (*chain(*twins), *filter(None, before.values()))}
+        hits = hits_of(self._source.memory, wanted.values(), self._verdict, known=self._source.known)
+        found = []
+        for first, *others in twins:
+            hit = hits.get(first)
+            words = frozenset(query_terms(hit.content)) if hit else frozenset()
+            if hit is None or (fold and words in self._said):
+                continue
+            self._said.add(words)
+            also = tuple(hits[other].source for other in others if other in hits)
+            by = None if fold else self._source.place_of(hit.superseded_by)
+            found.append(PageLine(replace(hit, also=also), by, hits.get(before.get(first) or 0)))
+        return tuple(found)
+
+    def _before(self, number: int) -> int | None:
+        """The newest line that one replaced, if it may be shown and was ever true."""
+        replaced = [
+            self._verdict.entries[i]
+            for i, standing in self._verdict.validity.items()
+            if standing.replaced_by == number and not standing.retracted and i in self._verdict.entries
+        ]
+        shown = [
+            e for e in replaced if e.block is None and e.path != OPINIONS and is_trusted(e.origin) and not e.private
+        ]
+        newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
+        return newest and newest.id
 
 
 def _lasts(fact: beliefs.Light, today: str) -> bool:
@@ -311,112 +372,9 @@ def _newest_of_each(slots: Sequence[beliefs.Light]) -> list[beliefs.Light]:
     return [fact for _, versions in sorted(by_key.items()) for fact in versions[-_VERSIONS:]]
 
 
-class _JudgedLines:
-    """The lines of a choice, judged: what holds stands alone, and what it replaced below it."""
-
-    def __init__(self, source: FactSource, verdict: Validities, choice: _PageFacts, today: date) -> None:
-        self._source, self._verdict, self._choice, self._today = source, verdict, choice, today
-        self._said: set[frozenset[str]] = set()
-        self._of_their_day: list[PageLine] = []
-
-    @property
-    def are_any(self) -> bool:
-        """True where something holds, is to come or happened."""
-        choice = self._choice
-        return any(map(self._holds, (*choice.slots, *choice.states))) or not all(
-            map(self._is_over, (*choice.plans, *choice.events))
-        )
-
-    def now(self, most: int) -> tuple[PageLine, ...]:
-        """What holds: a line a slot, then what lasts. Of lines in the same words, or of slots that say the same, the first.
-
-        A state in words that mean the day of telling ("this week") is told with that day, as what happened.
-        """
-        slots = self._lines([f for f in self._choice.slots if self._holds(f)])
-        states = self._lines([f for f in self._choice.states if self._holds(f)][: 2 * _STATES])
-        self._of_their_day = [line for line in states if is_of_its_day(line.text)]
-        return (*slots, *[line for line in states if line not in self._of_their_day][: min(most, _STATES)])
-
-    def plans(self) -> tuple[PageLine, ...]:
-        """What is to come and was not called off, the next first."""
-        ahead = sorted(self._choice.plans, key=lambda fact: (fact.first or "", fact.ref))
-        return self._lines([f for f in ahead if not self._is_over(f)][: 2 * _PLANS])[:_PLANS]
-
-    def events(self, most: int) -> tuple[PageLine, ...]:
-        """What happened, the important before the newest."""
-        told = self._lines([f for f in self._choice.events if not self._is_over(f)][: 2 * _EVENTS])
-        newest = sorted((*told, *self._of_their_day), key=_told_when, reverse=True)
-        return tuple(sorted(newest, key=lambda line: (line.importance or 0) < IMPORTANT)[: min(most, _EVENTS)])
-
-    def durable(self, kind: str) -> tuple[PageLine, ...]:
-        """What is worth carrying of a name without a page, each slot from old to new; what is over is struck through."""
-        facts = [f for f in self._choice.durable if f.kind == kind]
-        over = [f.id for f in facts if self._is_over(f)]
-        hidden = set(over[:-_VERSIONS])
-        page = f"bank/{kind}.md"
-        lines = self._lines([f for f in facts if f.id not in hidden], fold=False)
-        found = [line for line in lines if line.citation.path != page][-_DURABLE:]
-        return tuple(sorted(found, key=lambda line: (line.slot or "", _begun(line), line.ref)))
-
-    def _holds(self, fact: beliefs.Light) -> bool:
-        standing = self._verdict.validity[fact.id]
-        last = standing.valid.last
-        return standing.holds(self._today) and (last is None or last >= self._today)
-
-    def _is_over(self, fact: beliefs.Light) -> bool:
-        standing = self._verdict.validity[fact.id]
-        return standing.replaced_by is not None or standing.retracted
-
-    def _lines(self, facts: Sequence[beliefs.Light], fold: bool = True) -> tuple[PageLine, ...]:
-        """The lines of some facts in their order, those that say the same once; with `fold` what each replaced stands below it."""
-        self._source.hits([self._verdict.entries[fact.id] for fact in facts], self._verdict)
-        twins: dict[int, list[beliefs.Light]] = {}
-        for fact in facts:
-            twins.setdefault(fact.content_key, []).append(fact)
-        found = []
-        for first, *others in (sorted(same, key=lambda f: (f.day or "", f.ref)) for same in twins.values()):
-            line = self._line(first.id, fold)
-            words = frozenset(query_terms(line.text)) if line else frozenset()
-            if line is None or (fold and words in self._said):
-                continue
-            self._said.add(words)
-            also = [twin.citation for other in others if (twin := self._line(other.id, False))]
-            found.append(line._replace(also=tuple(also)))
-        return tuple(found)
-
-    def _line(self, number: int, fold: bool) -> PageLine | None:
-        hits = self._source.hits([self._verdict.entries[number]], self._verdict)
-        if not hits:
-            return None
-        hit = hits[0]
-        standing = self._verdict.validity[number]
-        by = standing.replaced_by
-        return PageLine(
-            hit.content, hit.day, standing.valid, hit.source, hit.ref, hit.kind, hit.entities,
-            self._verdict.entries[number].slot, hit.importance,
-            None if fold or by is None else self._source.place_of(self._verdict.entries[by].ref),
-            standing.retracted, (), by is not None, self._before(number) if fold else (),
-        )  # fmt: skip
-
-    def _before(self, number: int) -> tuple[PageLine, ...]:
-        """The newest line that one replaced, if it may be shown and was ever true."""
-        replaced = [
-            self._verdict.entries[i]
-            for i, standing in self._verdict.validity.items()
-            if standing.replaced_by == number and not standing.retracted and i in self._verdict.entries
-        ]
-        shown = [
-            e for e in replaced if e.block is None and e.path != OPINIONS and is_trusted(e.origin) and not e.private
-        ]
-        newest = max(shown, key=lambda e: (e.first or e.day or "", e.day or "", e.ref), default=None)
-        line = self._line(newest.id, False) if newest else None
-        return (line._replace(replaced_by=None),) if line else ()
-
-
 def _told_when(line: PageLine) -> tuple[str, str, str]:
-    return str(line.valid.first or line.day or ""), line.day or "", line.ref
+    return str(line.hit.valid.first or line.hit.day or ""), line.hit.day or "", line.hit.ref
 
 
-def _begun(line: PageLine) -> tuple[str, str]:
-    begun = line.valid.first or line.valid.last
-    return (str(begun) if begun else line.day or "", line.day or "")
+def _begun(hit: Hit) -> tuple[str, str]:
+    return str(hit.valid.first or hit.valid.last or hit.day or ""), hit.day or ""

@@ -48,10 +48,12 @@ class TaskOutcome(NamedTuple):
 
 def outcome_of(hit: Hit) -> TaskOutcome | None:
     """What a hit says of a task; None for one without an outcome."""
-    if hit.fact is None or not hit.fact.outcome:
+    fact = hit.fact
+    if fact is None or not fact.outcome:
         return None
-    told = hit.fact.task or "", hit.fact.outcome == "ok", hit.content, hit.fact.why
-    return TaskOutcome(*told, hit.entities, hit.day, hit.source, hit.ref, hit.importance)
+    return TaskOutcome(
+        fact.task or "", fact.outcome == "ok", hit.content, fact.why, hit.entities, hit.day, hit.source, hit.ref, hit.importance
+    )  # fmt: skip
 
 
 class Failure(NamedTuple):
@@ -234,22 +236,18 @@ def _words(clause: str) -> Iterator[tuple[str, bool]]:
 
 
 @lru_cache(maxsize=20_000)
-def _prose(chunk: str) -> tuple[tuple[str, bool], ...]:
-    return tuple(_prose_words(chunk))
-
-
-def _prose_words(chunk: str) -> Iterator[tuple[str, bool]]:
+def _prose(chunk: str) -> Sequence[tuple[str, bool]]:
     bare = chunk.strip(",;:.!?()[]{}\"'«»“”…、，：（）")
     if _identifier().fullmatch(bare):
-        if not _is_number(bare.casefold()):
-            yield bare.casefold(), True
-        return
+        return [] if _is_number(bare.casefold()) else [(bare.casefold(), True)]
+    words: list[tuple[str, bool]] = []
     for piece in re.split(r"[-/–—]", bare):
         if re.fullmatch(r"[A-Z][A-Z0-9]+", piece):
-            yield piece.casefold(), True
+            words.append((piece.casefold(), True))
         else:
             found = [term for term in query_terms(piece) if term not in stop_terms() and not _is_number(term)]
-            yield from ((term, False) for term in found if len(term) > 1 or not is_han(term) or found == [term])
+            words += [(term, False) for term in found if len(term) > 1 or not is_han(term) or found == [term]]
+    return words
 
 
 @cache

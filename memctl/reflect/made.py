@@ -6,7 +6,6 @@ Kept in `.memory/`, by hashes, ids and names; derived, so that without it everyt
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -28,6 +27,7 @@ from ..notes.files import prepare_memory
 from ..notes.workspace import Workspace
 from ..truth.judge import judge
 from ..truth.replaced import replaced_since
+from .fact_source import never_true
 
 WORLD, EXPERIENCE, LESSONS = "bank/world.md", "bank/experience.md", "bank/lessons.md"
 _FILE = "reflected.json"
@@ -72,7 +72,7 @@ class Changes(NamedTuple):
     @property
     def is_empty(self) -> bool:
         """True if bank/ is as it is to be."""
-        return not (self.whole or self.first or self.names or self.tasks or self.weeks)
+        return not any(self)
 
 
 def read_made(workspace: Workspace) -> MadeFrom | None:
@@ -90,14 +90,10 @@ def read_made(workspace: Workspace) -> MadeFrom | None:
 def write_made(workspace: Workspace, made: MadeFrom | None) -> None:
     """Keep it for the next reflect; None forgets it. Without it the next one only takes longer."""
     path = prepare_memory(workspace) / _FILE
-    try:
+    with suppress(OSError):  # what a kill cuts off does not read as JSON
         path.unlink(missing_ok=True)
         if made is not None:
-            beside = path.with_suffix(".part")
-            beside.write_text(json.dumps(asdict(made)), "utf-8")
-            os.replace(beside, path)
-    except OSError:
-        return
+            path.write_text(json.dumps(asdict(made)), "utf-8")
 
 
 def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
@@ -112,9 +108,7 @@ def begin(memory: OpenMemory, last: MadeFrom | None) -> MadeFrom:
         found.pages[number] = (sha, days.get(number, "")) if number in fresh else before[number]
     corrected = beliefs.retractable(index)
     for start in range(0, len(corrected), _AT_ONCE):
-        rows = by_ids(index, corrected[start : start + _AT_ONCE]).values()
-        standing = judge(index, rows, memory.today, whole=False, apart=True).validity
-        found.retracted |= {row.ref: row.day or "" for row in rows if standing[row.id].retracted}
+        found.retracted |= never_true(memory, by_ids(index, corrected[start : start + _AT_ONCE]).values())
     found.answers = sorted(row.ref for row in beliefs.answers_until(index, memory.today))
     if last is not None:
         found.parts, found.failed = dict(last.parts), dict(last.failed)
@@ -130,35 +124,36 @@ def changes(memory: OpenMemory, last: MadeFrom | None, now: MadeFrom, since: dat
     if last is None or since is None or last.program != now.program or last.day > now.day:
         return Changes(True, set(), set(), set(), date.min)
     then = date.fromisoformat(last.day)
-    pages = {number for number in {*last.pages, *now.pages} if _hash(last, number) != _hash(now, number)}
+    changed = last.pages.items() ^ now.pages.items()
+    pages = {number for number, _ in changed}
     rows = {row.id: row for row in (*beliefs.facts_on(index, pages), *beliefs.facts_turning(index, then, today))}
-    if not pages and not rows and last == now:
+    if not rows and last == now:
         return Changes(False, set(), set(), set(), None)
     rows |= {row.id: row for row in beliefs.facts_between(index, since, today)}
-    days = {row.day for row in rows.values() if row.day} | {
-        made.pages[n][1] for made in (last, now) for n in pages if n in made.pages
-    }
     flipped = last.retracted.items() ^ now.retracted.items()
-    days |= {day for _, day in flipped}
-    parts = {part for part, sources in last.parts.items() if not pages.isdisjoint(sources)}
     reached = _reached(memory, [*rows.values(), *by_refs(index, {ref for ref, _ in flipped})])
-    renamed = _renamed(last, now)
-    beside = {name for fact in beliefs.about_names(index, renamed) for name in fact.names.split("\n")}
-    days |= {row.day for row in beliefs.naming(index, renamed, today) if row.day}
+    renamed = {
+        key
+        for path in last.names.keys() | now.names.keys()
+        if last.names.get(path) != now.names.get(path)
+        for made in (last, now)
+        for key in made.names.get(path, ())[2:]
+    }
+    named = [*(row.names for row in reached), *(fact.names for fact in beliefs.about_names(index, renamed))]
+    names = renamed | {name for listed in named for name in listed.split("\n")}
+    tasks = {row.task for row in reached if row.task}
+    weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
+    weeks |= {week_of(last.day), week_of(now.day)}
+    for part, sources in last.parts.items():
+        if not pages.isdisjoint(sources):
+            kind = {"@": names, "#": tasks}.get(part[0], weeks)
+            kind.add(part if kind is weeks else part[1:])
+    days = {row.day for row in (*rows.values(), *beliefs.naming(index, renamed, today))}
+    days |= {day for _, (_, day) in changed} | {day for _, day in flipped}
     if page_id(OPINIONS) in pages or last.answers != now.answers:
         days.add(str(date.min))
     first = min((date.fromisoformat(day) for day in days if day and day <= now.day), default=None)
-    weeks = {week_of(day) for row in reached for day in (row.day, row.first, row.last) if day}
-    return Changes(
-        False,
-        {part[1:] for part in parts if part[0] == "@"}
-        | {name for row in reached for name in row.names.split("\n")}
-        | renamed
-        | beside,
-        {part[1:] for part in parts if part[0] == "#"} | {row.task for row in reached if row.task},
-        {part for part in parts if part[0] not in "@#"} | weeks | {week_of(last.day), week_of(now.day)},
-        first,
-    )
+    return Changes(False, names, tasks, weeks, first)
 
 
 def _reached(memory: OpenMemory, rows: Sequence[Row]) -> list[Row]:
@@ -195,21 +190,6 @@ def moves_lines(edit: Edit) -> bool:
     return before != after
 
 
-def _hash(made: MadeFrom, number: int) -> str | None:
-    """None for a page that is not there; empty where the hash went with what stood on it."""
-    return made.pages[number][0] if number in made.pages else None
-
-
-def _renamed(last: MadeFrom, now: MadeFrom) -> set[str]:
-    return {
-        key
-        for path in {*last.names, *now.names}
-        if last.names.get(path) != now.names.get(path)
-        for made in (last, now)
-        for key in made.names.get(path, ())[2:]
-    }
-
-
 def program_of(workspace: Workspace) -> str:
     """Changes with the program, its words, and the settings."""
     return _sha(f"{_program()} {workspace.settings!r}".encode())
@@ -217,10 +197,10 @@ def program_of(workspace: Workspace) -> str:
 
 @cache
 def _program() -> str:
-    kinds = (".py", ".txt", ".toml")
-    files = sorted(path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in kinds)
-    files += sorted(_PROGRAM.glob("*.py"))
-    return _sha(b"\0".join(path.read_bytes() for path in files))
+    files = [
+        path for room in _ROOMS for path in (_PROGRAM / room).rglob("*") if path.suffix in (".py", ".txt", ".toml")
+    ]
+    return _sha(b"\0".join(path.read_bytes() for path in sorted([*files, *_PROGRAM.glob("*.py")])))
 
 
 def _sha(data: bytes) -> str:

@@ -7,7 +7,7 @@ page that shows it, so that what is accepted is what was shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import date
 from pathlib import PurePosixPath
@@ -22,7 +22,6 @@ from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_told, important
 from ..index.queries.entries import by_ids, by_refs
 from ..index.queries.names import resolve
-from ..index.row import Row
 from ..language.names import entity_key, has_han, mentions
 from ..markdown.additions import BULLET, UserPage, gist_of
 from ..markdown.blocks import block_body
@@ -45,7 +44,6 @@ EVIDENCE = 3  # … so many pieces of evidence
 FURTHER_DAYS = 2  # days after the first on which it was told or cited again
 STANDING_DAYS = 30  # days since it was first told
 AT_ONCE = 10  # proposals shown at a time: a page to read, not a backlog
-_KINDS = {"W", "O", "world", "opinion", "lesson"}
 _AGAIN = "`memctl reflect --propose-core` writes them again"
 _LOGS = ("Из журналов", "来自日志", "From the logs")  # the last is the one that is made
 _INTRO = (
@@ -61,26 +59,28 @@ _REFUSED = ("Отклонено", "已拒绝", "Refused")
 class CoreCandidate(NamedTuple):
     """A fact, belief or lesson that may belong into memory.md; the subject is the first of its `entities`.
 
-    `kind` is W, O or lesson. `days` counts the days on which it was told or cited, the first included, `citations` the
-    lines and pages that cite or repeat it on other days. `confidence` and `evidence` are those of a belief; of a lesson,
-    the share of its outcomes that agree, and their number. `person` is true if the subject's page says `type: person`.
+    `days` counts the days on which it was told or cited, the first included, `citations` the lines that cite or repeat it
+    on other days. `confidence` and `evidence` are those of a belief; of a lesson, the share of its outcomes that agree, and
+    their number. `person` is true if the subject's page says `type: person`.
     """
 
     text: str
     ref: str
     citation: Citation
     entities: tuple[str, ...]
-    kind: str
     first_day: date
-    importance: float | None = None
-    confidence: float | None = None
+    importance: float = 0
+    confidence: float = 0
     evidence: int = 0
     citations: int = 0
     days: int = 1
-    holds: bool = True
-    trusted: bool = True
-    private: bool = False
+    lesson: bool = False
     person: bool = False
+
+    @property
+    def is_firm(self) -> bool:
+        """True for a confidence of 0.85 and more from three pieces of evidence."""
+        return self.confidence >= CONFIDENCE and self.evidence >= EVIDENCE
 
 
 class CoreProposal(NamedTuple):
@@ -95,18 +95,9 @@ class CoreProposal(NamedTuple):
 
 
 def is_due(candidate: CoreCandidate, today: date) -> bool:
-    """The rule: holds, trusted, not private; important, or a firm belief; cited on two further days; 30 days old.
-
-    Importance is at least 0.8; firm is a confidence of 0.85 and more from three pieces of evidence.
-    """
-    may = candidate.holds and candidate.trusted and not candidate.private and candidate.kind in _KINDS
-    weighty = (candidate.importance or 0) >= IMPORTANCE or _is_firm(candidate)
+    """The rule: important (at least 0.8), or firm; cited on two further days; 30 days old."""
     long = (today - candidate.first_day).days >= STANDING_DAYS and candidate.days > FURTHER_DAYS
-    return may and weighty and long
-
-
-def _is_firm(candidate: CoreCandidate) -> bool:
-    return (candidate.confidence or 0) >= CONFIDENCE and candidate.evidence >= EVIDENCE
+    return long and (candidate.importance >= IMPORTANCE or candidate.is_firm)
 
 
 def proposals(
@@ -126,19 +117,17 @@ def proposals(
             chosen.append(candidate)
             known.append(what)
     chosen.sort(key=lambda c: (c.first_day, c.citation, c.ref))
-    return tuple(_proposal(number, c, core) for number, c in enumerate(chosen, 1))
+    made = []
+    for number, each in enumerate(chosen, 1):
+        subject = each.entities[0] if each.entities else ""
+        under = core.fitting(subject, each.person)
+        made.append(CoreProposal(number, subject, _line(each, subject), each.ref, under, _reason(each)))
+    return tuple(made)
 
 
 def _rank(candidate: CoreCandidate) -> tuple[float, int, int, date, Citation, str]:
-    weight = max(candidate.importance or 0, candidate.confidence or 0 if _is_firm(candidate) else 0)
+    weight = max(candidate.importance, candidate.confidence if candidate.is_firm else 0)
     return (-weight, -candidate.days, -candidate.citations, candidate.first_day, candidate.citation, candidate.ref)
-
-
-def _proposal(number: int, candidate: CoreCandidate, core: UserPage) -> CoreProposal:
-    subject = candidate.entities[0] if candidate.entities else ""
-    return CoreProposal(
-        number, subject, _line(candidate, subject), candidate.ref, core.fitting(subject, candidate.person), _reason(candidate)
-    )  # fmt: skip
 
 
 def _line(candidate: CoreCandidate, subject: str) -> str:
@@ -156,11 +145,11 @@ def _line(candidate: CoreCandidate, subject: str) -> str:
 
 
 def _reason(candidate: CoreCandidate) -> str:
-    weighty = [f"importance {candidate.importance:g}"] if (candidate.importance or 0) >= IMPORTANCE else []
-    if _is_firm(candidate):
-        share, count = candidate.confidence or 0, candidate.evidence
+    weighty = [f"importance {candidate.importance:g}"] if candidate.importance >= IMPORTANCE else []
+    if candidate.is_firm:
+        share, count = candidate.confidence, candidate.evidence
         worked = f"worked {round(share * count)} times out of {count}"
-        weighty.append(worked if candidate.kind == "lesson" else f"held at {share:.2f} by {count} pieces of evidence")
+        weighty.append(worked if candidate.lesson else f"held at {share:.2f} by {count} pieces of evidence")
     cited = f", {candidate.citations} times" if candidate.citations >= candidate.days else ""
     return f"{' and '.join(weighty)}; told or cited on {candidate.days} days{cited}; true since {candidate.first_day}"
 
@@ -228,49 +217,48 @@ def candidates(
     index: Index, source: FactSource, beliefs: Iterable[Belief], tasks: Iterable[Task], today: date
 ) -> list[CoreCandidate]:
     """Everything that might be proposed: important facts, beliefs and reliable strategies, with how often each was told."""
-    facts = source.hits(list(by_ids(index, important(index, IMPORTANCE, today)).values()))
+    facts = source.hits(by_ids(index, important(index, IMPORTANCE, today)).values())
     told = days_told(index, [hit.ref for hit in facts], today)
-    found = [_fact(index, hit, told.get(hit.ref, ())) for hit in facts if hit.kind is Kind.WORLD and hit.day]
-    found += [made for belief in beliefs for made in _belief(index, belief)]
-    return found + [made for task in tasks for made in _lessons(index, task)]
+    found = [*_facts(facts, told), *filter(None, map(_belief, beliefs)), *_lessons(tasks)]
+    return [each._replace(person=_is_person(index, each.entities)) for each in found]
 
 
-def _fact(index: Index, hit: Hit, days: Sequence[str]) -> CoreCandidate:
-    first = min([hit.day or "", *days])
-    return CoreCandidate(
-        hit.content, hit.ref, hit.source, hit.entities, "W", date.fromisoformat(first), importance=hit.importance,
-        citations=len(days), days=len({hit.day, *days}), holds=hit.superseded_by is None and not hit.expired and not hit.retracted,
-        private=hit.private, person=_is_person(index, hit.entities),
-    )  # fmt: skip
+def _facts(hits: Iterable[Hit], told: Mapping[str, Sequence[str]]) -> Iterator[CoreCandidate]:
+    for hit in hits:
+        if hit.kind is Kind.WORLD and hit.day and not (hit.superseded_by or hit.expired or hit.retracted):
+            days = told.get(hit.ref, ())
+            first = date.fromisoformat(min([hit.day, *days]))
+            yield CoreCandidate(
+                hit.content, hit.ref, hit.source, hit.entities, first, hit.importance or 0, citations=len(days),
+                days=len({hit.day, *days}),
+            )  # fmt: skip
 
 
-def _belief(index: Index, belief: Belief) -> Iterable[CoreCandidate]:
+def _belief(belief: Belief) -> CoreCandidate | None:
     counted = [bullet for bullet in belief.items if not bullet.gone]
     stated = next((b for b in counted if b.verdict == "stated" and b.ref == belief.stated), None)
-    if stated is None or stated.citation is None or stated.ref is None:
-        return
+    if not belief.is_current or stated is None or stated.citation is None or stated.ref is None:
+        return None
     # Told, or said again in the same words: what a rule found is no reason to stand on the core page.
     evidence = [bullet for bullet in counted if bullet.verdict in ("for", "against") and bullet.strength == 1.0]
-    yield CoreCandidate(
-        belief.fact.text, stated.ref, stated.citation, belief.fact.entities, "O", belief.day, confidence=float(belief.number),
+    return CoreCandidate(
+        belief.fact.text, stated.ref, stated.citation, belief.fact.entities, belief.day, confidence=float(belief.number),
         evidence=len(evidence), citations=len(evidence), days=len({bullet.day for bullet in (stated, *evidence)}),
-        holds=belief.is_current, person=_is_person(index, belief.fact.entities),
     )  # fmt: skip
 
 
-def _lessons(index: Index, task: Task) -> Iterable[CoreCandidate]:
-    for strategy in task.strategies:
-        days = {outcome.day for outcome in strategy.outcomes if outcome.day}
-        if "reliable" not in strategy.labels or not days:
-            continue
-        first = strategy.outcomes[0]
-        total = strategy.ok + strategy.failed
-        text = f"{task.name}: {strategy.name}" if task.name else strategy.name
-        yield CoreCandidate(
-            text, first.ref, first.citation, first.entities, "lesson", date.fromisoformat(min(days)),
-            confidence=strategy.ok / total, evidence=total, citations=total - 1, days=len(days),
-            person=_is_person(index, first.entities),
-        )  # fmt: skip
+def _lessons(tasks: Iterable[Task]) -> Iterator[CoreCandidate]:
+    for task in tasks:
+        for way in task.strategies:
+            days = {outcome.day for outcome in way.outcomes if outcome.day}
+            if "reliable" not in way.labels or not days:
+                continue
+            first, total = way.outcomes[0], len(way.outcomes)
+            yield CoreCandidate(
+                f"{task.name}: {way.name}" if task.name else way.name, first.ref, first.citation, first.entities,
+                date.fromisoformat(min(days)), confidence=way.ok / total, evidence=total, citations=total - 1,
+                days=len(days), lesson=True,
+            )  # fmt: skip
 
 
 def _is_person(index: Index, names: Sequence[str]) -> bool:
@@ -326,18 +314,15 @@ def _stale(memory: OpenMemory, proposal: CoreProposal) -> str:
     """Why the fact behind a proposal may not be accepted any more; empty if it may."""
     memory.sync_for_write()
     entries = [entry for entry in by_refs(memory.index, [proposal.ref]) if entry.block is None and entry.path != PAGE]
-    if not entries:
-        return f"^{proposal.ref} is gone"
     verdict = judge(memory.index, entries, memory.today, whole=False)
-    reasons = [_over(entry, verdict.validity[entry.id].holds(memory.today)) for entry in entries]
-    # Of twins, one that holds is enough.
-    return "" if "" in reasons else f"^{proposal.ref} {reasons[0]}"
-
-
-def _over(entry: Row, holds: bool) -> str:
-    if not holds:
-        return "does not hold any more"
-    if entry.private or not is_trusted(entry.origin):
-        return "is private" if entry.private else f"comes from {entry.origin}"
-    doubted = entry.path == OPINIONS and (entry.confidence or 0) < 0.5
-    return f"is held at {entry.confidence} only" if doubted else ""
+    reasons = []
+    for entry in entries:
+        if not verdict.validity[entry.id].holds(memory.today):
+            reasons.append("does not hold any more")
+        elif entry.private or not is_trusted(entry.origin):
+            reasons.append("is private" if entry.private else f"comes from {entry.origin}")
+        elif entry.path == OPINIONS and (entry.confidence or 0) < 0.5:
+            reasons.append(f"is held at {entry.confidence} only")
+        else:  # of twins, one that holds is enough
+            return ""
+    return f"^{proposal.ref} {next(iter(reasons), 'is gone')}"

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..beliefs.confidence import Belief
@@ -23,7 +21,7 @@ from ..beliefs.stance_judge import stance_judge
 from ..conflicts.listing import conflicts_in, conflicts_since
 from ..entities.rename import ENTITIES, page_path
 from ..errors import MemctlError, PageChanged
-from ..facts import Citation, is_trusted
+from ..facts import is_trusted
 from ..ids import page_id
 from ..index.open_memory import OpenMemory
 from ..index.queries.beliefs import days_between, days_due, merged_pages, names_told, pages_of_names, tasks_until
@@ -37,11 +35,21 @@ from ..markdown.escape import heading
 from ..markdown.evidence_line import OPINIONS
 from ..markdown.front_matter import front_values, with_names
 from ..markdown.page import Page
-from ..notes.edits import Edit, apply, read_for_edit, sides_of_merge
+from ..notes.edits import Applied, Edit, apply, read_for_edit, sides_of_merge
 from ..notes.replace import writing_alone
 from ..notes.workspace import Workspace
-from . import entity_pages
 from .digest import DigestSentence, digest_body, digest_page, title_of, week_told
+from .entity_pages import (
+    About,
+    BeliefLine,
+    LinkContext,
+    PageLine,
+    entity_body,
+    experience_body,
+    failures_body,
+    lessons_body,
+    world_body,
+)
 from .fact_source import FactSource, TellableFacts, ToldSince
 from .lessons import Task, failures, lessons, reason_key
 from .made import EXPERIENCE, LESSONS, WORLD, begin, changes, in_conflict, moves_lines, read_made, week_of, write_made
@@ -83,15 +91,16 @@ class Planner:
         """Plan every page."""
         if self._changes.is_empty and not propose:
             return
-        bearers = groupby(sorted(self._entities.values(), key=attrgetter("key")), attrgetter("key"))
-        for paths in ([each.path for each in group] for _, group in bearers):
-            if len(paths) > 1:
-                self.notes.append(
-                    f"{', '.join(sorted(paths))} bear one name, so only one of them is written; merge them"
-                )
+        bearers: dict[str, list[str]] = defaultdict(list)
+        for path, entity in sorted(self._entities.items()):
+            bearers[entity.key].append(path)
+        self.notes += [
+            f"{', '.join(paths)} bear one name, so only one of them is written; merge them"
+            for _, paths in sorted(bearers.items())
+            if len(paths) > 1
+        ]
         replay = self.beliefs()
-        open_to_others = [belief for belief in replay.beliefs if not belief.fact.private]
-        replay = replay._replace(beliefs=tuple(open_to_others))
+        replay = replay._replace(beliefs=tuple(belief for belief in replay.beliefs if not belief.fact.private))
         self.pages(replay)
         self.lessons()
         self._digests(replay)
@@ -174,34 +183,29 @@ class Planner:
         cited |= {ref for mark in marks.values() for ref in mark.codes}
         places, forgotten = self._facts.places(cited)
         void = [b.day for entry in entries for _, b in entry.bullets if b.ref in forgotten]  # it had kept others silent
-        judge, unread = stance_judge(self._workspace, self._facts.known), unread_heads(page, entries, marks)
         answers, settled = self._facts.answers()
         window = self._window(cited | {answer.by.ref for answer in answers}, void)
         return ReplayInput(
-            window.first, places, forgotten, self._facts.names_of, judge, self._today, unread, answers, settled,
-            window.days(), lambda refs: self._facts.places(refs)[0],
+            window.first, places, forgotten, self._facts.names_of, stance_judge(self._workspace, self._facts.known),
+            self._today, unread_heads(page, entries, marks), answers, settled, window.days(),
+            lambda refs: self._facts.places(refs)[0],
         )  # fmt: skip
 
     def _window(self, cited: Set[str], void: Iterable[date] = ()) -> ToldSince:
         """The facts that may speak otherwise to beliefs, also since the days of evidence that counts no more."""
         first = min([self._changes.first or date.max, *void])
-        return ToldSince(self._facts, self._index, first, self._today, cited)
+        return ToldSince(self._facts, first, cited)
 
     def _resolved(self, text: str) -> tuple[str, dict[str | None, float | None], bool]:
         """The page without conflicts of a merge, the confidences it had, and whether it may be written.
 
-        Where a person has a part in a conflict, it is our side, which is not written.
+        Where a person has a part in a conflict, it is our side, which is not written, with a note.
         """
         sides = blocks.conflict_sides(text) if "<<<<<<<" in text else None
         if not sides or not sides[0].disputed | sides[1].disputed:
             return text, {}, True
-        joined = self._merged(text, [side.text for side in sides])
-        was = {entry.ref: entry.fact.confidence for entry in read_entries(sides[0].text)[0]}
-        return joined or sides[0].text, was, bool(joined)
-
-    def _merged(self, text: str, sides: Sequence[str]) -> str | None:
-        """The page without the conflicts of a merge; None, with a note, if a person wrote some of it."""
-        refs = {ref for side in sides for entry in read_entries(side)[0] for ref in entry.refs}
+        ours, theirs = (read_entries(side.text)[0] for side in sides)
+        refs = {ref for entry in (*ours, *theirs) for ref in entry.refs}
         by_ref = {fact.ref: fact for fact in self._window(refs).first}
         places, void = self._facts.places(refs)
         before = sides_of_merge(self._workspace, OPINIONS)
@@ -211,7 +215,7 @@ class Planner:
                 f"{OPINIONS}: a conflict of a merge with a person's words in it; settle it by hand, or take one side "
                 f"(`git checkout --ours {OPINIONS}`) and reflect adds what the facts of the other say"
             )
-        return joined
+        return joined or sides[0].text, {entry.ref: entry.fact.confidence for entry in ours}, bool(joined)
 
     def pages(self, replay: Replayed) -> None:
         """Plan the pages of entities, and what world.md and experience.md tell of names without one."""
@@ -235,13 +239,11 @@ class Planner:
         for done, name in enumerate(sorted(names, key=entity_key), 1):
             about, durable, done_before, sources = fresh.pop(name) if name in fresh else told(name)
             path, title = paths.get(name), heading(name) if name else _NOBODY
-            pages = self._links(about, (*durable, *done_before), paths)
-            world[title] = entity_pages.world_body(durable, entity_pages.LinkContext.of(WORLD, name, pages, self._wiki))
-            experience[title] = entity_pages.experience_body(
-                done_before, entity_pages.LinkContext.of(EXPERIENCE, name, pages, self._wiki)
-            )
+            place = LinkContext(path or WORLD, name, self._links(about, (*durable, *done_before), paths), self._wiki)
+            world[title] = world_body(durable, place)
+            experience[title] = experience_body(done_before, place._replace(page=EXPERIENCE))
             if path is not None:
-                self._summary(path, _new_page(name, path) or "", about._replace(pages=pages))
+                self._summary(about, place)
             stands = [path] if path else [WORLD] * bool(world[title]) + [EXPERIENCE] * bool(experience[title])
             self._note_part(f"@{entity_key(name) if name else ''}", sources, stands)
             self._memory.progress(done, len(names))
@@ -250,50 +252,54 @@ class Planner:
         self._shared(WORLD, "World", world)
         self._shared(EXPERIENCE, "Experience", experience)
 
-    def _links(
-        self, about: entity_pages.About, lines: Iterable[entity_pages.PageLine], paths: Mapping[str, str]
-    ) -> dict[str, str]:
-        named = {*about.related, *(held.holder for held in about.beliefs)}
-        named |= {other for line in (*about.lines, *lines) for other in line.entities}
+    def _links(self, about: About, lines: Iterable[PageLine], paths: Mapping[str, str]) -> dict[str, str]:
+        named = about.names.union(*(line.hit.entities for line in lines)) - {about.name}
         standing = pages_of_names(self._index, named)
-        found = {name: paths.get(name) or standing.get(entity_key(name)) for name in named if name != about.name}
-        return {name: path for name, path in found.items() if path}
+        found = {entity_key(name): paths.get(name) or standing.get(entity_key(name)) for name in named}
+        return {key: path for key, path in found.items() if path}
 
-    def _summary(self, path: str, start: str, about: entity_pages.About) -> None:
+    def _summary(self, about: About, place: LinkContext) -> None:
         """Plan the page of an entity. It begins with who or what that is, unless the owner says so on it."""
 
         def body(text: str) -> str:
             if about.defined and any(line.strip() and line[0] != "#" for _, line in prose_lines(text)):
-                return entity_pages.entity_body(
-                    about._replace(defined=None, now=[about.defined, *about.now]), path, self._wiki
-                )
-            return entity_pages.entity_body(about, path, self._wiki)
+                return entity_body(about._replace(defined=None, now=[about.defined, *about.now]), place)
+            return entity_body(about, place)
 
-        self._block(path, "summary", start, body)
+        self._block(place.page, "summary", _new_page(about.name, place.page) or "", body)
 
     def _note_part(self, part: str, sources: Iterable[int], stands: Iterable[str]) -> None:
         self.made.parts[part] = sorted({*sources, *map(page_id, stands)})
 
     def _shared(self, path: str, title: str, sections: Mapping[str, str]) -> None:
         """Plan a page with a section for each name."""
-        whole = self._changes.whole
-        if any(sections.values()) or self._stands(path):
-            self._block(
-                path,
-                title.lower(),
-                f"# {title}\n",
-                lambda text: blocks.merged("\n".join(blocks.block_body(text, title.lower())), sections, whole),
-            )
+        name = title.lower()
 
-    def _held(self, replay: Replayed) -> dict[str, list[entity_pages.BeliefLine]]:
+        def body(text: str) -> str:
+            return blocks.merged("\n".join(blocks.block_body(text, name)), sections, self._changes.whole)
+
+        if any(sections.values()) or self._stands(path):
+            self._block(path, name, f"# {title}\n", body)
+
+    def _held(self, replay: Replayed) -> dict[str, list[BeliefLine]]:
         """The beliefs for the page of each name, by its key: those it holds, and those about it, whose holder is named."""
-        held: dict[str, list[entity_pages.BeliefLine]] = defaultdict(list)
-        ended = _ended(replay)
+        held: dict[str, list[BeliefLine]] = defaultdict(list)
+        ended: dict[str, tuple[str, ...]] = defaultdict(
+            tuple
+        )  # the words of the beliefs that each line ended, by its id
+        for belief in replay.beliefs:
+            for bullet in belief.items if belief.over else ():
+                if bullet.verdict == "superseded" and bullet.ref:
+                    ended[bullet.ref] += (belief.fact.text,)
         for belief in sorted((b for b in replay.beliefs if b.is_current), key=_firmness):
             named = [entity_key(self._facts.known.known_as(name)) for name in belief.fact.entities]
             found = {key: resolve(self._index, key) for key in named}
             people = [key for key in named if [(it.type or "").casefold() for it in found[key]] == ["person"]]
-            line = _belief_line(belief, ended.get(belief.stated or "", ()))
+            standing, before = belief.standing, ended.get(belief.stated or "", ())
+            line = BeliefLine(
+                belief.fact.text, float(belief.number), standing.trend, standing.contested, belief.ref,
+                belief.counts("for"), belief.counts("against"), before=before,
+            )  # fmt: skip
             for key in dict.fromkeys([*people[:1], *named[:1]]):
                 holder = people[0] if people and key != people[0] else ""
                 held[key].append(line._replace(holder=self._facts.known.known_as(holder) if holder else ""))
@@ -351,13 +357,13 @@ class Planner:
         tasks = set(tasks_until(self._index, self._today)) if whole else self._changes.tasks
         told = {task: self._facts.outcomes([task]) for task in sorted(tasks)}
         made = lessons(outcome for outcomes in told.values() for outcome in outcomes)
-        sections = blocks.split_sections(entity_pages.lessons_body(made, entity_pages.LinkContext(LESSONS)))
+        sections = blocks.split_sections(lessons_body(made, LinkContext(LESSONS)))
         stands = [LESSONS] if sections or self._stands(LESSONS) else []
         for task, outcomes in told.items():
             self._note_part(f"#{task}", {page_id(outcome.citation.path) for outcome in outcomes}, stands)
         self.made.failed = {title: refs for title, refs in self.made.failed.items() if _task_of(title) not in tasks}
         self.made.failed |= {task.name: refs for task in made if task.name and (refs := _failed(task))}
-        shared = entity_pages.failures_body(failures(self._all_failed()))
+        shared = failures_body(failures(self._all_failed()))
 
         def body(text: str) -> str:
             before = "\n".join(blocks.block_body(text, "lessons"))
@@ -475,24 +481,6 @@ def _firmness(belief: Belief) -> tuple[bool, str, str]:
     return (float(belief.number) < 0.5, belief.fact.text.casefold(), belief.ref)
 
 
-def _ended(replay: Replayed) -> dict[str, tuple[str, ...]]:
-    """The words of the beliefs that each line ended, by its id."""
-    found: dict[str, tuple[str, ...]] = {}
-    for belief in replay.beliefs:
-        for bullet in belief.items if belief.over else ():
-            if bullet.verdict == "superseded" and bullet.ref:
-                found[bullet.ref] = (*found.get(bullet.ref, ()), belief.fact.text)
-    return found
-
-
-def _belief_line(belief: Belief, before: tuple[str, ...]) -> entity_pages.BeliefLine:
-    standing = belief.standing
-    return entity_pages.BeliefLine(
-        belief.fact.text, float(belief.number), standing.trend, standing.contested, Citation(OPINIONS, 1, 1), belief.ref,
-        belief.counts("for"), belief.counts("against"), before=before,
-    )  # fmt: skip
-
-
 @dataclass(slots=True)
 class Reflected:
     """What reflect did, or with `dry_run` would do: pages by path, beliefs that moved, notes for a person, the week's digest.
@@ -541,19 +529,15 @@ def reflect(
     whole = since is None or in_conflict(workspace)
     named: list[str] = []
 
-    def job(at: OpenMemory) -> Planner:
+    def job(at: OpenMemory, names: bool = not dry_run) -> Planner:
         at.sync_for_write()
         with at.index.reading():
             planner = Planner(at, None if whole else since or at.today)
-            if dry_run or not planner.name_pages():
+            if not (names and planner.name_pages()):
                 planner.plan(propose)
                 return planner
         named.extend(apply(workspace, planner.edits, stop=False).written)
-        at.sync_for_write()
-        with at.index.reading():
-            planner = Planner(at, None if whole else since or at.today)
-            planner.plan(propose)
-        return planner
+        return job(at, names=False)
 
     if dry_run:
         plan = memory.run(job)
@@ -563,9 +547,12 @@ def reflect(
     else:
         with writing_alone(workspace, "reflect"):
             for _ in range(_ROUNDS):
-                written, whole = _carry_out(workspace, memory.run(job), report)
-                if not written:
+                plan = memory.run(job)
+                report.add(plan)
+                done = _write(workspace, plan, report)
+                if not done.written:
                     break
+                whole = bool(done.failed)
             report.pages += [path for path in named if path not in report.pages]
             if report.pages:  # so that the next reader and the count below find a fresh index
                 memory.run(lambda at: sync(at.workspace, at.index, wait=1.0))
@@ -573,24 +560,17 @@ def reflect(
     return report
 
 
-def _carry_out(workspace: Workspace, plan: Planner, report: Reflected) -> tuple[int, bool]:
-    """Write what was planned, and remember what it was made from; returns how many pages, and whether some could not be written."""
-    report.add(plan)
-    done = _write(workspace, plan.edits, report)
+def _write(workspace: Workspace, plan: Planner, report: Reflected) -> Applied:
+    """Write what was planned, and remember what it was made from unless a page could not be written."""
+    done = apply(workspace, plan.edits, stop=False)
     for edit in plan.edits:
         if not moves_lines(edit):
             plan.made.note(edit.path, edit.after.encode("utf-8", "surrogateescape"))
-    write_made(workspace, plan.made if done == len(plan.edits) else None)
-    return done, done < len(plan.edits)
-
-
-def _write(workspace: Workspace, edits: Sequence[Edit], report: Reflected) -> int:
-    done = apply(workspace, edits, stop=False)
+    write_made(workspace, None if done.failed else plan.made)
     if done.disk_error:
-        write_made(workspace, None)
         raise done.disk_error
     for path, error in done.failed.items():
         saved = f"{path} was saved by somebody meanwhile; the next reflect writes it"
         report.notes.append(saved if isinstance(error, PageChanged) else f"{error.what}; {error.cure}")
     report.pages += [path for path in done.written if path not in report.pages]
-    return len(done.written)
+    return done

@@ -20,7 +20,10 @@ from markdown_it.token import Token
 from strategies import examples, fact_texts, names, texts
 
 from memctl.facts import Citation, Fact, Kind, Period, Span
+from memctl.hits import Hit
+from memctl.language.names import entity_key
 from memctl.markdown.escape import Source, heading, quoted, sources
+from memctl.markdown.evidence_line import OPINIONS
 from memctl.markdown.lines import split_lines
 from memctl.markdown.markers import find_blocks
 from memctl.markdown.page import parse_page
@@ -47,8 +50,10 @@ def on(day: str, line: int = 12) -> Citation:
 
 
 def line(text: str, day: str = "2025-11-27", at: int = 12, ref: str = "f-1", **more: Any) -> PageLine:
-    more = {"valid": Period(date.fromisoformat(day[:10])), "kind": Kind.WORLD, "citation": on(day, at)} | more
-    return PageLine(text, day[:10], ref=ref, **more)
+    by = more.pop("replaced_by", None)
+    told: dict[str, Any] = {"valid": since(day), "source": on(day, at), "entities": ()} | more
+    nothing: dict[str, Any] = dict.fromkeys(("heading", "confidence", "importance", "origin", "private"))
+    return PageLine(Hit(ref, Kind.WORLD, day, content=text, **(nothing | told)), by)
 
 
 def since(first: str | None, last: str | None = None) -> Period:
@@ -59,7 +64,7 @@ def since(first: str | None, last: str | None = None) -> Period:
 
 RIGA = line(
     "Lives in Riga, in a flat with a balcony.", "2025-07-04", 15, "f-053f2755",
-    valid=since("2025-06-01"), entities=("Irina Volkova",), slot="city",
+    valid=since("2025-06-01"), entities=("Irina Volkova",), key="city",
 )  # fmt: skip
 TARTU = line(
     "До переезда в Ригу жила в Тарту.", "2025-11-12", 11, "f-e9aa3fab", valid=since("2022-09-01", "2025-05-31")
@@ -67,14 +72,15 @@ TARTU = line(
 NETS = line("The station has 11 nets.", "2025-11-18", 14, "nets-11", entities=("Gull Spit", "Irina Volkova"))
 TEA = line("Впервые налила чаю.", "2025-10-20", 13, "f-002194dd", entities=("Irina Volkova", "Alex Petrov"))
 REST = line("夜鹰继续听。", "2025-11-25", 15, "f-77aa0011", valid=since("2025-12-01", "2026-06-30"))
-SHORT = BeliefLine("Prefers a short night report.", 0.87, "rising", False, on("x"), "o-5qjx2mtd", 3)
-JOKE = BeliefLine("Шутит про одиннадцать строк.", 0.4, "falling", True, on("x"), "o-c6rt4yhe", 1, 2)
+SHORT = BeliefLine("Prefers a short night report.", 0.87, "rising", False, "o-5qjx2mtd", 3)
+JOKE = BeliefLine("Шутит про одиннадцать строк.", 0.4, "falling", True, "o-c6rt4yhe", 1, 2)
 
 IRINA = About(
     "Irina Volkova", line("Is the head of the station.", "2025-07-01", 3, "f-who"),
-    [RIGA._replace(before=(TARTU,))], [SHORT, JOKE._replace(holder="Alice", before=("Молчит.",))], [REST], [NETS, TEA],
-    ["Gull Spit", "Alex Petrov"], {"Gull Spit": "bank/entities/Gull-Spit.md"},
+    [RIGA._replace(before=TARTU.hit)], [SHORT, JOKE._replace(holder="Alice", before=("Молчит.",))], [REST], [NETS, TEA],
+    ["Gull Spit", "Alex Petrov"],
 )  # fmt: skip
+PLACE = LinkContext(PAGE, "Irina Volkova", {"gull spit": "bank/entities/Gull-Spit.md"})
 
 EXPECTED = """\
 - Is the head of the station. · [2025-07-01](../../memory/2025-07-01.md#L3 "f-who")
@@ -86,8 +92,8 @@ EXPECTED = """\
 
 ## Beliefs
 
-- Prefers a short night report. · 0.87 ↗ · 3 for · [why](../../memory/x.md#^o-5qjx2mtd)
-- Alice: Шутит про одиннадцать строк. · 0.40 ↘ · contested · 1 for, 2 against · [why](../../memory/x.md#^o-c6rt4yhe)
+- Prefers a short night report. · 0.87 ↗ · 3 for · [why](../opinions.md#^o-5qjx2mtd)
+- Alice: Шутит про одиннадцать строк. · 0.40 ↘ · contested · 1 for, 2 against · [why](../opinions.md#^o-c6rt4yhe)
   - before: ~~Молчит.~~
 
 ## Plans
@@ -106,27 +112,27 @@ EXPECTED = """\
 
 def test_an_entity_page_reads_like_this() -> None:
     """Who it is, what holds with what that replaced, beliefs, plans, what happened; links as the workspace writes them."""
-    assert entity_body(IRINA, PAGE) == EXPECTED
-    assert entity_body(IRINA, PAGE, wiki="name") == EXPECTED.replace("[Gull Spit](Gull-Spit.md)", "[[Gull Spit]]")
+    assert entity_body(IRINA, PLACE) == EXPECTED
+    linked = EXPECTED.replace("[Gull Spit](Gull-Spit.md)", "[[Gull Spit]]")
+    assert entity_body(IRINA, PLACE._replace(wiki="name")) == linked
 
 
 def test_a_section_with_nothing_to_tell_is_left_out() -> None:
-    assert entity_body(About("Irina Volkova"), PAGE) == ""
-    assert entity_body(About("Irina Volkova", events=[TEA]), PAGE).startswith("## What happened\n\n- [2025-10-20](")
-    assert (
-        world_body([], WORLD) == experience_body([], EXPERIENCE) == lessons_body([], WORLD) == failures_body([]) == ""
-    )
+    assert entity_body(About("Irina Volkova"), PLACE) == ""
+    assert entity_body(About("Irina Volkova", events=[TEA]), PLACE).startswith("## What happened\n\n- [2025-10-20](")
+    assert not world_body([], WORLD) and not experience_body([], EXPERIENCE)
+    assert not lessons_body([], WORLD) and not failures_body([])
 
 
 CASES = [
-    (world_body, line("~~Keeps~~ sightings in MongoDB 7.0.", "2025-07-10", 9, "f-a", slot="db", valid=since("2025-07-10", "2025-10-14"), replaced_by=on("2025-10-15", 11), over=True),
+    (world_body, line("~~Keeps~~ sightings in MongoDB 7.0.", "2025-07-10", 9, "f-a", key="db", valid=since("2025-07-10", "2025-10-14"), replaced_by=on("2025-10-15", 11), superseded_by="f-b"),
      '- **db**: ~~\\~\\~Keeps\\~\\~ sightings in MongoDB 7.0.~~ · 2025-07-10..2025-10-14 · → [2025-10-15](../memory/2025-10-15.md#L11) · [2025-07-10](../memory/2025-07-10.md#L9 "f-a")'),
     (world_body, line("The tag weighs 5.9 g.", "2025-07-08", 20, "tag-light", retracted=True, replaced_by=on("2025-09-29", 11)),
      '- ~~The tag weighs 5.9 g.~~ · never true, see [2025-09-29](../memory/2025-09-29.md#L11) · [2025-07-08](../memory/2025-07-08.md#L20 "tag-light")'),
     (world_body, line("标签是蓝色的。", "2025-07-09", 8, "f-c", retracted=True), '- ~~标签是蓝色的。~~ · never true · [2025-07-09](../memory/2025-07-09.md#L8 "f-c")'),
     (experience_body, line("Replayed the queue.", "2025-07-29", 21, "f-r", also=(on("2025-08-20", 3), on("2025-08-05", 3))),
      '- [2025-07-29](../memory/2025-07-29.md#L21 "f-r"), 3 times, last [2025-08-20](../memory/2025-08-20.md#L3) · Replayed the queue.'),
-    (experience_body, line("Long ago.", "2025-07-02", valid=since(None, "2009-06-30"), citation=Citation("bank/world.md", 5, 6)),
+    (experience_body, line("Long ago.", "2025-07-02", valid=since(None, "2009-06-30"), source=Citation("bank/world.md", 5, 6)),
      '- until 2009-06-30 · Long ago. · [world.md](world.md#L5-L6 "f-1")'),
     # `t=2009..` names no day; the log of a new year's day does.
     (world_body, line("Ringing goes on.", valid=since("2009-01-01")), '- Ringing goes on. · since 2009 · [2025-11-27](../memory/2025-11-27.md#L12 "f-1")'),
@@ -143,7 +149,7 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "told", "shown"), CASES)
 def test_a_line_reads_like_this(body: Callable[..., str], told: PageLine, shown: str) -> None:
-    assert body([told], LinkContext.of("bank/world.md", "irina-volkova")) == shown
+    assert body([told], LinkContext("bank/world.md", "irina-volkova")) == shown
 
 
 def test_lessons_read_like_this() -> None:
@@ -152,9 +158,8 @@ def test_lessons_read_like_this() -> None:
     def tried(ok: bool, day: str, text: str, why: str | None = None) -> TaskOutcome:
         return TaskOutcome("unstick the gateway", ok, text, why, ("Nightjar",), day, on(day), f"f-{day[5:]}")
 
-    outcomes = [
-        tried(True, f"2025-08-0{day}", f"Replayed the queue from the SD card; {day} packets.") for day in range(1, 7)
-    ]
+    replayed = "Replayed the queue from the SD card; {} packets."
+    outcomes = [tried(True, f"2025-08-0{day}", replayed.format(day)) for day in range(1, 7)]
     outcomes += [tried(False, "2025-07-29", "Power-cycled the gateway; all forgotten.", "a restart empties the list")]
     outcomes += [tried(False, "2025-09-12", "Power-cycled the gateway.", "дело не в питании")]
     outcomes += [tried(False, "2025-09-13", "Power-cycled the gateway.", "Дело  не в питании")]
@@ -201,13 +206,13 @@ PERIODS = st.one_of(
     st.just(Period()), st.builds(Period, DAYS), st.builds(lambda pair: Period(*sorted(pair)), st.tuples(DAYS, DAYS)), st.builds(lambda day: Period(None, day), DAYS)
 )  # fmt: skip
 LINES = st.builds(
-    PageLine, fact_texts(), st.none() | DAYS.map(str), PERIODS, CITATIONS, REFS, st.sampled_from(list(Kind)),
-    entities=st.lists(names(), max_size=3).map(tuple), slot=st.none() | texts(2), replaced_by=st.none() | CITATIONS,
-    retracted=st.booleans(), also=st.lists(CITATIONS, max_size=5).map(tuple), before=st.just(()),
+    line, fact_texts(), ref=REFS, replaced_by=st.none() | CITATIONS, day=DAYS.map(str), valid=PERIODS, source=CITATIONS,
+    entities=st.lists(names(), max_size=3).map(tuple), key=st.none() | texts(2), retracted=st.booleans(),
+    also=st.lists(CITATIONS, max_size=5).map(tuple),
 )  # fmt: skip
-STATES = st.builds(lambda held, before: held._replace(before=tuple(before)), LINES, st.lists(LINES, max_size=2))
+STATES = st.builds(lambda held, old: held._replace(before=old and old.hit), LINES, st.none() | LINES)
 BELIEFS = st.builds(
-    BeliefLine, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), CITATIONS, REFS,
+    BeliefLine, fact_texts(), st.floats(0, 1), st.sampled_from(["rising", "falling", "steady"]), st.booleans(), REFS,
     st.integers(0, 20), st.integers(0, 20),
 )  # fmt: skip
 ABOUTS = st.builds(
@@ -294,9 +299,10 @@ def test_a_text_without_a_letter_is_no_fence() -> None:
 @given(names(), texts(2))
 @settings(max_examples=examples(150), deadline=None)
 def test_names_and_slots_are_letters(name: str, slot: str) -> None:
-    belief = BeliefLine("text", 0.5, "steady", False, on("x"), "o-1", holder=name)
-    about = About("x", now=[line("text", slot=slot)], beliefs=[belief], pages={name: "bank/entities/y.md"})
-    for item in entity_body(about, PAGE).split("\n"):
+    belief = BeliefLine("text", 0.5, "steady", False, "o-1", holder=name)
+    about = About("x", now=[line("text", key=slot)], beliefs=[belief])
+    place = LinkContext(PAGE, "x", {entity_key(name): "bank/entities/y.md"})
+    for item in entity_body(about, place).split("\n"):
         if item.startswith("- "):
             tokens = one_item(item)
             kinds = {token.type for token in tokens}
@@ -329,10 +335,8 @@ def test_every_fact_of_the_fixture_stays_as_it_is() -> None:
 @settings(max_examples=examples(200), suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     """One block, one entry a line, no section of facts; each link leads where its fact stands."""
-    body = (
-        "\n\n".join(filter(None, (entity_body(about, PAGE), world_body(lines, LinkContext.of(PAGE, about.name)))))
-        or "-"
-    )
+    place = LinkContext(PAGE, about.name)
+    body = "\n\n".join(filter(None, (entity_body(about, place), world_body(lines, place)))) or "-"
     text = f"<!-- memctl:begin entity -->\n{body}\n<!-- memctl:end entity -->\n"
     assert split_lines(body) == body.split("\n")
     assert [(block.name, block.begin) for block in find_blocks(split_lines(text))] == [("entity", 1)]
@@ -343,15 +347,16 @@ def test_no_body_forges_structure(about: About, lines: list[PageLine]) -> None:
     told = set(sources(body, PAGE))
     loose = [one for one in body.split("\n") if one and one != "-" and not one.startswith(starts)]
     assert len(loose) <= bool(about.related)
-    cited = [one.citation for one in (*about.lines, *lines)]
+    facts = [one for one in (about.defined, *about.now, *about.plans, *about.events, *lines) if one]
+    cited = [hit.source for one in facts for hit in (one.hit, one.before) if hit]
     assert {(one.path, Span(one.line, one.end_line)) for one in cited} <= {(one.path, one.lines) for one in told}
-    assert {Source(one.citation.path, None, one.ref) for one in about.beliefs} <= told
+    assert {Source(OPINIONS, None, one.ref) for one in about.beliefs} <= told
 
 
 @given(CITATIONS, st.sampled_from([PAGE, "bank/world.md", "top.md", "memory/x/y.md", "a b/c.md"]))
 @settings(max_examples=examples(300), deadline=None)
 def test_a_citation_is_a_link_to_its_line(citation: Citation, page: str) -> None:
-    body = experience_body([line("text", citation=citation)], LinkContext(page))
+    body = experience_body([line("text", source=citation)], LinkContext(page))
     assert list(sources(body, page)) == [Source(citation.path, Span(citation.line, citation.end_line), "f-1")]
     target = str(next(token for token in one_item(body) if token.type == "link_open").attrs["href"])
     lines = str(citation).removeprefix(f"{citation.path}#")

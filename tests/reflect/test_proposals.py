@@ -52,7 +52,7 @@ Nobody is ever just "Alex".
 def candidate(text: str = "Prefers tea.", ref: str = "f-1a2b3c4d", **more: object) -> CoreCandidate:
     """One that is due, unless said otherwise."""
     usual = CoreCandidate(
-        text, ref, Citation("memory/2025-07-04.md", 12, 12), ("Irina Volkova",), "W", date(2025, 7, 4), 0.9, days=4,
+        text, ref, Citation("memory/2025-07-04.md", 12, 12), ("Irina Volkova",), date(2025, 7, 4), 0.9, days=4,
         citations=3,
     )  # fmt: skip
     return usual._replace(**more)
@@ -71,19 +71,15 @@ def propose(*items: CoreCandidate, core: str = CORE, refused: set[str] = frozens
     [
         ({}, True),
         ({"importance": 0.79}, False),
-        ({"importance": None, "confidence": 0.85, "evidence": 3, "kind": "O"}, True),
-        ({"importance": None, "confidence": 0.99, "evidence": 2, "kind": "O"}, False),
-        ({"importance": None, "confidence": 0.84, "evidence": 9, "kind": "O"}, False),
-        ({"importance": None, "confidence": 0.9, "evidence": 5, "kind": "lesson"}, True),
-        ({"importance": None}, False),
+        ({"importance": 0, "confidence": 0.85, "evidence": 3}, True),
+        ({"importance": 0, "confidence": 0.99, "evidence": 2}, False),
+        ({"importance": 0, "confidence": 0.84, "evidence": 9}, False),
+        ({"importance": 0, "confidence": 0.9, "evidence": 5, "lesson": True}, True),
+        ({"importance": 0}, False),
         ({"days": 2}, False),
         ({"days": 3}, True),
         ({"first_day": TODAY - timedelta(days=29)}, False),
         ({"first_day": TODAY - timedelta(days=30)}, True),
-        ({"holds": False}, False),
-        ({"trusted": False}, False),
-        ({"private": True}, False),
-        ({"kind": "B"}, False),
     ],
 )
 def test_what_is_due(more: dict[str, object], due: bool) -> None:
@@ -226,7 +222,7 @@ def page(*items: CoreCandidate, core: str = CORE, around: str = "# Proposals\n")
 def test_a_lesson_says_how_often_it_worked() -> None:
     """In whole outcomes, and what the page says is read back."""
     for share, count, said in ((1.0, 6, "Worked 6 times out of 6"), (6 / 7, 7, "Worked 6 times out of 7")):
-        shown = page(candidate(kind="lesson", importance=None, confidence=share, evidence=count))
+        shown = page(candidate(lesson=True, importance=0, confidence=share, evidence=count))
         assert f"\n{said}; told or cited on 4 days; true since 2025-07-04. Goes under" in shown
         assert [proposal.reason for proposal in read_proposals(shown)] == [
             f"{said}; told or cited on 4 days; true since 2025-07-04"
@@ -241,10 +237,9 @@ def test_the_page_shows_reason_and_diff() -> None:
             "Use ````x```` fences.",
             "o-fence000",
             entities=("Ann",),
-            importance=None,
+            importance=0,
             confidence=0.91,
             evidence=5,
-            kind="O",
             first_day=date(2025, 8, 1),
         ),
     ]
@@ -395,7 +390,7 @@ def test_a_belief_that_fell_is_not_accepted(tmp_path: Path) -> None:
         tmp_path,
         **{
             "bank/opinions.md": "# Opinions\n\n- O(c=0.31) @Irina-Volkova: Prefers tea. ^o-7k3dq2ma\n",
-            "bank/proposals.md": page(candidate(ref="o-7k3dq2ma", kind="O")),
+            "bank/proposals.md": page(candidate(ref="o-7k3dq2ma")),
         },
     )
     with pytest.raises(Refused, match=r"is held at 0\.31 only"):

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # as in typing, which a shell at TAB has no time to load
 if TYPE_CHECKING:
     from typing import Any
 
-    from .context.window import Window
+    from .context.chat import Window
     from .errors import MemctlError
     from .facts import Citation, Fact, Kind, Period
     from .hits import Answer, Hit
@@ -33,7 +33,7 @@ __all__ = [
 
 _HOMES = {
     "Answer": "hits", "Citation": "facts", "Fact": "facts", "Hit": "hits", "Kind": "facts", "MemctlError": "errors",
-    "Memory": "memory", "Period": "facts", "Window": "context.window", "open": "memory",
+    "Memory": "memory", "Period": "facts", "Window": "context.chat", "open": "memory",
 }  # fmt: skip
 
 

@@ -451,9 +451,9 @@ class Memory(OpenMemory):
 
     def end_session(self, name: str) -> None:
         """Forget what was stated in a session of `chat`."""
-        from .context.session import SessionNotes
+        from .context.session import session_file
 
-        SessionNotes(self.workspace, name).end()
+        session_file(self.workspace, name).unlink(missing_ok=True)
 
     def told(self, answer: Answer) -> str:
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""

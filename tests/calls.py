@@ -14,7 +14,7 @@ Call = Callable[[Any], Any]
 def http(path: str, **body: Any) -> Call:
     """A request."""
     (route,) = (each for each in ROUTES if each.path == path)
-    return lambda on: Served(on.memory).answer(route, route.read(body))
+    return lambda on: route.run(Served(on.memory).present(), route.read(body))
 
 
 def mcp(name: str, **given: Any) -> Call:

@@ -114,7 +114,7 @@ def serving(
 ) -> Iterator[Running]:
     """A server of a workspace in a thread of this process, on a free port."""
     at = listen("127.0.0.1", 0)
-    made = Running(at.port)
+    made = Running(at.getsockname()[1])
     stop: list[Callable[[], None]] = []
     is_ready = threading.Event()
 
@@ -126,7 +126,7 @@ def serving(
     clock = now or (lambda: datetime.fromisoformat(NOW))
     with Memory(workspace, clock, resident=Resident(workspace)) as memory:
         served = Served(memory, read_only)
-        app, verbs = application(served, Gate(at.port, TOKEN.encode()), made.log.append)
+        app, verbs = application(served, Gate(made.port, TOKEN.encode()), made.log.append)
         thread = threading.Thread(target=run, args=(app, verbs, at, ready))
         thread.start()
         try:

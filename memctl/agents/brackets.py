@@ -258,9 +258,8 @@ class _ReplyReader:
         rest = self._text[end : end + 2000]
         if self._text[start - 1 : start] == "!" or re.match(r"\((?:[a-z]+:|[./#]|[\w-]+\.\w)[^\s()]*\)", rest):
             return True
-        return (
-            bare and bool(re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)) and not _compiled(_OPENER).match(rest)
-        )
+        is_target = bare and re.match(r"\([^\s()]*\)|\[[^\]\s]{1,40}\]|:\s", rest)
+        return bool(is_target) and not _compiled(_OPENER).match(rest)
 
     # -- as it should be written --------------------------------------------------------------------------------------
 

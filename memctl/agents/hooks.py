@@ -126,7 +126,13 @@ def answer_hook(
     settings = workspace.settings._replace(model="none", sync_seconds=min(workspace.settings.sync_seconds, _SYNC))
     workspace = replace(workspace, settings=settings)
     memory = Memory(workspace, lambda: now)
-    text = _start(memory) if event == "session-start" else _recalled(memory, given.get("prompt"))
+    if event == "prompt":
+        text = _beside(memory, given.get("prompt"))
+    else:
+        try:
+            text = memory.session_start(min(settings.budget, _START_TOKENS)).text
+        except OverBudget:  # a large core: better all of it than nothing
+            text = memory.session_start(settings.budget).text
     if not text.strip():
         return None, ""
     name = given.get("hook_event_name")
@@ -135,15 +141,7 @@ def answer_hook(
     return {"hookSpecificOutput": {"hookEventName": EVENTS[event], "additionalContext": text}}, ""
 
 
-def _start(memory: Memory) -> str:
-    usual = memory.workspace.settings.budget
-    try:
-        return memory.session_start(min(usual, _START_TOKENS)).text
-    except OverBudget:  # a large core: better all of it than nothing
-        return memory.session_start(usual).text
-
-
-def _recalled(memory: Memory, prompt: Any) -> str:
+def _beside(memory: Memory, prompt: Any) -> str:
     """What belongs to a prompt; mostly nothing."""
     if not isinstance(prompt, str) or not prompt.strip() or prompt.lstrip().startswith("/"):  # a command of the host
         return ""

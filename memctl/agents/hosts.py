@@ -38,7 +38,7 @@ class HostEntry(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file of a host: `form` is json, json5, toml (`pieces`), block (`body` as a block in Markdown) or whole (`body`)."""
+    """A file of a host: `form` is json, json5, toml (one of the `pieces`, a table), block (`body` in Markdown) or whole (`body`)."""
 
     place: str
     form: str
@@ -60,7 +60,7 @@ def put(text: str | None, file: File) -> Put:
     if file.form in ("json", "json5"):
         return _put_json(text or "", file)
     if file.form == "toml":
-        return _put_toml(text or "", file.pieces)
+        return _put_toml(text or "", file.pieces[0])
     if file.form == "block":
         return _put_block(text or "", file.body)
     if text is None or not text.strip() or _is_ours(text, file.body):
@@ -76,7 +76,7 @@ def take(text: str, file: File, made: Collection[tuple[str, ...]] = ()) -> str |
     if file.form in ("json", "json5"):
         return _take_json(text, file, made)
     if file.form == "toml":
-        return _take_toml(text, file.pieces)
+        return _take_toml(text, file.pieces[0])
     if file.form == "block":
         if edited(text, BLOCK):
             raise Misfit("the block of memctl was changed by hand")
@@ -163,13 +163,8 @@ def _take_json(text: str, file: File, made: Collection[tuple[str, ...]]) -> str:
 # -- TOML -------------------------------------------------------------------------------------------------------------
 
 
-def _toml_lines(pieces: Sequence[HostEntry]) -> list[str]:
-    """Every piece is a table."""
-    lines: list[str] = []
-    for piece in pieces:
-        lines.append(f"[{'.'.join(piece.path)}]")
-        lines += [f"{key} = {_toml(value)}" for key, value in piece.value.items()]
-    return lines
+def _table(piece: HostEntry) -> list[str]:
+    return [f"[{'.'.join(piece.path)}]", *(f"{key} = {_toml(value)}" for key, value in piece.value.items())]
 
 
 def _toml(value: Any) -> str:
@@ -178,14 +173,12 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _read_toml(text: str) -> dict[str, Any]:
+def _in_toml(text: str, path: Sequence[str]) -> Any:
+    """What a document says at a path, None if nothing. Misfit where that cannot be said."""
     try:
-        return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
+        read: Any = tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
     except (ValueError, RecursionError) as error:
         raise Misfit(f"it is not TOML: {error}") from error
-
-
-def _in_toml(read: Any, path: Sequence[str]) -> Any:
     for key in path:
         if not isinstance(read, dict):
             raise Misfit(f"{'.'.join(path)} cannot stand there: {key} belongs to something that is not a table")
@@ -195,43 +188,34 @@ def _in_toml(read: Any, path: Sequence[str]) -> Any:
     return read
 
 
-def _put_toml(text: str, pieces: Sequence[HostEntry]) -> Put:
-    before = _read_toml(text)
-    missing = []
-    for piece in pieces:
-        found = _in_toml(before, piece.path)
-        if found is None:
-            missing.append(piece)
-        elif not same(found, piece.value):
-            raise Misfit(f"[{'.'.join(piece.path)}] is there already and says something else")
-    if not missing:
+def _put_toml(text: str, piece: HostEntry) -> Put:
+    found = _in_toml(text, piece.path)
+    if found is not None and not same(found, piece.value):
+        raise Misfit(f"[{'.'.join(piece.path)}] is there already and says something else")
+    if found is not None:
         return Put(text)
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [_TOML_HEAD, *_toml_lines(missing), ""]
     gap = "" if not text.strip() else newline if text.endswith("\n") else newline * 2
-    after = text + gap + newline.join(lines)
-    read = _read_toml(after)
-    if any(not same(_in_toml(read, piece.path), piece.value) for piece in missing):
+    after = text + gap + newline.join([_TOML_HEAD, *_table(piece), ""])
+    if not same(_in_toml(after, piece.path), piece.value):
         raise Misfit("a table at the end of the file would not be read as ours")
     return Put(after, ((len(text), len(after) - len(text)),))
 
 
-def _take_toml(text: str, pieces: Sequence[HostEntry]) -> str:
-    read = _read_toml(text)
-    found = [piece for piece in pieces if _in_toml(read, piece.path) is not None]
-    if not found:
+def _take_toml(text: str, piece: HostEntry) -> str:
+    found = _in_toml(text, piece.path)
+    if found is None:
         return text
-    if any(not same(_in_toml(read, piece.path), piece.value) for piece in found):
+    if not same(found, piece.value):
         raise Misfit("the table of memctl was changed by hand")
     lines = text.splitlines(keepends=True)
     bare = [line.strip() for line in lines]
-    ours = [_TOML_HEAD, *_toml_lines(found)]
-    for block in (ours, ours[1:]):
+    for block in ([_TOML_HEAD, *_table(piece)], _table(piece)):
         for first in range(len(bare) - len(block) + 1):
             if bare[first : first + len(block)] == block:
                 begin = first - 1 if first and not bare[first - 1] else first
                 left = "".join(lines[:begin] + lines[first + len(block) :])
-                if all(_in_toml(_read_toml(left), piece.path) is None for piece in found):
+                if _in_toml(left, piece.path) is None:
                     return left
     raise Misfit("the table of memctl does not stand as it was written")
 
@@ -254,10 +238,11 @@ def _put_block(before: str, body: str) -> Put:
 
 def _is_ours(text: str, body: str) -> bool:
     """True for a file as memctl writes it, also as another version or for another folder did."""
-    blocks = find_blocks(text.splitlines())
-    is_alike = text.split("<!-- memctl:begin", 1)[0] == body.split("<!-- memctl:begin", 1)[0]
-    ends_so = bool(blocks) and not "".join(text.splitlines()[blocks[-1].end :]).strip()
-    return text == body or (is_alike and ends_so and not edited(text, BLOCK))
+    lines = text.splitlines()
+    blocks = find_blocks(lines)
+    is_alike = text.partition("<!-- memctl:begin")[0] == body.partition("<!-- memctl:begin")[0]
+    ends_so = blocks and not "".join(lines[blocks[-1].end :]).strip()
+    return text == body or bool(is_alike and ends_so and not edited(text, BLOCK))
 
 
 # -- hosts ------------------------------------------------------------------------------------------------------------
@@ -268,7 +253,7 @@ SCOPES = ("user", "project")
 NAME = "memctl"  # of the MCP server
 # How long a host waits for a hook, in seconds: more than `memctl hook` itself takes at most (agents/hooks.py).
 # Codex allows the end of a session 3 seconds and complains about more.
-_EVENTS = {"session-start": 10, "prompt": 5, "pre-compact": 15, "session-end": 3}
+_SECONDS = {"session-start": 10, "prompt": 5, "pre-compact": 15, "session-end": 3}
 _CLAUDE = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "pre-compact": "PreCompact", "session-end": "SessionEnd"}  # fmt: skip
 # Cursor's beforeSubmitPrompt cannot add anything to a prompt.
 _CURSOR = {"session-start": "sessionStart", "pre-compact": "preCompact", "session-end": "sessionEnd"}
@@ -340,10 +325,9 @@ def _hooks(wish: Wish, names: Mapping[str, str], grouped: bool = True) -> tuple[
     """
     pieces = []
     for event, name in names.items():
-        command = f"{wish.command('hook', event)} || exit 0"
-        hook: dict[str, Any] = {"command": command}
+        hook: dict[str, Any] = {"command": f"{wish.command('hook', event)} || exit 0"}
         if grouped:
-            hook = {"hooks": [{"type": "command", "command": command, "timeout": _EVENTS[event]}]}
+            hook = {"hooks": [{"type": "command", **hook, "timeout": _SECONDS[event]}]}
         pieces.append(HostEntry(("hooks", name), hook, item=True, kin=f" hook {event} -w "))
     return tuple(pieces)
 

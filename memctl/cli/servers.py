@@ -48,10 +48,11 @@ def serve(
         raise ExtraMissing("serve", f"what serves HTTP (package {error.name})") from None
     path, token = call.memory.server_token()
     listening = listen(_HOSTS[host], port)
-    url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{listening.port}"
+    port = listening.getsockname()[1]
+    url = f"http://{f'[{host}]' if ':' in host else '127.0.0.1'}:{port}"
     with call.stay() as memory:
         memory.warm(embed=not read_only)
-        gate = Gate(listening.port, token.encode("ascii"), memory.pictures().key().encode("ascii"))
+        gate = Gate(port, token.encode("ascii"), memory.pictures().key().encode("ascii"))
         app, threads = application(Served(memory, read_only), gate, call.out.note if verbose else None, url)
         if call.out.json:
             call.out.raw_json({"url": url, "token_file": str(path), "read_only": read_only})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import Usage
@@ -15,8 +14,8 @@ from .fence import fenced_blocks, without_fenced
 Message = dict[str, Any]
 """One message as its sender wrote it; keys that memctl does not know stay as they are."""
 
-SYSTEM = ("system", "developer")
-ROLES = (*SYSTEM, "user", "assistant", "tool", "function")
+_SYSTEM = ("system", "developer")
+_ROLES = {*_SYSTEM, "user", "assistant", "tool", "function"}
 _REASONING = ("reasoning_content", "reasoning", "reasoning_details", "thinking")
 _THINKING_PARTS = ("thinking", "redacted_thinking", "reasoning")
 _PER_MESSAGE = 4  # tokens of the marks around a message
@@ -58,7 +57,7 @@ def checked(messages: Any, name: str = "the chat") -> list[Message]:
 
 def is_system(message: Message) -> bool:
     """True for what is never cut."""
-    return message["role"] in SYSTEM
+    return message["role"] in _SYSTEM
 
 
 def is_turn(message: Message) -> bool:
@@ -115,7 +114,7 @@ def cleaned(messages: Sequence[Message]) -> tuple[list[Message | None], list[str
     ends = [messages[newest]] if newest >= 0 else []
     ends += [m for m in messages[newest + 1 : newest + 2] if ends and is_system(m) and _unfenced(m) is None]  # `inject`
     held = "".join([block for m in ends for block in fenced_blocks(text_of(m))][-1:])
-    unknown = sorted({message["role"] for message in messages} - set(ROLES))
+    unknown = sorted({message["role"] for message in messages} - _ROLES)
     warnings = [f"role {role!r} is unknown; its messages are kept" for role in unknown]
     return list(map(_unfenced, messages)), warnings, held
 
@@ -138,8 +137,8 @@ def _rewritten(message: Message, change: Callable[[str], str]) -> Message:
     parts: list[Any] = []
     for part in content:
         text = part.get("text") if isinstance(part, dict) else None
-        changed = change(text) if isinstance(text, str) else None
-        if changed is None or changed == text:
+        changed: Any = change(text) if isinstance(text, str) else text
+        if changed == text:
             parts.append(part)
         elif changed.strip():
             parts.append({**part, "text": changed})
@@ -166,18 +165,14 @@ def _unthought(text: str) -> str:
         _, mark, rest = made.rpartition(f"</{name}>")  # behind it every opening mark would look in vain, to the end
         if mark:
             closed = len(made) - len(rest.lstrip())
-            told = _thought(name).sub(lambda m: m[0] if m.string.count("```", 0, m.start()) % 2 else "", made[:closed])
+            thought = re.compile(rf"^[ \t]*<{name}>.*?</{name}>\s*", re.DOTALL | re.MULTILINE)
+            told = thought.sub(lambda m: m[0] if m.string.count("```", 0, m.start()) % 2 else "", made[:closed])
             made = told + made[closed:]
     if made == text and "<think" not in text:
         made = re.sub(r"\A.*?^</think(?:ing)?>\s*", "", text, count=1, flags=re.DOTALL | re.MULTILINE)
     if re.match(r"\s*<think(?:ing)?>", made) and "</think" not in made:
         made = ""  # it was cut off while thinking
     return made
-
-
-@cache
-def _thought(name: str) -> re.Pattern[str]:
-    return re.compile(rf"^[ \t]*<{name}>.*?</{name}>\s*", re.DOTALL | re.MULTILINE)
 
 
 def _calls(message: Message) -> list[str]:
@@ -208,7 +203,7 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
     pairs: dict[int, int] = {}
     opened: dict[str, int] = {}
     answered: set[tuple[int, str]] = set()
-    last = -1
+    last, end = -1, 0
     warnings: list[str] = []
     for at, message in enumerate(messages):
         if message is None:
@@ -218,6 +213,7 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
         last = at if asked else last
         told = _answers(message)
         if told is None:
+            end = at
             continue
         found = [opened.get(each, last if not each else -1) for each in told]
         if min(found) < 0:
@@ -226,23 +222,18 @@ def paired(messages: Sequence[Message | None]) -> tuple[list[Message | None], di
             continue
         pairs[at] = min(found)
         answered |= {(opened.get(each, last), each) for each in told} | {(place, "") for place in found if "" in told}
-    # From the last message that is no result on, calls may still wait for theirs.
-    end = max((at for at, m in enumerate(messages) if m is not None and _answers(m) is None), default=0)
-    for at in sorted(set(opened.values()) | {at for at, m in enumerate(messages) if m is not None and _calls(m)}):
-        if at < end:
-            made[at] = _without_calls(made[at], at, answered, warnings)
+    for at, message in enumerate(
+        made[:end]
+    ):  # from the last message that is no result on, calls may still wait for theirs
+        if message is not None:
+            made[at] = _without_calls(message, at, answered, warnings)
     return made, pairs, warnings
 
 
-def _without_calls(
-    message: Message | None, at: int, answered: Iterable[tuple[int, str]], warnings: list[str]
-) -> Message | None:
+def _without_calls(message: Message, at: int, answered: set[tuple[int, str]], warnings: list[str]) -> Message | None:
     """A message without the calls that nothing answers; None where nothing is left of it."""
-    known = set(answered)
-    if message is None or (at, "") in known:
-        return message
-    open_calls = [each for each in _calls(message) if (at, each) not in known]
-    if not open_calls:
+    open_calls = [each for each in _calls(message) if (at, each) not in answered]
+    if not open_calls or (at, "") in answered:
         return message
     warnings.append(f"message {at + 1}: a tool call without a result is left out")
     made = dict(message)
@@ -255,12 +246,9 @@ def _without_calls(
     if any(each.startswith("function:") for each in open_calls):
         made.pop("function_call", None)
     if isinstance(made.get("content"), list):
-        made["content"] = [p for p in made["content"] if not (_is_use(p) and str(p.get("id")) in open_calls)]
+        uses = [part for part in _parts(made) if part.get("type") == "tool_use" and str(part.get("id")) in open_calls]
+        made["content"] = [part for part in made["content"] if part not in uses]
     return made if made.get("content") or _calls(made) else None
-
-
-def _is_use(part: Any) -> bool:
-    return isinstance(part, dict) and part.get("type") == "tool_use"
 
 
 def set_beside(message: Message, block: str) -> Message:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
@@ -28,16 +27,17 @@ _USER = 1.2  # what the user said counts more than an answer to it
 _PASSAGE = 600  # characters of an older message that are shown at most
 _ECHO = 0.8  # share of the words of a message that an answer of about its length repeats
 _PRIMING = 3  # tokens with which an answer begins
+_QUOTED = r"(?<=[\w./-])#[LM]\d"  # the citation of a recalled line
+_SENTENCES = r"(?<=[.!?…\n])(?=\s)|(?<=[。！？\n])"
 
 
 class Cut(NamedTuple):
-    """What is sent: places of messages, in order, and how many tokens they take; `gone` are the places left out."""
+    """What is sent: places of messages, in order; `gone` are the places left out; `thinking` of the newest exchange may stay."""
 
-    kept: tuple[int, ...]
-    gone: tuple[int, ...]
-    used: int
+    kept: Sequence[int]
+    gone: Sequence[int]
     thinking: bool
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
 
 
 class ChatLimits(NamedTuple):
@@ -67,41 +67,32 @@ def cut(
     places = [at for at, message in enumerate(messages) if message is not None]
     lean = {at: cost_of(without_thinking(_at(messages, at)), count) for at in places}
     fixed = [at for at in places if is_system(_at(messages, at))]
-    base = before + _PRIMING + sum(lean[at] for at in fixed)
+
+    def cost(some: Iterable[int]) -> int:
+        return sum(lean[at] for at in some)
+
+    base = before + _PRIMING + cost(fixed)
     groups = _groups(messages, pairs, [at for at in places if at not in set(fixed)])
     if not groups:
         _demand(base, budget, "the system messages take")
-        return Cut(tuple(fixed), (), base, False)
+        return Cut(fixed, (), False)
     step = ceil(budget / _STEP)
     rounded = min(budget, ceil(base / step) * step)
     room = budget - rounded - limits.room(budget, rounded)
     newest, dropped = _newest(messages, pairs, groups[-1], lean, room)
-    _demand(base + sum(lean[at] for at in newest[:1]), budget, "system and the newest message take")
-    _demand(base + sum(lean[at] for at in newest), budget, "system, the newest message and the last result take")
-    room = max(room, sum(lean[at] for at in newest))
-    room = min(room, budget - base)
-    costs = [sum(lean[at] for at in group) for group in groups[:-1]] + [sum(lean[at] for at in newest)]
-    start = _start(costs, room, limits)
-    kept = sorted([*fixed, *(at for group in groups[start:-1] for at in group), *newest])
-    used = base + sum(costs[start:])
+    _demand(base + cost(newest[:1]), budget, "system and the newest message take")
+    _demand(base + cost(newest), budget, "system, the newest message and the last result take")
+    costs = [*map(cost, groups[:-1]), cost(newest)]
+    start = _start(costs, min(max(room, costs[-1]), budget - base), limits)
+    kept = [*fixed, *(at for group in groups[start:-1] for at in group), *newest]
     thought = sum(cost_of(_at(messages, at), count) - lean[at] for at in newest)
-    gone = sorted([*(at for group in groups[:start] for at in group), *dropped])
-    return Cut(
-        tuple(kept),
-        tuple(gone),
-        used + thought * (used + thought <= budget),
-        used + thought <= budget,
-        _told(groups, start, dropped, limits.fewest),
-    )
-
-
-def _told(groups: Sequence[Sequence[int]], start: int, dropped: Sequence[int], fewest: int) -> tuple[str, ...]:
     told = []
-    if start and len(groups) - start < fewest:
+    if start and len(groups) - start < limits.fewest:
         told.append(f"only the last {len(groups) - start} exchanges fit into the budget")
     if dropped:
         told.append(f"{len(dropped)} messages of the tool calls in the newest exchange are left out")
-    return tuple(told)
+    gone = [*(at for group in groups[:start] for at in group), *dropped]
+    return Cut(sorted(kept), sorted(gone), base + sum(costs[start:]) + thought <= budget, told)
 
 
 def _at(messages: Sequence[Message | None], at: int) -> Message:
@@ -124,7 +115,7 @@ def _groups(messages: Sequence[Message | None], pairs: Mapping[int, int], places
     between which a tool call and its result are split are one."""
     starts = [at for at in places if is_turn(_at(messages, at))]
     number = {at: max(0, bisect_right(starts, at) - 1) for at in places}
-    joined = list(range(len(starts) or 1))
+    joined = list(range(len(starts) or 1))  # each with the first exchange that it is one with
     for result, call in pairs.items():
         if result in number and call in number:
             first, last = sorted((number[call], number[result]))
@@ -132,14 +123,11 @@ def _groups(messages: Sequence[Message | None], pairs: Mapping[int, int], places
                 joined[each] = min(joined[each], joined[first])
     made: dict[int, list[int]] = {}
     for at in places:
-        made.setdefault(_root(joined, number[at]), []).append(at)
+        first = number[at]
+        while joined[first] != first:
+            first = joined[first]
+        made.setdefault(first, []).append(at)
     return [made[key] for key in sorted(made)]
-
-
-def _root(joined: Sequence[int], number: int) -> int:
-    while joined[number] != number:
-        number = joined[number]
-    return number
 
 
 def _start(costs: Sequence[int], room: int, limits: ChatLimits) -> int:
@@ -166,10 +154,9 @@ def _newest(
 ) -> tuple[list[int], list[int]]:
     """The newest exchange; where it alone is too long, without its older tool calls and answers: (kept, left out)."""
     head = max((at for at in group if is_turn(_at(messages, at))), default=group[0])
-    units: list[list[int]] = []
+    units: list[list[int]] = []  # a call with its results
     for at in group:
-        call = pairs.get(at)
-        home = next((unit for unit in units if call in unit), None) if call is not None else None
+        home = next((unit for unit in units if pairs.get(at) in unit), None)
         if home is None:
             units.append([at])
         else:
@@ -179,9 +166,8 @@ def _newest(
     left = room - sum(lean[at] for at in first)
     while rest and (len(rest) > 1 or rest[0][0] < head) and sum(lean[at] for unit in rest for at in unit) > left:
         rest.pop(0)
-    kept = sorted([*first, *(at for unit in rest for at in unit)])
-    kept = [head, *(at for at in kept if at != head)] if head in kept else kept
-    return kept, [at for at in group if at not in set(kept)]
+    kept = {*first, *(at for unit in rest for at in unit)}
+    return [head, *sorted(kept - {head})], [at for at in group if at not in kept]
 
 
 def questions_of(messages: Sequence[Message | None], newest: int) -> Iterator[str]:
@@ -214,23 +200,19 @@ def originals(
     words = {at: terms(text) for at, text in texts.items()}
     if not wanted or not words:
         return []
-    if asks_beginning(question):
-        first = sorted(texts)[:_BEGINNING]
-        return [_original(at, _role(messages, at), texts[at], wanted, name) for at in first]
+    roles = {at: str(_at(messages, at)["role"]) for at in texts}
     held = {term: sum(term in each for each in words.values()) for term in wanted}
     found = score(weigh(held, len(words)), {at: " ".join(each) for at, each in words.items()}, only_telling=True)
-    scores = {at: each.score * (_USER if _role(messages, at) == "user" else 1) for at, each in found.items()}
+    scores = {at: each.score * (_USER if roles[at] == "user" else 1) for at, each in found.items()}
     best = sorted((at for at in scores if scores[at] > 0), key=lambda at: (-scores[at], -at))
-    if further:
-        rest = sorted((at for at in texts if at not in set(best)), reverse=True)
-        return [_original(at, _role(messages, at), texts[at], wanted, name) for at in (*best, *rest)]
-    best = best[:_ORIGINALS]
-    least = _WEAK * max((scores[at] for at in best), default=0.0)
-    return [_original(at, _role(messages, at), texts[at], wanted, name) for at in best if scores[at] >= least]
-
-
-def _role(messages: Sequence[Message | None], at: int) -> str:
-    return str(_at(messages, at)["role"])
+    if asks_beginning(question):
+        best = sorted(texts)[:_BEGINNING]
+    elif further:
+        best += sorted((at for at in texts if at not in set(best)), reverse=True)
+    else:
+        least = _WEAK * max(scores.values(), default=0.0)
+        best = [at for at in best[:_ORIGINALS] if scores[at] >= least]
+    return [_original(at, roles[at], texts[at], wanted, name) for at in best]
 
 
 def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -242,52 +224,39 @@ def _said(messages: Sequence[Message | None], gone: Sequence[int]) -> Iterator[t
             continue
         text = text_of(without_thinking(message)).strip()
         words = words_of(text)
+        is_echo = asked and len(words & asked) >= _ECHO * len(asked) and len(words) <= 2 * len(asked)
         if message["role"] == "user":
             asked = words
-        elif _quoted().search(text) or (
-            asked and len(words & asked) >= _ECHO * len(asked) and len(words) <= 2 * len(asked)
-        ):
+        elif is_echo or re.search(_QUOTED, text):
             continue
         if not is_polite(text):  # nor empty
             yield at, text
 
 
-@cache
-def _quoted() -> re.Pattern[str]:
-    """The citation of a recalled line."""
-    return re.compile(r"(?<=[\w./-])#[LM]\d")
-
-
 def _original(at: int, role: str, text: str, wanted: set[str], name: str) -> Item:
     source = f"{name}#M{at + 1}"
     shown = "\n    ".join(line for line in tamed(_passage(text, wanted)).split("\n") if line.strip())
-    return Item(
-        "recalled", text, source, "", None, role, None, f"- [{' '.join(tamed(source).split())}] {role}: {shown}", "chat"
-    )
+    line = f"- [{' '.join(tamed(source).split())}] {role}: {shown}"
+    return Item("recalled", text, source, "", None, role, None, line, "chat")
 
 
 def _passage(text: str, wanted: set[str]) -> str:
     """The part of a text that speaks of what is asked, in its own words; `…` where something is left out."""
     if len(text) <= _PASSAGE:
         return text
-    pieces = [piece for piece in _sentences().split(text) if piece and piece.strip()]
+    pieces = [piece for piece in re.split(_SENTENCES, text) if piece and piece.strip()]
     hits = [len(wanted & set(terms(piece))) for piece in pieces]
-    best = max(range(len(pieces)), key=lambda at: (hits[at], -at))
-    first = last = best
-    size = len(pieces[best])
+    first = last = hits.index(max(hits))
+    size = len(pieces[first])
     while True:
-        after, before = last + 1, first - 1
-        if after < len(pieces) and size + len(pieces[after]) <= _PASSAGE:
-            size, last = size + len(pieces[after]), after
-        elif before >= 0 and size + len(pieces[before]) <= _PASSAGE:
-            size, first = size + len(pieces[before]), before
+        if last + 1 < len(pieces) and size + len(pieces[last + 1]) <= _PASSAGE:
+            last += 1
+            size += len(pieces[last])
+        elif first and size + len(pieces[first - 1]) <= _PASSAGE:
+            first -= 1
+            size += len(pieces[first])
         else:
             break
     shown = "".join(pieces[first : last + 1]).strip()
     shown = shown[:_PASSAGE].rstrip() + " …" if len(shown) > _PASSAGE else shown
     return f"{'… ' if first else ''}{shown}{' …' if last + 1 < len(pieces) and not shown.endswith('…') else ''}"
-
-
-@cache
-def _sentences() -> re.Pattern[str]:
-    return re.compile(r"(?<=[.!?…\n])(?=\s)|(?<=[。！？\n])")

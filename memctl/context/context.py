@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..errors import MemctlError, OverBudget
+from ..facts import is_trusted
 from ..hits import Answer, more_line
 from ..index.index import Index
 from ..index.lexical import idf
@@ -67,32 +68,30 @@ def context(
     def job(opened: OpenMemory) -> Pack:
         core, warnings = core_of(opened)
         warnings += staleness(opened)
-        shown = core if stable else ""
-        left = room_beside(shown, budget, count)
         layers = Layers(opened, count, filters, core)
-        chosen = _stable(layers, left) if stable else {}
+        core = core if stable else ""
+        left = room_beside(core, budget, count)
+        chosen: dict[str, list[Item]] = {"recalled": []}
+        last = ""
+        if stable:  # each layer within its share; what lessons leave flows on. The last to go stands last
+            known = layers.known(left)
+            beside = left - layers.cost(known)
+            share = int(beside * layers.share("lessons"))
+            lessons = layers.lessons(share, known)
+            share += int(beside * layers.share("recent")) - layers.cost(lessons)
+            chosen |= {"recent": layers.recent(share, (*known, *lessons)), "lessons": lessons, "known": known}
+            last = waiting_line(opened)
         before = [item for items in chosen.values() for item in items]
-        left -= layers.cost(before) + _MARKS * len(chosen)
-        found = layers.recalled(message, left, before) if recalled else []
-        last = waiting_line(opened) if stable else ""
+        left -= layers.cost(before) + _MARKS * (len(chosen) - 1)
+        if recalled:
+            chosen["recalled"] = layers.recalled(message, left, before)
         last = last if count(last) <= left else ""
-        chosen = {"recalled": found, **chosen}
-        return made_pack(shown, chosen, budget, count, [*warnings, *layers.warnings], last, layers.rest)
+        return made_pack(core, chosen, budget, count, [*warnings, *layers.warnings], last, layers.rest)
 
     return memory.run(job)
 
 
 _MARKS = 50  # tokens of the marks and the head of one block
-
-
-def _stable(layers: Layers, left: int) -> dict[str, list[Item]]:
-    """What does not depend on the message, each layer within its share; what lessons leave flows on. The last to go stands last."""
-    known = layers.known(left)
-    left -= layers.cost(known)
-    share = int(left * layers.share("lessons"))
-    lessons = layers.lessons(share, known)
-    share += int(left * layers.share("recent")) - layers.cost(lessons)
-    return {"recent": layers.recent(share, (*known, *lessons)), "lessons": lessons, "known": known}
 
 
 def room_beside(core: str, budget: int, count: Counter) -> int:
@@ -176,8 +175,8 @@ def beside_prompt(memory: OpenMemory, prompt: str, *, budget: int, most: int) ->
     first = {str(hit.source) for hit in answer.hits[:_FIRST] if speaks and hit.score >= _AS_GOOD * best}
     bearers = {name for hit in answer.hits for name in hit.entities}
     weights, known = memory.run(lambda opened: _weights_and_names(opened.index, query.words))
-    names = known.union(named_in(query.words, bearers))
-    fits = relevant(pack.items, names, weights, first, likely >= _SURE)
+    names = known.union(_named_in(query.words, bearers))
+    fits = _relevant(pack.items, names, weights, first, likely >= _SURE)
     return recalled_block(fits[:most])
 
 
@@ -197,7 +196,7 @@ def _weights_and_names(index: Index, words: str) -> tuple[dict[str, float], set[
     return {term: idf(counts.get(term, 0), total) for term in wanted}, names
 
 
-def named_in(words: str, bearers: Iterable[str]) -> list[str]:
+def _named_in(words: str, bearers: Iterable[str]) -> list[str]:
     """Whom a prompt names: those of the names of found lines that it has, and words that can only be names."""
     from ..ingest.sentences import language_of, rx, vocabulary
 
@@ -219,7 +218,7 @@ def _names(name: str, stems: Collection[str], text: str) -> bool:
     return name in text if has_han(name) else all(stem in stems for stem in stem_key(name).split())
 
 
-def relevant(
+def _relevant(
     items: Iterable[Item], names: Collection[str], weights: Mapping[str, float], first: Collection[str], sure: bool
 ) -> list[Item]:
     """Those of the items that are about whom a prompt names, and share with it an identifier or enough of its words.
@@ -230,23 +229,21 @@ def relevant(
     own = {term for name in names for term in terms(name)}
     wanted = {term: weight for term, weight in weights.items() if term not in own and len(term) > 1}
     whole = sum(wanted.values()) or 1.0
-    kept = []
-    for item in items:
+
+    def fits(item: Item) -> bool:
         line = item.line.partition("]")[2]
         stems = {stem_key(word) for word in _WORD.findall(line)}
         if names and not any(_names(name, stems, line) for name in names):
-            continue  # it answers the same question about somebody else
-        shared = [term for term in terms(line) if term in wanted]
-        share = sum(wanted[term] for term in {*shared}) / whole
+            return False  # it answers the same question about somebody else
+        shared = {term for term in terms(line) if term in wanted}
         if item.source in first:
-            fits = bool(not own or shared or sure)
-        elif names:
-            fits = bool(shared) and share >= _BESIDE_A_NAME
-        else:
-            fits = any(map(is_identifier, shared)) or (len({*shared}) >= _WORDS and share >= _SHARE)
-        if fits:
-            kept.append(item)
-    return kept
+            return bool(not own or shared or sure)
+        share = sum(wanted[term] for term in shared) / whole
+        if names:
+            return bool(shared) and share >= _BESIDE_A_NAME
+        return any(map(is_identifier, shared)) or (len(shared) >= _WORDS and share >= _SHARE)
+
+    return [item for item in items if fits(item)]
 
 
 def core_of(memory: OpenMemory) -> tuple[str, list[str]]:
@@ -274,7 +271,6 @@ def _from_outside(text: str) -> str | None:
     """The `src` in the front matter of a page that came from outside: no line of it can vouch for itself."""
     if not text.removeprefix("\ufeff").startswith("---"):
         return None
-    from ..facts import is_trusted
     from ..markdown.front_matter import front_values
 
     try:
@@ -289,7 +285,6 @@ def _trusted(text: str) -> str:
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not re.search(r"\bsrc\s*=", text):
         return text
-    from ..facts import is_trusted
     from ..markdown.page import parse_page
 
     page = parse_page(text, facts_everywhere=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from functools import cache
 
 from ..ids import hashed
 from ..markdown.escape import defused
@@ -27,26 +26,31 @@ CORE = "core"
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TRIES = 64
+_MARK = r"<(?P<name>(?:memory|core)-(?P<nonce>[0-9a-z]{10,64}))>\n|\n</(?P<end>(?:memory|core)-[0-9a-z]{10,64})>"
+# What chat templates and tokenizers read as their own: `<|im_end|>`, `[/INST]`, `<end_of_turn>`, `</s>`, our marks.
+_CONTROLS = (
+    r"(?i:<(?=[|｜][^|｜<>\n]{0,80}[|｜]>)"
+    r"|<(?=/?(?:(?:s|bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|system|user|assistant|tool_call|tool_response|"
+    r"function_calls?|human)\b|(?:core|memory)-[0-9a-z]))"
+    r"|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\])"
+    r"|<<(?=/?SYS>>))"
+)
+_UNSAFE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 
 
-def fence(text: str, nonce: str | None = None, tag: str = MEMORY) -> str:
-    """`text` between two marks with a nonce that does not stand in it; a given one is lengthened until it does not."""
-    chosen = nonce or _nonce(text)
-    while chosen in text:
-        chosen += _letters(text, chosen)[:4]
-    return f"<{tag}-{chosen}>\n{text}\n</{tag}-{chosen}>"
+def fence(text: str, tag: str = MEMORY) -> str:
+    """`text` between two marks with a nonce that does not stand in it."""
+    nonce = next((each for each in _nonces(text) if each not in text), next(_nonces(text)))
+    while nonce in text:
+        nonce += _letters(text, nonce)[:4]
+    return f"<{tag}-{nonce}>\n{text}\n</{tag}-{nonce}>"
 
 
-def _nonce(text: str) -> str:
-    """A nonce from the first item; the next one that fits, if the text holds it."""
-    tried = [_letters(_seed(text), str(salt)) for salt in range(_TRIES)]
-    return next((each for each in tried if each not in text), tried[0])
-
-
-def _seed(text: str) -> str:
-    """The first item of a list, else the first line: more can be added below it without another nonce."""
+def _nonces(text: str) -> Iterator[str]:
+    """What a nonce may be, from the first item of a list, else the first line: more can be added below without another one."""
     lines = text.split("\n")
-    return next((line for line in lines if line.startswith("- ")), lines[0])
+    seed = next((line for line in lines if line.startswith("- ")), lines[0])
+    return (_letters(seed, str(salt)) for salt in range(_TRIES))
 
 
 def _letters(text: str, salt: str) -> str:
@@ -55,18 +59,11 @@ def _letters(text: str, salt: str) -> str:
     return "".join(_ALPHABET[number >> 5 * place & 31] for place in range(10))
 
 
-@cache
-def _mark() -> re.Pattern[str]:
-    return re.compile(
-        r"<(?P<name>(?:memory|core)-(?P<nonce>[0-9a-z]{10,64}))>\n|\n</(?P<end>(?:memory|core)-[0-9a-z]{10,64})>"
-    )
-
-
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Where the blocks stand of which the nonce fits; those of others are text like any other. In time linear in the text."""
     if "</memory-" not in text and "</core-" not in text:
         return
-    marks = list(_mark().finditer(text))
+    marks = list(re.finditer(_MARK, text))
     ends: dict[str, list[re.Match[str]]] = {}
     for mark in marks:
         if mark["end"]:
@@ -79,13 +76,9 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         at = bisect_left(closing, mark.end(), key=lambda end: end.start())
         if at < len(closing):
             begin = closing[at].end()
-            if _fits(mark["nonce"], text[mark.end() : closing[at].start()]):
+            inside = text[mark.end() : closing[at].start()]
+            if mark["nonce"] not in inside and mark["nonce"] in _nonces(inside):
                 yield mark.start(), begin
-
-
-def _fits(nonce: str, text: str) -> bool:
-    seed = _seed(text)
-    return nonce not in text and any(nonce == _letters(seed, str(salt)) for salt in range(_TRIES))
 
 
 def fenced_blocks(text: str) -> list[str]:
@@ -101,26 +94,6 @@ def without_fenced(text: str) -> str:
     return text
 
 
-@cache
-def _controls() -> re.Pattern[str]:
-    """What chat templates and tokenizers read as their own: `<|im_end|>`, `[/INST]`, `<end_of_turn>`, `</s>`, our marks."""
-    return re.compile(
-        r"<(?=[|｜][^|｜<>\n]{0,80}[|｜]>)"
-        r"|<(?=/?(?:(?:s|bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|system|user|assistant|tool_call|tool_response|"
-        r"function_calls?|human)\b|(?:core|memory)-[0-9a-z]))"
-        r"|\[(?=/?(?:INST|SYS|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|SYSTEM_PROMPT)\])"
-        r"|<<(?=/?SYS>>)",
-        re.IGNORECASE,
-    )
-
-
-@cache
-def _unsafe() -> re.Pattern[str]:
-    return re.compile(
-        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-    )
-
-
 def tamed(text: str) -> str:
     """Recalled text in which nothing acts: no commands, marks that a chat template would obey are spaced, invisible characters are gone."""
-    return _controls().sub(lambda match: match[0] + " ", defused(_unsafe().sub("", text)))
+    return re.sub(_CONTROLS, r"\g<0> ", defused(re.sub(_UNSAFE, "", text)))

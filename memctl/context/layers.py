@@ -6,7 +6,6 @@ from collections import Counter as Tally
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from itertools import islice
 
 from ..facts import Kind
@@ -26,8 +25,8 @@ from ..recall.lookup import current_slots
 from ..recall.passages import with_neighbours
 from ..recall.query import question_in, with_times
 from ..recall.recall import WEAK, recall_in
-from ..reflect.lessons import TaskOutcome, lessons, outcome_of
-from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, share_of, slot_item, words_of
+from ..reflect.lessons import lessons, outcome_of
+from .pack import Item, fitting, is_open, item_of, lesson_item, newest_days, repeats, slot_item, words_of
 
 CORE_PAGE = "memory.md"
 """The page that is always in the core."""
@@ -38,6 +37,7 @@ def core_page(workspace: Workspace) -> str:
     return next((page for page in (CORE_PAGE, "MEMORY.md") if (workspace.root / page).is_file()), CORE_PAGE)
 
 
+_SHARES = {"known": 0.1, "lessons": 0.15, "recent": 0.25, "recalled": 0.2, "session": 0.1}
 _RECENT = 80  # newest lines that are looked at
 _RECALLED = 30  # lines that are looked at for a message, or more where there is room for them
 _MOST = 2000  # lines looked at where most are untrusted
@@ -56,8 +56,8 @@ class Layers:
 
     def __init__(self, memory: OpenMemory, count: Counter, filters: Query, core: str) -> None:
         self._memory, self._index, self._today, self._count = memory, memory.index, memory.today, count
-        self._filters = filters
-        self._core_pages = frozenset((core_page(memory.workspace), *memory.workspace.settings.pinned))
+        self._filters, self.workspace = filters, memory.workspace
+        self._core_pages = {core_page(memory.workspace), *memory.workspace.settings.pinned}
         self._core = [words_of(line) for line in core.split("\n") if line.strip()]
         self.warnings: list[str] = []
         self.rest = ""  # where what belongs to the message goes on
@@ -67,8 +67,11 @@ class Layers:
         return sum(self._count(item.line) + 1 for item in items)
 
     def share(self, layer: str) -> float:
-        """The part that the settings give a layer."""
-        return share_of(self._memory.workspace.settings, layer)
+        """What part of the budget that the core leaves a layer may take; what it does not take flows on to those behind it.
+
+        In a chat, `recalled` and `session` are parts of the whole budget.
+        """
+        return dict(self.workspace.settings.shares).get(layer, _SHARES[layer])
 
     def known(self, left: int) -> list[Item]:
         """What holds now for the owner, slot by slot, in a small part of what is left. The same for any message."""
@@ -77,40 +80,38 @@ class Layers:
 
     def _held(self, name: str, layer: str, section: str = "") -> list[Item]:
         """The current values of the slots of an entity, or of the owner, as items."""
-        slots = self._index.remembered(f"slots {self._today} {name}", partial(self._slots, name))
+        slots = self._index.remembered(f"slots {self._today} {name}", lambda: current_slots(self._memory, name))
         return [slot_item(hit, layer, section) for _, hit in slots if self._may_enter(hit)]
-
-    def _slots(self, name: str) -> tuple[tuple[str, Hit], ...]:
-        return current_slots(self._memory, name)
 
     def lessons(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The owner's own lines on bank/lessons.md, then what was counted: reliable ways first. The same for any message."""
-        known = f"lessons {self._today} {self._filters}"
-        items = self._index.remembered(known, self._all_lessons)
+        items = self._index.remembered(f"lessons {self._today} {self._filters}", self._all_lessons)
         return fitting(self._fresh(items), room, self._count, before)
 
     def _all_lessons(self) -> list[Item]:
+        written: list[Item] = []
+        if not self._filters.about and not self._filters.days:
+            entries = [e for e in own_lines(self._index, _LESSONS) if e.role in ("item", "fact")]
+            hits = hits_of(self._memory, entries).values()
+            written = [item_of(hit, "lessons", "lessons") for hit in hits if self._may_enter(hit)]
         tasks = recent_tasks(self._index, self._today, _TASKS)
-        return [*self._written(), *self._counted(tasks, "lessons")][:_MOST_LESSONS]
-
-    def _written(self) -> Iterator[Item]:
-        entries = [e for e in own_lines(self._index, _LESSONS) if e.role in ("item", "fact")]
-        if self._filters.about or self._filters.days:
-            return
-        for hit in hits_of(self._memory, entries).values():
-            if self._may_enter(hit):
-                yield item_of(hit, "lessons", "lessons")
+        return [*written, *self._counted(tasks, "lessons")][:_MOST_LESSONS]
 
     def _counted(self, tasks: Sequence[str], layer: str) -> list[Item]:
         """What the outcomes of some tasks teach, best known first."""
         if not tasks:
             return []
         days, about = self._filters.days, set(map(entity_key, self._filters.about))
-        read, lately = self._outcomes(tasks)
+        most = -1 if about or days else _OUTCOMES  # what a filter leaves may be older
+        entries = outcomes_of(self._index, tasks, self._today, most)
+        counts = Tally(entry.task for entry in entries)
+        lately = {entry.ref for entry in entries if counts[entry.task] == most}  # of tasks that may have older ones
+        hits = hits_of(self._memory, entries, whole=False).values()
         told = [
             outcome
-            for outcome in read
-            if (not days or (outcome.day and days.holds(date.fromisoformat(outcome.day))))
+            for outcome in (outcome_of(hit) for hit in hits if self._may_enter(hit))
+            if outcome
+            and (not days or (outcome.day and days.holds(date.fromisoformat(outcome.day))))
             and (not about or about & set(map(entity_key, outcome.entities)))
         ]
         found = [(task, strategy) for task in lessons(told) for strategy in task.strategies]
@@ -118,15 +119,6 @@ class Layers:
         return [
             lesson_item(task, way, layer, _OUTCOMES if way.outcomes[-1].ref in lately else None) for task, way in found
         ]
-
-    def _outcomes(self, tasks: Sequence[str]) -> tuple[list[TaskOutcome], set[str]]:
-        """The newest outcomes of some tasks, and the ids of those whose task may have older ones."""
-        most = -1 if self._filters.about or self._filters.days else _OUTCOMES  # what a filter leaves may be older
-        entries = outcomes_of(self._index, tasks, self._today, most)
-        counts = Tally(entry.task for entry in entries)
-        hits = hits_of(self._memory, entries, whole=False).values()
-        found = [outcome for hit in hits if self._may_enter(hit) and (outcome := outcome_of(hit))]
-        return found, {entry.ref for entry in entries if counts[entry.task] == most}
 
     def recent(self, room: int, before: Sequence[Item] = ()) -> list[Item]:
         """The newest lines of the logs that fit, oldest first; what was replaced since is not among them."""
@@ -141,13 +133,16 @@ class Layers:
         query = query_of(message, self._filters, self._today)
         if not query_terms(query.words) and not query.pasted:  # nothing is asked, not even what happened then
             return []
-        found = self._relevant(self._open(query, most_hits(None, room, _RECALLED)), query.words)
+        found = self._open(query, most_hits(None, room, _RECALLED))
+        least = WEAK * max((hit.score for hit in found), default=0.0)
+        # What is far weaker than the best belongs to another question.
+        found = [hit for hit in found if hit.score >= least]
+        if not asks_why(query.words):  # that lifts lines that give a reason, replaced or not
+            found.sort(key=lambda hit: hit.superseded_by is not None)
         hits = [hit for hit in with_neighbours(self._memory, found) if self._may_enter(hit)]
         places = {hit.ref: str(hit.source) for hit in hits}
-        lines = [
-            item_of(hit, "recalled", "beliefs" if hit.kind is Kind.OPINION else "", places.get(_newer(hit)))
-            for hit in hits
-        ]
+        sections = {Kind.OPINION: "beliefs"}
+        lines = [item_of(hit, "recalled", sections.get(hit.kind, ""), places.get(_newer(hit))) for hit in hits]
         now = fitting(self._fresh(self._now(query)), room // 3, self._count, before)
         ordered = [*now, *self._taught(query, hits), *lines[:5], *self._beliefs(query, hits), *lines[5:]]
         kept = fitting(self._fresh(ordered), room, self._count, before)
@@ -156,14 +151,6 @@ class Layers:
         self.rest = more_line(left, (item.day or item.source.partition("#")[0] for item in kept))
         alone = {str(hit.source) for hit in hits if _newer(hit) and places.get(_newer(hit)) not in shown}
         return [item for item in kept if item.source not in alone]  # nothing old without what came in its place
-
-    def _relevant(self, hits: Sequence[Hit], words: str) -> list[Hit]:
-        """The hits that are not far weaker than the best. A question for reasons lifts lines that give one, replaced or not."""
-        if not hits:
-            return []
-        least = WEAK * max(hit.score for hit in hits)
-        kept = [hit for hit in hits if hit.score >= least]
-        return kept if asks_why(words) else sorted(kept, key=lambda hit: hit.superseded_by is not None)
 
     def _now(self, query: Query) -> Iterator[Item]:
         """What holds now of whom the message names: the current values of their slots."""
@@ -174,12 +161,11 @@ class Layers:
         for name in list(named.values())[:_NAMED]:
             yield from self._held(name, "recalled", "now")[:_SLOTS]
 
-    def _beliefs(self, query: Query, hits: Sequence[Hit]) -> Iterator[Item]:
+    def _beliefs(self, query: Query, hits: Sequence[Hit]) -> list[Item]:
         """Opinions with their confidence of today, if they belong to the question as much as what was found."""
         least = WEAK * max((hit.score for hit in hits), default=0.0)
-        for hit in self._open(replace(query, kinds=(Kind.OPINION,)), _BELIEFS):
-            if hit.score >= least and not hit.superseded_by:
-                yield item_of(hit, "recalled", "beliefs")
+        found = self._open(replace(query, kinds=(Kind.OPINION,)), _BELIEFS)
+        return [item_of(h, "recalled", "beliefs") for h in found if h.score >= least and not h.superseded_by]
 
     def _taught(self, query: Query, hits: Sequence[Hit]) -> list[Item]:
         """Lessons of the tasks that the message names or that were found for it."""

@@ -67,12 +67,7 @@ def _corrected(fact: CandidateFact, said: Sequence[str], told: Mapping[str, str]
     valued = next((each for each in reversed(said) if old and whole_value(old, each)), "")
     if valued or not starts(language_of(fact.quote), "correct_start").match(fact.quote):
         return valued
-    return _alike(fact.quote, said)
-
-
-def _alike(quote: str, said: Sequence[str]) -> str:
-    """The newest statement that has half of the words of one that begins as a correction."""
-    own = set(query_terms(quote))
+    own = set(query_terms(fact.quote))  # the newest statement that has half of its words
     shared = ((each, set(query_terms(each))) for each in reversed(said))
     return next((each for each, words in shared if 2 * len(own & words) >= min(len(own), len(words)) > 0), "")
 
@@ -99,44 +94,35 @@ def _holding(every: list[str]) -> list[str]:
     return kept[::-1]
 
 
-class SessionNotes:
-    """The statements of one session, those of earlier runs among them. Usage for a name that can be no file's."""
+def session_file(workspace: Workspace, name: str) -> Path:
+    """Where the statements of a session are kept; Usage for a name that can be no file's."""
+    if not re.fullmatch(r"\w[\w.-]{0,63}", str(name)):
+        raise Usage(f"{name!r} is no name of a session", "write up to 64 letters, digits, - and _")
+    return workspace.whole.memory / f"{SESSION}{name}.json"
 
-    def __init__(self, workspace: Workspace, name: str) -> None:
-        if not re.fullmatch(r"\w[\w.-]{0,63}", str(name)):
-            raise Usage(f"{name!r} is no name of a session", "write up to 64 letters, digits, - and _")
-        self._workspace, self._name = workspace.whole, name
 
-    @property
-    def _file(self) -> Path:
-        return self._workspace.memory / f"{SESSION}{self._name}.json"
+def session_notes(workspace: Workspace, name: str, messages: Sequence[Message | None]) -> dict[str, int]:
+    """Every statement of a session, those of earlier runs among them, oldest first, and its place in the chat; kept if one is new."""
+    file = session_file(workspace, name)
 
-    def _read(self) -> list[str]:
+    def said() -> list[str]:
         try:
-            read = json.loads(self._file.read_text("utf-8"))
-            return [each for each in read["stated"] if isinstance(each, str)]
+            return [each for each in json.loads(file.read_text("utf-8"))["stated"] if isinstance(each, str)]
         except (OSError, ValueError, KeyError, TypeError):
             return []
 
-    def add(self, messages: Sequence[Message | None]) -> dict[str, int]:
-        """Every statement of the session, oldest first, with those of a chat and their places there; kept if they are new."""
-        before = self._read()
-        told = self._with(messages, before)
-        if list(told) != before:
-            with suppress(OSError, MemctlError):  # scratch: a full disk ends no chat
-                made = prepare_memory(self._workspace)
-                with locked(made / "session.lock", _SECONDS):  # another process may have added to it
-                    told = self._with(messages, self._read())
-                    write_derived(self._file, json.dumps({"stated": list(told)}).encode())
-        return told
-
-    @staticmethod
-    def _with(messages: Sequence[Message | None], before: Sequence[str]) -> dict[str, int]:
+    def with_these(before: list[str]) -> dict[str, int]:
         return dict(list(stated(messages, before).items())[-_MOST:])
 
-    def end(self) -> None:
-        """Forget what was stated in it."""
-        self._file.unlink(missing_ok=True)
+    before = said()
+    told = with_these(before)
+    if list(told) != before:
+        with suppress(OSError, MemctlError):  # scratch: a full disk ends no chat
+            folder = prepare_memory(workspace.whole)
+            with locked(folder / "session.lock", _SECONDS):  # another process may have added to it
+                told = with_these(said())
+                write_derived(file, json.dumps({"stated": list(told)}).encode())
+    return told
 
 
 def session_items(told: Mapping[str, int], gone: Sequence[int], name: str, chat: str) -> list[Item]:

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs
 
 import uvicorn
@@ -90,7 +90,8 @@ class _Guarded:
         if scope["type"] != "http":
             return
         start, status = time.perf_counter(), 0
-        path, viewed = scope["path"], is_view(scope["path"])
+        path = scope["path"]
+        viewed = path == VIEW or path.startswith(f"{VIEW}/")
         headers = _headers(scope)
         has_more = headers.keys() & {"content-length", "transfer-encoding"} and "expect" not in headers
 
@@ -209,7 +210,7 @@ def _endpoint(route: Route, served: Served, verbs: Verbs) -> Callable[[Request],
             raise HttpRefusal(422, error.what, error.cure) from None
         if route.writes and served.read_only:
             raise HttpRefusal(403, "this server only reads", "ask the owner, who may start it otherwise")
-        made = await verbs.run(partial(served.answer, route, asked), route.writes)
+        made = await verbs.run(lambda: route.run(served.present(), asked), route.writes)
         answer, taken = _answer(made), (time.perf_counter() - start) * 1000
         served.timed[route.path].append(taken)
         answer.headers["Server-Timing"] = f"handler;dur={taken:.3f}"
@@ -256,13 +257,11 @@ class _Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._came = self.loop.time()
-        open_ones = [
-            each for each in self.connections if isinstance(each, _Connection) and not each.transport.is_closing()
-        ]
-        if len(open_ones) > _CONNECTIONS:
-            strangers = [
-                each for each in open_ones if not each.is_known and (not each.cycle or each.cycle.response_complete)
-            ]
+        every = (each for each in self.connections if isinstance(each, _Connection))
+        still_open = [each for each in every if not each.transport.is_closing()]
+        if len(still_open) > _CONNECTIONS:
+            idle = (each for each in still_open if not each.cycle or each.cycle.response_complete)
+            strangers = [each for each in idle if not each.is_known]
             min(strangers, key=lambda each: each._came, default=self).transport.abort()
         self._await_head()
 
@@ -317,14 +316,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-class Listening(NamedTuple):
-    """A socket that is bound to this machine alone, and its port."""
-
-    socket: socket.socket
-    port: int
-
-
-def listen(host: str, port: int) -> Listening:
+def listen(host: str, port: int) -> socket.socket:
     """Listen on a loopback address; port 0 is any free one. PortBusy if it is taken, Usage if it may not be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # The protocol by name: asyncio turns Nagle's wait (40 ms an answer) off only where it reads TCP here.
@@ -342,10 +334,12 @@ def listen(host: str, port: int) -> Listening:
         if port:
             raise PortBusy(port) from error
         raise Usage(f"{host}: {error.strerror}", "leave --host out") from error
-    return Listening(made, made.getsockname()[1])
+    return made
 
 
-def run(app: ASGIApp, verbs: Verbs, at: Listening, ready: Callable[[Callable[[], None]], None] | None = None) -> int:
+def run(
+    app: ASGIApp, verbs: Verbs, at: socket.socket, ready: Callable[[Callable[[], None]], None] | None = None
+) -> int:
     """Serve until a signal comes; running requests are finished within some seconds. Returns the exit code.
 
     `ready` is given what stops the server, once it is made: for one that runs in a thread.
@@ -361,9 +355,9 @@ def run(app: ASGIApp, verbs: Verbs, at: Listening, ready: Callable[[Callable[[],
     if ready:
         ready(lambda: setattr(server, "should_exit", True))
     try:
-        server.run([at.socket])
+        server.run([at])
     finally:
-        at.socket.close()
+        at.close()
         verbs.close()
     return 130 if server.stopped_by == signal.SIGINT else 0
 
@@ -378,11 +372,6 @@ _COOKIE = "memctl_view"
 _LONGEST = 200  # characters of a search
 _POLICY = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 _WELCOME = '<!doctype html><html lang="en"><title>memctl</title><p><a href="index.html">Open the memory</a></p></html>'
-
-
-def is_view(path: str) -> bool:
-    """True for the paths of these pages."""
-    return path == VIEW or path.startswith(f"{VIEW}/")
 
 
 def check_view(key: bytes, path: str, query: bytes, headers: Mapping[str, Sequence[str]]) -> None:
@@ -407,7 +396,7 @@ async def answer_view(served: Served, key: bytes, verbs: Verbs, request: Request
     if request.scope["path"] == VIEW:
         return Response(status_code=303, headers=headers | {"Location": f"{VIEW}/index.html"})
     query = request.query_params.get("q", "")[:_LONGEST]
-    made = await verbs.run(partial(served.page, path or "index.html", query))
+    made = await verbs.run(lambda: served.present().memory.pictures().page(path or "index.html", query))
     if made is None:
         raise HttpRefusal(404, "there is no such page", f"begin at {VIEW}/index.html")
     return Response(made, headers=headers, media_type="text/css" if path.endswith(".css") else "text/html")

@@ -51,9 +51,8 @@ class Gate(NamedTuple):
         A name in DNS that leads here sends its own Host, a page in a browser its own Origin: neither is ours.
         """
         if "transfer-encoding" in headers and "content-length" in headers:  # where would the next head begin?
-            raise HttpRefusal(
-                400, "the body has two lengths", "send Content-Length or chunks, not both", Connection="close"
-            )
+            cure = "send Content-Length or chunks, not both"
+            raise HttpRefusal(400, "the body has two lengths", cure, Connection="close")
         host = [name.lower() for name in headers.get("host", ())]
         names = ("127.0.0.1", "localhost", "[::1]")
         ours = {f"{name}:{self.port}" for name in names} | {*(names if self.port == 80 else ())}

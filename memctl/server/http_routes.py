@@ -72,20 +72,12 @@ class Served:
         """The memory as a client sees it: as if there were no private lines."""
         return self.memory.public()
 
-    def answer(self, route: Route, asked: Body) -> dict[str, Any]:
-        """What a route answers."""
-        return route.run(replace(self, memory=self._present()), asked)
-
-    def page(self, path: str, query: str) -> str | None:
-        """A page to look at; None where there is none."""
-        return self._present().pictures().page(path, query)
-
-    def _present(self) -> Memory:
-        """The memory of this moment. NoWorkspace where the folder is gone: that is not an empty memory."""
+    def present(self) -> Served:
+        """The same with the memory of this moment. NoWorkspace where the folder is gone: that is not an empty memory."""
         root = self.memory.workspace.root
         if not os.path.isdir(root):
             raise NoWorkspace(root, named=True)
-        return self.memory.paused()
+        return replace(self, memory=self.memory.paused())
 
 
 class Route(NamedTuple):
@@ -116,18 +108,13 @@ def _memories(served: Served, asked: Body) -> dict[str, Any]:
     return {"memories": found.text, "count": found.lines}
 
 
-_HOW = {"k", "history", "vectors", "budget", "hops"}  # of recall, beside the query
-
-
 def _recall(served: Served, asked: Body) -> dict[str, Any]:
-    view, how = served.view, {name: asked[name] for name in _HOW & asked.keys()}
-    filters = {
-        name: value for name, value in asked.items() if name not in (*_HOW, "query", "per_page", "explain", "in")
-    }
-    query = view.query(asked.get("query", ""), per_page=asked.get("per_page", 1), **query_filters(filters))
-    names = asked.get("in")
+    view, given = served.view, dict(asked)
+    how = {name: given.pop(name) for name in ("k", "history", "vectors", "budget", "hops") if name in given}
+    words, explain, names = given.pop("query", ""), given.pop("explain", False), given.pop("in", None)
+    query = view.query(words, per_page=given.pop("per_page", 1), **query_filters(given))
     answer = served.memory.shared().recall(names, query, **how) if names else view.recall(query, **how)
-    made = answer_json(answer, asked.get("explain", False))
+    made = answer_json(answer, explain)
     notes = [parameters_for_flags(note, RecallRequest.model_fields) for note in made["warnings"]]
     return made | {"warnings": notes}
 
@@ -138,10 +125,7 @@ def _show(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _context(served: Served, asked: Body) -> dict[str, Any]:
-    pack = served.view.context(
-        asked.get("message", ""), budget=asked.get("budget"), about=asked.get("about", ()), since=asked.get("since")
-    )
-    return pack.as_json()
+    return served.view.context(**asked).as_json()
 
 
 def _review(served: Served, asked: Body) -> dict[str, Any]:
@@ -153,8 +137,8 @@ def _review(served: Served, asked: Body) -> dict[str, Any]:
 
 
 def _retain(served: Served, asked: Body) -> dict[str, Any]:
-    given = {name: value for name, value in asked.items() if name not in ("text", "date")}
-    done = served.view.retain(asked["text"], day=asked.get("date"), said_by="agent", **given)
+    given = dict(asked)
+    done = served.view.retain(given.pop("text"), day=given.pop("date", None), said_by="agent", **given)
     (kept,) = done.kept
     made = {"schema": 1, "citation": str(kept.citation), "id": kept.ref, "already": kept.already}
     return made | {"dry_run": asked.get("dry_run", False), "warnings": list(done.warnings)}
@@ -185,8 +169,8 @@ def _found(one: CandidateFact) -> dict[str, str]:
 
 
 def _answer(served: Served, asked: Body) -> dict[str, Any]:
-    given = {name: asked[name] for name in ("text", "dry_run") if name in asked}
-    return served.view.answer(asked["id"], asked["option"], said_by="agent", **given).as_json()
+    given = dict(asked)
+    return served.view.answer(given.pop("id"), given.pop("option"), said_by="agent", **given).as_json()
 
 
 def _delete(served: Served, asked: Body) -> dict[str, Any]:

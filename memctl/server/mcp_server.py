@@ -275,7 +275,9 @@ class _Face:
         if error is None:
             self._wire.send(id, {"result": self._enveloped(job.result(), method)})
             return
-        if not isinstance(error, MessageError):
+        if isinstance(error, MemctlError):
+            error = MessageError(_INVALID_PARAMS, "; ".join(in_callers_words(error)))
+        elif not isinstance(error, MessageError):
             logging.getLogger(__name__).error("a request failed", exc_info=error)
             error = MessageError(_INTERNAL_ERROR, "unexpected; please report this")
         self._wire.send(id, {"error": error.error})
@@ -289,10 +291,8 @@ class _Face:
         if self._modern:
             _check_envelope(name, params)
         elif says_version and name != "initialize":
-            told = (
-                f"this connection began with a handshake; requests with the envelope of {_MODERN} do not belong to it"
-            )
-            raise MessageError(_INVALID_REQUEST, told)
+            told = f"requests with the envelope of {_MODERN} do not belong to it"
+            raise MessageError(_INVALID_REQUEST, f"this connection began with a handshake; {told}")
         found = self._methods.get(name)
         if found is None or name in (("ping", "initialize") if self._modern else ("server/discover",)):
             raise MessageError(_METHOD_NOT_FOUND, "Method not found", name[:200])
@@ -371,31 +371,26 @@ class _Face:
         structured = {"structuredContent": defused(answer.structured)} if self._session.structured else {}
         return _content(answer.text, False) | structured
 
-    # -- prompts ------------------------------------------------------------------------------------------------------
+    # -- prompts and resources ----------------------------------------------------------------------------------------
 
     def _get_prompt(self, params: Params) -> Result:
-        given = params.get("arguments") or {}
-        prompt, text = self._or_refuse(partial(mcp_tools.prompted, self._session, params["name"], given))
+        self._ready()
+        prompt, text = mcp_tools.prompted(self._session, params["name"], params.get("arguments") or {})
         message = {"role": "user", "content": {"type": "text", "text": defused(text)}}
         return {"description": prompt.description, "messages": [message]}
 
-    # -- resources ----------------------------------------------------------------------------------------------------
-
     def _list_resources(self, params: Params) -> Result:
-        start = _start(params.get("cursor"))
-        found, end = self._or_refuse(partial(mcp_tools.listed, self._session, start))
+        cursor = "0" if params.get("cursor") is None else params["cursor"]
+        if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 9):
+            raise MessageError(_INVALID_PARAMS, "this cursor is not known")
+        self._ready()
+        found, end = mcp_tools.listed(self._session, int(cursor))
         return {"resources": found} | ({} if end is None else {"nextCursor": str(end)})
 
     def _read_resource(self, params: Params) -> Result:
-        text = self._or_refuse(partial(mcp_tools.read, self._session, params["uri"]))
+        self._ready()
+        text = mcp_tools.read(self._session, params["uri"])
         return {"contents": [{"uri": params["uri"], "mimeType": "text/markdown", "text": defused(text)}]}
-
-    def _or_refuse(self, job: Callable[[], Any]) -> Any:
-        try:
-            self._ready()
-            return job()
-        except MemctlError as error:
-            raise MessageError(_INVALID_PARAMS, "; ".join(in_callers_words(error))) from None
 
 
 def _check_envelope(name: str, params: Params) -> None:
@@ -414,14 +409,6 @@ def _check_envelope(name: str, params: Params) -> None:
     if version != _MODERN:
         data = {"supported": [_MODERN], "requested": version}
         raise MessageError(_UNSUPPORTED_VERSION, "Unsupported protocol version", data)
-
-
-def _start(cursor: str | None) -> int:
-    if cursor is None:
-        return 0
-    if not (cursor.isascii() and cursor.isdecimal() and len(cursor) <= 9):
-        raise MessageError(_INVALID_PARAMS, "this cursor is not known")
-    return int(cursor)
 
 
 def _as_tool(tool: Tool, structured: bool) -> Result:

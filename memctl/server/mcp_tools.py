@@ -104,10 +104,8 @@ def _fitting(memory: Memory, answer: Answer, budget: int) -> tuple[Answer, str]:
             answer = answer._replace(related=answer.related[:-1])
         else:
             *left, last = answer.hits
-            more = (last.day or last.source.path, *answer.more)
-            answer = answer._replace(
-                hits=tuple(left), more=more, empty=() if left else ("no hit fits into the budget",)
-            )
+            why = () if left else ("no hit fits into the budget",)
+            answer = answer._replace(hits=tuple(left), more=(last.day or last.source.path, *answer.more), empty=why)
     return answer, block
 
 
@@ -220,10 +218,9 @@ def _retain(session: Session, *, text: str, dry_run: bool = False, **given: Any)
     kept = [one.as_json() for one in done.kept]
     line, warnings = done.kept[0].line, _bounded(done.warnings)
     said = [f"{one.citation} ^{one.ref}" + (" stood there already" if one.already else "") for one in done.kept]
-    text = "\n".join(
-        ["would be kept as:" if dry_run else "kept:", *said, f"  {printable(line)}", *map(_note, warnings)]
-    )
-    return ToolAnswer({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, text)
+    head = "would be kept as:" if dry_run else "kept:"
+    told = "\n".join([head, *said, f"  {printable(line)}", *map(_note, warnings)])
+    return ToolAnswer({"schema": 1, "dry_run": dry_run, "kept": kept, "line": line, "warnings": warnings}, told)
 
 
 def _note(text: str) -> str:

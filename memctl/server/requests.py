@@ -243,9 +243,8 @@ def read_request(model: type[Parameters], given: Mapping[str, Any], cure: str) -
     try:
         return model.model_validate(given).given()
     except ValidationError as error:
-        wrong = min(
-            error.errors(include_url=False, include_context=False, include_input=False), key=lambda e: len(e["loc"])
-        )
+        every = error.errors(include_url=False, include_context=False, include_input=False)
+        wrong = min(every, key=lambda each: len(each["loc"]))
         where = printable(one_line(".".join(map(str, wrong["loc"]))))[:100]
         what = {"extra_forbidden": "unknown parameter", "missing": "missing"}.get(wrong["type"], wrong["msg"])
         raise Usage(f"{where}: {what}" if where else what, cure) from None
@@ -265,17 +264,12 @@ _SERVED = re.compile(r"`memctl (recall|review)`")  # commands that are tools and
 def in_callers_words(error: MemctlError, takes: type[Parameters] | None = None) -> tuple[str, str]:
     """What happened and what to do, as somebody reads it who has parameters and no command line: flags by the names of these, or not at all."""
     names = takes.model_fields if takes else {}
-    kept = [
-        part
-        for part in _SERVED.sub(r"\1", error.cure).split("; ")
-        if "`memctl " not in part and all(_parameter_of(flag, names) for flag in _FLAG.findall(part))
-    ]
-    cure = "; ".join(parameters_for_flags(part, names) for part in kept).removeprefix("or ")
-    instead = (
-        f"it takes {', '.join(names)}"
-        if names and isinstance(error, Usage)
-        else "ask the owner, who has commands for it"
-    )
+    parts = (part for part in _SERVED.sub(r"\1", error.cure).split("; ") if "`memctl " not in part)
+    kept = [part for part in parts if all(_parameter_of(flag, names) for flag in _FLAG.findall(part))]
+    cure = parameters_for_flags("; ".join(kept), names).removeprefix("or ")
+    instead = "ask the owner, who has commands for it"
+    if names and isinstance(error, Usage):
+        instead = f"it takes {', '.join(names)}"
     return one_line(parameters_for_flags(error.what, names)), one_line(cure) or instead
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,13 @@ def total(messages: list[Message]) -> int:
     return 3 + sum(cost_of(message, estimate) for message in messages)
 
 
+def said_by(role: str, content: str | list[Any]) -> Message:
+    return {"role": role, "content": content}
+
+
+user, assistant, system = (partial(said_by, role) for role in ("user", "assistant", "system"))
+
+
 def exchange(number: int, words: int = 40) -> list[Message]:
     return [
         {"role": "user", "content": f"Question {number}: " + f"word{number} " * words},
@@ -96,15 +104,14 @@ PART = st.one_of(
     st.just({"type": "hologram", "depth": 3}),
 )
 MESSAGE = st.one_of(
-    st.builds(lambda text: {"role": "user", "content": text}, TEXTS),
-    st.builds(lambda parts: {"role": "user", "content": parts}, st.lists(PART, max_size=3)),
-    st.builds(lambda text: {"role": "assistant", "content": text}, TEXTS),
+    st.builds(user, st.one_of(TEXTS, st.lists(PART, max_size=3))),
+    st.builds(assistant, TEXTS),
     st.builds(
         lambda text: {"role": "assistant", "content": f"<think>{text}</think>so", "reasoning_content": text}, TEXTS
     ),
     st.builds(lambda text, calls: {"role": "assistant", "content": text or None, "tool_calls": calls}, TEXTS, CALLS),
     st.builds(lambda each, text: {"role": "tool", "tool_call_id": each, "content": text}, IDS, TEXTS),
-    st.builds(lambda text: {"role": "system", "content": text}, st.text(max_size=100)),
+    st.builds(system, st.text(max_size=100)),
     st.builds(lambda text: {"role": "narrator", "content": text}, st.text(max_size=100)),
 )
 CHATS = st.lists(MESSAGE, min_size=1, max_size=40)
@@ -167,24 +174,19 @@ def test_cleaning_twice_is_cleaning_once(chat: list[Message]) -> None:
 
 def test_everything_is_sent_while_there_is_room(workspace: Workspace) -> None:
     """Nothing is dropped just because it is old."""
-    chat = [
-        {"role": "system", "content": "Be brief."},
-        *exchange(1),
-        *exchange(2),
-        {"role": "user", "content": "hello"},
-    ]
+    chat = [system("Be brief."), *exchange(1), *exchange(2), user("hello")]
     made = sent(workspace, chat, 8000, core=False)
     assert made.messages[:-1] == chat[:-1] and not made.dropped
 
 
 def test_the_last_five_to_ten_exchanges_stay_when_old_ones_go(workspace: Workspace) -> None:
     """And the system message, whatever its place."""
-    chat: list[Message] = [{"role": "system", "content": "Be brief."}]
+    chat: list[Message] = [system("Be brief.")]
     for number in range(60):
         chat += exchange(number)
         if 12 < number < 59 and number % 5:
             continue
-        made = sent(workspace, [*chat, {"role": "user", "content": "and now?"}], 3000)
+        made = sent(workspace, [*chat, user("and now?")], 3000)
         kept = [m for m in made.messages if m["role"] == "user"]
         assert len(kept) >= min(number + 2, 5)
         assert text_of(made.messages[0]).startswith("Be brief.")
@@ -193,7 +195,7 @@ def test_the_last_five_to_ten_exchanges_stay_when_old_ones_go(workspace: Workspa
 
 def test_the_beginning_stays_the_same_for_many_turns(workspace: Workspace) -> None:
     """Old exchanges go in chunks: most turns only add to what was sent before."""
-    chat: list[Message] = [{"role": "system", "content": "Be brief."}]
+    chat: list[Message] = [system("Be brief.")]
     before: list[Message] = []
     breaks = 0
     for number in range(50):
@@ -208,28 +210,25 @@ def test_the_beginning_stays_the_same_for_many_turns(workspace: Workspace) -> No
 
 def test_what_was_sent_may_be_sent_again_with_more(workspace: Workspace) -> None:
     """A host that keeps the list it was given, blocks and all, gets no block twice."""
-    chat: list[Message] = [{"role": "system", "content": "Be brief."}]
+    chat: list[Message] = [system("Be brief.")]
     for number in range(30):
-        chat = [*chat, {"role": "user", "content": f"why PostgreSQL, {number}?"}]
+        chat = [*chat, user(f"why PostgreSQL, {number}?")]
         chat = sent(workspace, chat, 2500).messages
         assert sum(len(fenced_blocks(text_of(m))) for m in chat if m["role"] == "user") == 1
         assert len(fenced_blocks(text_of(chat[0]))) == 2  # core, lessons
-        chat = [*chat, {"role": "assistant", "content": f"Because of rings, {number}."}]
+        chat = [*chat, assistant(f"Because of rings, {number}.")]
     assert not any(fenced_blocks(text_of(m)) for m in chat if m["role"] == "assistant")
 
 
 def test_dropped_turns_come_back_in_their_own_words(workspace: Workspace) -> None:
     """The name from the first message, with the number of the message as citation."""
-    chat = [
-        {"role": "user", "content": "My name is Dana and I lead the project Heron."},
-        {"role": "assistant", "content": "Noted."},
-    ]
+    chat = [user("My name is Dana and I lead the project Heron."), assistant("Noted.")]
     for number in range(40):
         chat += exchange(number)
     for question, said in (
         ("What is my name, and which project do I lead?", "My name is Dana and I lead the project Heron."),
     ):
-        made = sent(workspace, [*chat, {"role": "user", "content": question}], 3000)
+        made = sent(workspace, [*chat, user(question)], 3000)
         assert made.dropped > 2 and f"- [chat#M1] user: {said}" in text_of(made.messages[-1])
         assert [item.source for item in made.items if item.text == said] == ["chat#M1"]
 
@@ -243,20 +242,20 @@ def test_dropped_turns_come_back_in_their_own_words(workspace: Workspace) -> Non
 )
 def test_dropped_turns_come_back_in_russian_and_chinese(workspace: Workspace, first: str, question: str) -> None:
     """As in English."""
-    chat: list[Message] = [{"role": "user", "content": first}, {"role": "assistant", "content": "好 / хорошо"}]
+    chat: list[Message] = [user(first), assistant("好 / хорошо")]
     for number in range(40):
         chat += exchange(number)
-    made = sent(workspace, [*chat, {"role": "user", "content": question}], 3000)
+    made = sent(workspace, [*chat, user(question)], 3000)
     assert f"user: {first}" in text_of(made.messages[-1])
 
 
 def test_a_line_of_the_workspace_stands_before_the_message_that_said_it(workspace: Workspace) -> None:
     """It has a file and a line; the chat's original that says the same is left out."""
     said = "Chose PostgreSQL, because a duplicate ring must be refused at once."
-    chat = [{"role": "user", "content": said}, {"role": "assistant", "content": f"Understood: {said} Rings are small."}]
+    chat = [user(said), assistant(f"Understood: {said} Rings are small.")]
     for number in range(40):
         chat += exchange(number)
-    made = sent(workspace, [*chat, {"role": "user", "content": "why PostgreSQL?"}], 3000)
+    made = sent(workspace, [*chat, user("why PostgreSQL?")], 3000)
     found = [item.source for item in made.items if said in item.text]
     assert "memory/2025-11-01.md#L3" in found and "chat#M1" not in found
 
@@ -264,10 +263,10 @@ def test_a_line_of_the_workspace_stands_before_the_message_that_said_it(workspac
 def test_an_answer_that_cites_memory_does_not_come_back_as_an_original() -> None:
     """It was recalled once; it is no evidence of itself, and may be out of date by now."""
     messages = [
-        {"role": "user", "content": "How many nets?"},
-        {"role": "assistant", "content": "There are 12 nets [memory/2025-11-04.md#L5]"},
-        {"role": "assistant", "content": "Understood: 14 nets now."},
-        {"role": "user", "content": "There are 14 nets now."},
+        user("How many nets?"),
+        assistant("There are 12 nets [memory/2025-11-04.md#L5]"),
+        assistant("Understood: 14 nets now."),
+        user("There are 14 nets now."),
     ]
     found = [item.source for item in originals(messages, [0, 1, 2, 3], "how many nets?", "chat")]
     assert "chat#M2" not in found and found.index("chat#M4") < found.index("chat#M3")
@@ -275,10 +274,7 @@ def test_an_answer_that_cites_memory_does_not_come_back_as_an_original() -> None
 
 def test_results_of_tools_are_never_recalled(workspace: Workspace) -> None:
     """They came from outside; only what user and assistant said comes back."""
-    messages = [
-        {"role": "tool", "content": "heron secrets", "tool_call_id": "x"},
-        {"role": "user", "content": "heron facts"},
-    ]
+    messages = [{"role": "tool", "content": "heron secrets", "tool_call_id": "x"}, user("heron facts")]
     assert [item.text for item in originals(messages, [0, 1], "heron?", "chat")] == ["heron facts"]
 
 
@@ -286,14 +282,11 @@ def test_an_echo_or_a_quotation_is_no_original() -> None:
     """What the assistant repeats, or tells out of recalled lines, would be memory of memory."""
     said = "My boat is called Petrel and lies in the north harbour."
     told = [
-        {"role": "user", "content": said},
-        {"role": "assistant", "content": f"Understood: {said}"},
-        {"role": "user", "content": "And the boat of Irina?"},
-        {"role": "assistant", "content": "Her boat is the Fulmar [memory/2025-11-01.md#L3]."},
-        {
-            "role": "assistant",
-            "content": "A boat needs a mooring, a name and somebody who bails it out after the rain.",
-        },
+        user(said),
+        assistant(f"Understood: {said}"),
+        user("And the boat of Irina?"),
+        assistant("Her boat is the Fulmar [memory/2025-11-01.md#L3]."),
+        assistant("A boat needs a mooring, a name and somebody who bails it out after the rain."),
     ]
     found = originals(told, range(5), "boat", "chat")
     assert {item.source for item in found} == {"chat#M1", "chat#M3", "chat#M5"}
@@ -306,18 +299,18 @@ def test_a_long_message_is_shown_where_it_speaks_of_the_question() -> None:
         + "The key of the boat hangs behind the tide table. "
         + "Nothing else happened. " * 60
     )
-    (found,) = originals([{"role": "user", "content": told}], [0], "where is the key of the boat?", "chat")
+    (found,) = originals([user(told)], [0], "where is the key of the boat?", "chat")
     assert "The key of the boat hangs behind the tide table." in found.line and len(found.line) < 700
     assert found.line.endswith("…") and ": … " in found.line
 
 
 def test_recalled_lines_are_cited_trusted_and_public(workspace: Workspace) -> None:
     """They stand behind the newest message; what came from outside and what is private is not among them."""
-    made = sent(workspace, [{"role": "user", "content": "why PostgreSQL for Curlew?"}])
+    made = sent(workspace, [user("why PostgreSQL for Curlew?")])
     text = text_of(made.messages[-1])
     assert "[memory/2025-11-01.md#L3]" in text and "duplicate ring" in text
     assert "evil.example" not in json.dumps(made.messages) and "nest password" not in json.dumps(made.messages)
-    local = sent(workspace, [{"role": "user", "content": "why PostgreSQL for Curlew?"}], private=True)
+    local = sent(workspace, [user("why PostgreSQL for Curlew?")], private=True)
     assert "nest password" in text_of(local.messages[-1]) and "evil.example" not in json.dumps(local.messages)
 
 
@@ -330,29 +323,25 @@ def test_thinking_goes_first() -> None:
         "content": [{"type": "thinking", "thinking": "long"}, {"type": "text", "text": "Yes."}],
     }
     assert without_thinking(parts)["content"] == [{"type": "text", "text": "Yes."}]
-    code = {"role": "assistant", "content": "Write\n```\n<think>\n</think>\n```"}
+    code = assistant("Write\n```\n<think>\n</think>\n```")
     assert without_thinking(code) == code
-    assert without_thinking({"role": "assistant", "content": "so it is.\n</think>\nYes."})["content"] == "Yes."
-    assert without_thinking({"role": "assistant", "content": "<think>cut off"})["content"] == ""
-    assert without_thinking({"role": "user", "content": "<think>what?</think>"})["content"] == "<think>what?</think>"
+    assert without_thinking(assistant("so it is.\n</think>\nYes."))["content"] == "Yes."
+    assert without_thinking(assistant("<think>cut off"))["content"] == ""
+    assert without_thinking(user("<think>what?</think>"))["content"] == "<think>what?</think>"
 
 
 def test_thinking_of_the_newest_exchange_stays_while_there_is_room(workspace: Workspace) -> None:
     """A model in the middle of its tool calls needs it."""
-    thought = {"role": "assistant", "content": "<think>why not</think>ok"}
-    loop = [
-        {"role": "user", "content": "go"},
-        {**with_call("1")[0], "reasoning_content": "hm " * 50},
-        with_call("1")[1],
-    ]
-    chat = [{"role": "user", "content": "hi"}, thought, *loop]
+    thought = assistant("<think>why not</think>ok")
+    loop = [user("go"), {**with_call("1")[0], "reasoning_content": "hm " * 50}, with_call("1")[1]]
+    chat = [user("hi"), thought, *loop]
     roomy, tight = sent(workspace, chat, 2000, core=False).messages, sent(workspace, chat, 100, core=False).messages
     assert text_of(roomy[1]) == "ok" and roomy[3]["reasoning_content"] and "reasoning_content" not in tight[-2]
 
 
 def test_a_long_tool_loop_loses_its_oldest_pairs(workspace: Workspace) -> None:
     """The message of the user and the last results stay, and the list says so."""
-    chat: list[Message] = [{"role": "user", "content": "count the nets"}]
+    chat: list[Message] = [user("count the nets")]
     for number in range(30):
         chat += with_call(f"c{number}", "net " * 100)
     made = sent(workspace, chat, 1500)
@@ -366,38 +355,38 @@ def test_orphans_of_tool_calls_are_taken_out_and_named(workspace: Workspace) -> 
     """A server would refuse the whole chat for one of them."""
     asked, told = with_call("x")
     lost = {"role": "tool", "tool_call_id": "gone", "content": "?"}
-    chat = [lost, {"role": "user", "content": "a"}, asked, {"role": "user", "content": "b"}, *with_call("y")]
+    chat = [lost, user("a"), asked, user("b"), *with_call("y")]
     made = sent(workspace, chat, core=False)
     assert [m["role"] for m in made.messages] == ["user", "user", "assistant", "tool"]
     assert len([w for w in made.warnings if "message" in w]) == 2
-    pending = sent(workspace, [{"role": "user", "content": "a"}, asked], core=False)
+    pending = sent(workspace, [user("a"), asked], core=False)
     assert pending.messages[-1] == asked
-    late = [{"role": "user", "content": "a"}, asked, {"role": "user", "content": "meanwhile"}, told]
+    late = [user("a"), asked, user("meanwhile"), told]
     assert [m["role"] for m in sent(workspace, late, core=False).messages] == ["user", "assistant", "user", "tool"]
 
 
 def test_other_dialects_of_tool_calls(workspace: Workspace) -> None:
     """The older `function_call`, parts of type tool_use and tool_result, results that do not say for which call."""
     older = [
-        {"role": "user", "content": "…"},
+        user("…"),
         {"role": "assistant", "content": None, "function_call": {"name": "look", "arguments": "{}"}},
         {"role": "function", "name": "look", "content": "fine"},
     ]
     parts = [
-        {"role": "user", "content": "…"},
+        user("…"),
         {
             "role": "assistant",
             "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t1", "name": "look"}],
         },
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "fine"}]},
     ]
-    silent = [{"role": "user", "content": "…"}, with_call("x")[0], {"role": "tool", "content": "fine"}]
+    silent = [user("…"), with_call("x")[0], {"role": "tool", "content": "fine"}]
     for chat in (older, parts, silent):
         made = sent(workspace, chat, core=False)
         assert made.messages == chat and not made.warnings
         lost = sent(workspace, [chat[2], *chat[:1]], core=False)
         assert lost.messages == chat[:1] and "answers a tool call" in lost.warnings[0]
-        late = sent(workspace, [*chat[:2], {"role": "user", "content": "b"}], core=False)
+        late = sent(workspace, [*chat[:2], user("b")], core=False)
         assert "a tool call without a result" in late.warnings[0]
         assert [m["role"] for m in late.messages] == ["user", "assistant", "user"][:: 1 if chat is parts else 2]
 
@@ -405,21 +394,18 @@ def test_other_dialects_of_tool_calls(workspace: Workspace) -> None:
 def test_one_of_two_parallel_calls_may_be_left(workspace: Workspace) -> None:
     """The call that has its result stays."""
     both = {**with_call("x")[0], "tool_calls": [*with_call("x")[0]["tool_calls"], *with_call("y")[0]["tool_calls"]]}
-    chat = [{"role": "user", "content": "a"}, both, with_call("x")[1], {"role": "user", "content": "b"}]
+    chat = [user("a"), both, with_call("x")[1], user("b")]
     made = sent(workspace, chat, core=False).messages
     assert made[1]["tool_calls"] == with_call("x")[0]["tool_calls"] and made[2] == chat[2]
 
 
 def test_a_chat_without_a_user_recalls_nothing(workspace: Workspace) -> None:
     """And says so."""
-    made = sent(workspace, [{"role": "system", "content": "Be brief."}])
+    made = sent(workspace, [system("Be brief.")])
     assert any("nothing is recalled" in warning for warning in made.warnings) and not made.messages[0]["content"].count(
         "[chat"
     )
-    assert (
-        sent(workspace, [{"role": "assistant", "content": "<think>on and on"}], core=False).messages[0]["content"]
-        == "<think>on and on"
-    )
+    assert sent(workspace, [assistant("<think>on and on")], core=False).messages[0]["content"] == "<think>on and on"
 
 
 def test_parts_pictures_and_unknown_roles_survive(workspace: Workspace) -> None:
@@ -439,10 +425,10 @@ def test_parts_pictures_and_unknown_roles_survive(workspace: Workspace) -> None:
 
 def test_the_core_stands_behind_the_first_system_message(workspace: Workspace) -> None:
     """Or in one of its own, which comes and goes with it."""
-    alone = sent(workspace, [{"role": "user", "content": "hi"}]).messages
+    alone = sent(workspace, [user("hi")]).messages
     assert alone[0]["role"] == "system" and "I am Quill" in alone[0]["content"]
-    assert sent(workspace, alone, core=False).messages == [{"role": "user", "content": "hi"}]
-    said = sent(workspace, [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "hi"}]).messages
+    assert sent(workspace, alone, core=False).messages == [user("hi")]
+    said = sent(workspace, [system("Be brief."), user("hi")]).messages
     assert said[0]["content"].startswith("Be brief.\n\n<core-") and len(said) == 2
 
 
@@ -451,12 +437,12 @@ def test_the_core_stands_behind_the_first_system_message(workspace: Workspace) -
 
 def test_nothing_is_cut_silently(workspace: Workspace) -> None:
     """System and the newest message must fit; the error says how much they need."""
-    chat = [{"role": "system", "content": "word " * 300}, {"role": "user", "content": "word " * 300}]
+    chat = [system("word " * 300), user("word " * 300)]
     with pytest.raises(OverBudget, match="system and the newest message take") as caught:
         sent(workspace, chat, 400, core=False)
     assert sent(workspace, chat, caught.value.needed, core=False).messages == chat
     with pytest.raises(OverBudget, match="core"):
-        sent(workspace, [{"role": "user", "content": "hi"}], 10)
+        sent(workspace, [user("hi")], 10)
 
 
 @pytest.mark.parametrize(
@@ -483,7 +469,7 @@ def test_what_is_no_chat_is_told_with_its_place(text: str, said: str) -> None:
 def test_the_command_takes_and_returns_a_chat(tmp_path: Path) -> None:
     """Exit code 2 for what cannot be done; a file that is no UTF-8 is named."""
     root = fixture_copy(tmp_path)
-    chat = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "почему PostgreSQL?"}]
+    chat = [system("Be brief."), user("почему PostgreSQL?")]
     (tmp_path / "chat.json").write_text(json.dumps({"messages": chat}), "utf-8")
     done = call(["context", "--messages", str(tmp_path / "chat.json"), "--budget", "4000"], root)
     made = json.loads(done.out)
@@ -529,7 +515,7 @@ def test_window_does_the_same_inside_a_program(workspace: Workspace) -> None:
 
 def test_importing_memctl_is_cheap_and_knows_its_names() -> None:
     """`Window` is loaded when it is asked for."""
-    assert memctl.Window.__module__ == "memctl.context.window"
+    assert memctl.Window.__module__ == "memctl.context.chat"
     with pytest.raises(AttributeError, match="Nonsense"):
         _ = memctl.Nonsense
 
@@ -549,7 +535,7 @@ def test_the_example_in_the_docs_runs(
 def test_thinking_that_never_ends_takes_no_longer_than_other_text() -> None:
     """Minutes, if each of the marks looked for its end; the thought before them goes all the same."""
     text = "<think>\na\n</think>\n\nYes. " + "\n<think>\nb" * 50_000
-    left = without_thinking({"role": "assistant", "content": text})["content"]
+    left = without_thinking(assistant(text))["content"]
     assert left == text.partition("</think>\n\n")[2]
 
 
@@ -569,27 +555,24 @@ def test_a_short_question_is_tried_alone(tmp_path: Path, before: str, question: 
     """In a long chat about something else; what it is joined with would bring that up instead."""
     lines = f"- W: {said}\n- W: The boat has an engine.\n- W: У лодки есть мотор.\n- W: 船上有发动机。\n"
     place = write_pages(tmp_path, {"memory/2025-11-20.md": f"## Retain\n\n{lines}"})
-    chat = [{"role": "user", "content": before}, {"role": "assistant", "content": "Yes."}]
-    made = sent(place, [*chat, {"role": "user", "content": question}], 3000)
+    chat = [user(before), assistant("Yes.")]
+    made = sent(place, [*chat, user(question)], 3000)
     recalled = [item.text for item in made.items if item.layer == "recalled"]
     assert recalled[:1] == [said]
 
 
 def test_at_the_beginning_means_the_first_exchanges(workspace: Workspace) -> None:
-    chat = [{"role": "user", "content": "Let us plan the harvest."}, {"role": "assistant", "content": "Gladly."}]
+    chat = [user("Let us plan the harvest."), assistant("Gladly.")]
     for number in range(40):
         chat += exchange(number)
-    made = sent(workspace, [*chat, {"role": "user", "content": "What did I ask for at the beginning?"}], 3000)
+    made = sent(workspace, [*chat, user("What did I ask for at the beginning?")], 3000)
     assert made.items[-4].text == "Let us plan the harvest."
 
 
 @pytest.mark.parametrize("thanks", ["Thanks!", "Thank you so much.", "Большое спасибо!", "谢谢！"])
 def test_thanks_alone_recall_nothing_and_a_yes_goes_on(workspace: Workspace, thanks: str) -> None:
-    chat = [
-        {"role": "user", "content": "Which database does Curlew use?"},
-        {"role": "assistant", "content": "Shall I look at how it is set up?"},
-    ]
-    silent = sent(workspace, [*chat, {"role": "user", "content": thanks}])
+    chat = [user("Which database does Curlew use?"), assistant("Shall I look at how it is set up?")]
+    silent = sent(workspace, [*chat, user(thanks)])
     assert "Chose PostgreSQL" not in json.dumps(silent.messages, ensure_ascii=False)
-    spoken = sent(workspace, [*chat, {"role": "user", "content": "Yes"}])
+    spoken = sent(workspace, [*chat, user("Yes")])
     assert "Chose PostgreSQL" in json.dumps(spoken.messages, ensure_ascii=False)

@@ -98,7 +98,7 @@ def ingested(workspace: Workspace) -> tuple[int, int]:
     served, found = Served(memory_on(workspace)), []
     for reply, value in quoted():
         body = {"user_msg": "What does it say?", "assistant_msg": reply, "dry_run": True}
-        found.append(value in json.dumps(served.answer(route, route.read(body)), ensure_ascii=False))
+        found.append(value in json.dumps(route.run(served.present(), route.read(body)), ensure_ascii=False))
     return len(found), sum(found)
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,14 +17,20 @@ from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
+    from .beliefs import view
+
     # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
     from .beliefs.view import BeliefView as BeliefView, Reasons as Reasons
+    from .conflicts import listing
     from .conflicts.listing import Conflict as Conflict
+    from .context import chat, chat_messages, context, counters, public_pages, session
     from .context.chat import Prepared as Prepared
     from .context.context import Memories as Memories
     from .context.pack import Pack as Pack
     from .context.public_pages import PublicPage as PublicPage
+    from .entities import rename
     from .entities.rename import Named as Named
+    from .evaluation import evaluate, labels, systems
     from .evaluation.evaluate import (
         Evaluation as Evaluation,
         Missed as Missed,
@@ -33,38 +40,76 @@ if TYPE_CHECKING:
     from .evaluation.labels import Labelled as Labelled
     from .evaluation.metrics import Difference as Difference, Interval as Interval
     from .facts import Citation, Fact
+    from .forget import forget, select
     from .forget.forget import Forgetting as Forgetting, ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
+    from .index import recalled, sync
     from .index.queries.entries import Query as Query
     from .index.sync import SyncReport as SyncReport, Verified as Verified
+    from .ingest import ingest, said_in
     from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested
     from .ingest.said_in import SaidIn as SaidIn
+    from .language import analyzer, dates
+    from .maintenance import check, init, status, undo
     from .maintenance.check import Finding as Finding
     from .maintenance.init import Made as Made
     from .maintenance.status import Glance as Glance, Status as Status
     from .maintenance.undo import Undone as Undone
     from .markdown.evidence_line import Bullet as Bullet
+    from .notes import token
+    from .recall import lookup, query, recall
     from .recall.lookup import (
         Document as Document,
         EntityLine as EntityLine,
         EntityView as EntityView,
         Passage as Passage,
     )
+    from .reflect import fact_source, proposals, reflect
     from .reflect.lessons import Task as Task
     from .reflect.reflect import Reflected as Reflected
+    from .retain import retain
     from .retain.retain import Retained as Retained
+    from .review import answer, collect
     from .review.answer import Answered as Answered
     from .review.question import Question as Question
+    from .shared import shared
     from .shared.shared import Shared as Shared
+    from .transfer import export, importing
     from .transfer.export import Exported as Exported
     from .transfer.importing import Imported as Imported
+    from .vault import vault
     from .vault.vault import Vault as Vault
+    from .vectors import embed, verify
     from .vectors.embed import EmbedReport as EmbedReport
     from .vectors.verify import VectorsChecked as VectorsChecked
+    from .view import graph, pictures, timeline
     from .view.graph import EntityGraph as EntityGraph
     from .view.pictures import Pictures as Pictures
     from .view.timeline import Timeline as Timeline
+    from .watch import watch
     from .watch.watch import FolderEvents as FolderEvents, Noticed as Noticed
+
+else:
+
+    class _Module:
+        """A module of a room below, loaded when a method first needs it: to open a memory stays cheap."""
+
+        def __init__(self, path: str) -> None:
+            self._path = path
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(import_module(self._path, __package__), name)
+
+    _ROOMS = {
+        "beliefs": "view", "conflicts": "listing", "context": "chat chat_messages context counters public_pages session",
+        "entities": "rename", "evaluation": "evaluate labels systems", "forget": "forget select", "index": "recalled sync",
+        "ingest": "ingest said_in", "language": "analyzer dates", "maintenance": "check init status undo", "notes": "token",
+        "recall": "lookup query recall", "reflect": "fact_source proposals reflect", "retain": "retain",
+        "review": "answer collect", "shared": "shared", "transfer": "export importing", "vault": "vault",
+        "vectors": "embed verify", "view": "graph pictures timeline", "watch": "watch",
+    }  # fmt: skip
+    for _room, _names in _ROOMS.items():
+        globals().update({name: _Module(f".{_room}.{name}") for name in _names.split()})
 
 
 def open_memory(
@@ -88,9 +133,7 @@ def open_memory(
 
 def init_workspace(folder: Path, *, git: bool = False) -> Made:
     """Make a folder a workspace; nothing is overwritten."""
-    from .maintenance.init import init
-
-    return init(folder, git)
+    return init.init(folder, git)
 
 
 class Memory(OpenMemory):
@@ -111,27 +154,24 @@ class Memory(OpenMemory):
         key="city", until="2026-01-01". `said_by` is the program that hands them in, None the owner: it is the source of
         facts that name none, or somebody trusted more, and it does not repeat what came from outside.
         """
-        from .language.dates import day_of
-        from .retain.retain import as_said, read_facts, retain, slips
-
         given = [text] if isinstance(text, str) or not isinstance(text, Sequence) else text
-        facts = read_facts(given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes)
-        facts = as_said(self, facts, said_by) if said_by else facts
-        on = day_of("--date", day, self.today) or self.today
-        done = retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
+        facts = retain.read_facts(
+            given, kind=kind, about=[about] if isinstance(about, str) else about, attributes=attributes
+        )
+        facts = retain.as_said(self, facts, said_by) if said_by else facts
+        on = dates.day_of("--date", day, self.today) or self.today
+        done = retain.retain(self, facts, on, dry_run=dry_run, allow_secrets=allow_secrets)
         if said_by or dry_run:  # who is no owner hears of no other names; a dry run makes no index
             return done
         with suppress(Exception):  # of any kind: the facts are on disk
-            done = replace(done, warnings=(*done.warnings, *self.run(lambda at: tuple(slips(at, facts)))))
+            done = replace(done, warnings=(*done.warnings, *self.run(lambda at: tuple(retain.slips(at, facts)))))
         return done
 
     def query(self, text: str = "", *, per_page: int = 1, **filters: Any) -> Query:
         """The query of words and filters: since, until, on, as_of, about, kinds, key, min_confidence, min_importance, tags,
         links_to, paths (globs), heading. Of a document `per_page` lines are hits at most, as passages; 0: all, as plain lines.
         """
-        from .recall.query import read_query
-
-        return replace(read_query(text, self.today, **filters), per_page=per_page)
+        return replace(query.read_query(text, self.today, **filters), per_page=per_page)
 
     def recall(
         self, query: str | Query = "", *, k: int | None = None, budget: int | None = None, history: bool = False,
@@ -143,241 +183,167 @@ class Memory(OpenMemory):
         Without `vectors` by words alone.
         """
         from .recall.answer import most_hits
-        from .recall.recall import recall
 
         asked = self.query(query, **filters) if isinstance(query, str) else query
         k = most_hits(k, budget if hops == 1 else None, self.workspace.settings.k)
-        answer = recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
+        answer = recall.recall(self, asked, k=k, budget=budget, history=history, hops=hops, vectors=vectors)
         self._record(hit.ref for hit in answer.hits)
         return answer
 
     def matches(self, question: str, text: str) -> list[tuple[int, int]]:
         """Where words of `text` stand that a question asks for, whatever their endings: start and end of each."""
-        from .language.analyzer import matches
-
-        return matches(question, text)
+        return analyzer.matches(question, text)
 
     def reflect(self, *, since: str | None = None, dry_run: bool = False, propose: bool = False) -> Reflected:
         """Bring the pages of bank/ up to date, reading again what changed and what was told from `since` on (all of it)."""
-        from .ingest.ingest import ask_of_logs
-        from .language.dates import first_day
-        from .reflect.reflect import reflect
-
-        first = first_day("--since", since, self.today)
-        done = reflect(self, since=first, dry_run=dry_run, propose=propose)
-        done.pages.extend([] if dry_run else ask_of_logs(self, first))
+        first = dates.first_day("--since", since, self.today)
+        done = reflect.reflect(self, since=first, dry_run=dry_run, propose=propose)
+        done.pages.extend([] if dry_run else ingest.ask_of_logs(self, first))
         if done.pages and not dry_run:
-            from .review.collect import refresh
-
-            refresh(self)
+            collect.refresh(self)
         return done
 
     def show(self, reference: str | Sequence[str], context: int = 3) -> tuple[Passage, ...]:
         """What a citation, an id, a name, a page or a glob stands for, or several, with `context` lines around it."""
-        from .recall.lookup import show_all
-
-        return show_all(self, [reference] if isinstance(reference, str) else reference, context)
+        return lookup.show_all(self, [reference] if isinstance(reference, str) else reference, context)
 
     def said_in(self, reference: str | Sequence[str], context: int = 1) -> tuple[SaidIn, ...]:
         """The turns in which facts were said, with `context` turns around each, wherever their transcript lies now."""
-        from .ingest.said_in import said_in
-
-        return said_in(self, [reference] if isinstance(reference, str) else reference, context)
+        return said_in.said_in(self, [reference] if isinstance(reference, str) else reference, context)
 
     def documents(self, folder: str = "") -> tuple[Document, ...]:
         """The pages of a folder and the folders in it, with titles and descriptions."""
-        from .recall.lookup import documents
-
-        return documents(self, folder)
+        return lookup.documents(self, folder)
 
     def lessons(self, task: str | None = None) -> tuple[Task, ...]:
         """What worked and what failed, by task, counted from outcomes; of one task, named in about these words."""
-        from .reflect.fact_source import told_lessons
-
-        return told_lessons(self, task)
+        return fact_source.told_lessons(self, task)
 
     def place(self, reference: str) -> Citation:
         """Where a citation, an id, a name, a page or a day (`today`, 2025-11-27) stands; the log of a day need not exist."""
-        from .recall.lookup import place
-
-        return place(self, reference)
+        return lookup.place(self, reference)
 
     def entities(self, type: str | None = None) -> tuple[EntityLine, ...]:
         """Every entity with a page and every name that lines are about, or those of a `type`; most mentioned first."""
-        from .recall.lookup import list_entities
-
-        return list_entities(self, type=type)
+        return lookup.list_entities(self, type=type)
 
     def entity(self, name: str, k: int = 10) -> EntityView:
         """One entity: its names, what holds now, its newest `k` lines. NothingFound for an unknown name."""
-        from .recall.lookup import show_entity
-
-        return show_entity(self, name.removeprefix("@"), k)
+        return lookup.show_entity(self, name.removeprefix("@"), k)
 
     def facts(self, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """The current line of every slot, the owner's first, or of those `about` one name."""
-        from .recall.lookup import facts
-
-        return facts(self, about, self._as_of(as_of))
+        return lookup.facts(self, about, self._as_of(as_of))
 
     def fact(self, key: str, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """The current line of a slot, one for each entity that has it."""
-        from .recall.lookup import get_fact
-
-        return get_fact(self, key, about, self._as_of(as_of))
+        return lookup.get_fact(self, key, about, self._as_of(as_of))
 
     def fact_history(self, key: str, about: str | None = None, *, as_of: str | None = None) -> tuple[Hit, ...]:
         """Every version of a slot, oldest first."""
-        from .recall.lookup import history
-
-        return history(self, key, about, self._as_of(as_of))
+        return lookup.history(self, key, about, self._as_of(as_of))
 
     def beliefs(self, *, about: str | None = None, as_of: str | None = None) -> tuple[BeliefView, ...]:
         """Every belief with its confidence and evidence, the firmest first."""
-        from .beliefs.view import beliefs
-
-        return beliefs(self, about=about, as_of=self._as_of(as_of))
+        return view.beliefs(self, about=about, as_of=self._as_of(as_of))
 
     def belief(self, reference: str, *, as_of: str | None = None) -> BeliefView:
         """One belief by its id, the id of the line that stated it, or words of it."""
-        from .beliefs.view import show_belief
-
-        return show_belief(self, reference, as_of=self._as_of(as_of))
+        return view.show_belief(self, reference, as_of=self._as_of(as_of))
 
     def why(self, reference: str, *, as_of: str | None = None) -> Reasons:
         """Why a fact or belief holds: what it replaced, what replaced it, its evidence."""
-        from .beliefs.view import why
-
-        return why(self, reference, as_of=self._as_of(as_of))
+        return view.why(self, reference, as_of=self._as_of(as_of))
 
     def timeline(
         self, about: str | None = None, *, since: str | None = None, until: str | None = None, events: int = 40
     ) -> Timeline:
         """What held, what happened and what was believed, of one entity or of what was told last."""
-        from .view.timeline import timeline
-
         asked = self.query(since=since, until=until)
-        return timeline(self, about, asked.days or Period(), events)
+        return timeline.timeline(self, about, asked.days or Period(), events)
 
     def graph(self, name: str, *, most: int = 12) -> EntityGraph:
         """An entity and the `most` names that stand on most lines with it."""
-        from .view.graph import graph
-
-        return graph(self, name, most)
+        return graph.graph(self, name, most)
 
     def pictures(self) -> Pictures:
         """Drawings as SVG of what this memory answered, and pages of what others than the owner may see (extra `[view]`)."""
-        from .view.pictures import Pictures
-
-        return Pictures(self)
+        return pictures.Pictures(self)
 
     def conflicts(self, *, about: str | None = None) -> tuple[Conflict, ...]:
         """Pairs of facts that cannot both hold."""
-        from .conflicts.listing import conflicts
-
-        return conflicts(self, about)
+        return listing.conflicts(self, about)
 
     def check(self) -> tuple[Finding, ...]:
         """What is wrong with the pages: grammar, citations, links, ids, secrets, conflicts."""
-        from .maintenance.check import check
-
-        return check(self)
+        return check.check(self)
 
     def glance(self) -> Glance:
         """Where one is: counts of pages and facts, and whether the index is as new as they; cheap."""
-        from .maintenance.status import glance
-
-        return glance(self)
+        return status.glance(self)
 
     def status(self) -> Status:
         """Counts, freshness, sizes, and what is optional and missing."""
-        from .maintenance.status import status
-
-        return status(self)
+        return status.status(self)
 
     def resolve(
         self, chosen: str, other: str, *, both: bool = False, since: str | None = None, because: str | None = None,
         dry_run: bool = False,
     ) -> Retained:  # fmt: skip
         """Add a line to today's log by which `chosen` stands over `other`, or `both` hold."""
-        from .conflicts.listing import resolve
-        from .language.dates import first_day
-
-        day = first_day("--from", since, self.today)
-        return resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
+        day = dates.first_day("--from", since, self.today)
+        return listing.resolve(self, chosen, other, both=both, since=day, because=because, dry_run=dry_run)
 
     def review(self) -> tuple[Question, ...]:
         """The questions that wait, worth most first; in a public view without those that only the owner answers."""
-        from .review.collect import questions
-
-        return questions(self)
+        return collect.questions(self)
 
     def answer(self, question: str, option: str, **given: Any) -> Answered:
         """Answer a question of `review` by its id and the key of an option, with a line of today's log.
 
         `given` are `text` (other words for the line), `said_by` and `dry_run` (review/answer.py).
         """
-        from .review.answer import answer
-
-        return answer(self, question, option, **given)
+        return answer.answer(self, question, option, **given)
 
     def review_text(self, questions: Sequence[Question]) -> str:
         """Questions as one text for an editor, a block each."""
-        from .review.answer import written
-
-        return written(questions)
+        return answer.written(questions)
 
     def answer_text(
         self, questions: Sequence[Question], text: str, *, dry_run: bool = False
     ) -> tuple[list[Answered], list[str]]:
         """Give the answers that an edited `review_text` holds; what was done, and a line for each block that could not be."""
-        from .review.answer import answer_text
-
-        return answer_text(self, questions, text, dry_run=dry_run)
+        return answer.answer_text(self, questions, text, dry_run=dry_run)
 
     def answer_by_model(
         self, questions: Sequence[Question], *, dry_run: bool = False
     ) -> tuple[list[Answered], list[str]]:
         """Let the local model of the settings answer; what was done, and a line for what went wrong."""
-        from .review.answer import answer_by_model
-
-        return answer_by_model(self, questions, dry_run=dry_run)
+        return answer.answer_by_model(self, questions, dry_run=dry_run)
 
     def undo(self, *, dry_run: bool = False, skip: bool = False) -> Undone:
         """Take back what the last command (no resident memory) wrote, or with `skip` the one before, if it stands as written."""
-        from .maintenance.undo import undo
-
-        return undo(self, dry_run=dry_run, skip=skip)
+        return undo.undo(self, dry_run=dry_run, skip=skip)
 
     def take_back(self, answered: Answered) -> None:
         """Undo an answer that was just given."""
-        from .review.answer import take_back
-
-        take_back(self, answered)
+        answer.take_back(self, answered)
 
     def alias(self, name: str, aliases: Sequence[str], *, remove: bool = False, dry_run: bool = False) -> Named:
         """Add other names to the page of an entity, or `remove` them."""
-        from .entities.rename import alias
-
-        return alias(self, name, aliases, remove=remove, dry_run=dry_run)
+        return rename.alias(self, name, aliases, remove=remove, dry_run=dry_run)
 
     def merge(self, name: str, into: str, *, undo: bool = False, dry_run: bool = False) -> Named:
         """Make `name` another name of `into`, or `undo` that."""
-        from .entities.rename import merge
-
-        return merge(self, name, into, undo=undo, dry_run=dry_run)
+        return rename.merge(self, name, into, undo=undo, dry_run=dry_run)
 
     def accept_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Apply a proposal of bank/proposals.md to memory.md; the diff."""
-        from .reflect.proposals import accept
-
-        return accept(self, number, dry_run)
+        return proposals.accept(self, number, dry_run)
 
     def refuse_proposal(self, number: int, *, dry_run: bool = False) -> str:
         """Never propose that again; the diff of bank/proposals.md."""
-        from .reflect.proposals import refuse
-
-        return refuse(self, number, dry_run)
+        return proposals.refuse(self, number, dry_run)
 
     def forget(
         self, *, apply: bool = False, suggest: bool = False, before: str | None = None, **selectors: Any
@@ -387,14 +353,10 @@ class Memory(OpenMemory):
         `selectors` are ids, about, source, expired, unused, include_exempt (forget/select.py); all must hold. With `suggest`,
         what could go and why.
         """
-        from .forget import forget as room
-        from .forget.select import Selectors
-        from .language.dates import first_day
-
-        day = first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
+        day = dates.first_day("--before", before, self.today, "write 2025-11-27, 2025-11 or 90d")
         given: Any = {key: tuple(each) if isinstance(each, list) else each for key, each in selectors.items()}
-        asked = Selectors(before=day, **given)
-        return room.suggest(self, asked) if suggest else room.forget(self, asked, apply=apply)
+        asked = select.Selectors(before=day, **given)
+        return forget.suggest(self, asked) if suggest else forget.forget(self, asked, apply=apply)
 
     def context(
         self, message: str = "", *, budget: int | None = None, about: Sequence[str] = (), since: str | None = None,
@@ -404,11 +366,10 @@ class Memory(OpenMemory):
 
         `counter` counts the tokens: estimate, an encoding of tiktoken, the path of a tokenizer.json.
         """
-        from .context.context import ContextOptions, context
-        from .context.counters import counter_of
-
-        pack = context(
-            self, message, ContextOptions(budget, about, since, private, counter_of(self.workspace, counter))
+        pack = context.context(
+            self,
+            message,
+            context.ContextOptions(budget, about, since, private, counters.counter_of(self.workspace, counter)),
         )
         self._record(item.ref for item in pack.items)
         return pack
@@ -416,21 +377,15 @@ class Memory(OpenMemory):
     def _record(self, refs: Iterable[str]) -> None:
         """Remember what was recalled, if the settings want that."""
         if self.workspace.settings.record:
-            from .index.recalled import record_recalled
-
-            record_recalled(self, refs)
+            recalled.record_recalled(self, refs)
 
     def session_start(self, budget: int) -> Pack:
         """What every session is given, within `budget` tokens: core, lessons, recent lines."""
-        from .context.context import ContextOptions, context
-
-        return context(self, "", ContextOptions(budget), recalled=False)
+        return context.context(self, "", context.ContextOptions(budget), recalled=False)
 
     def beside_prompt(self, prompt: str, budget: int, most: int) -> str:
         """The fenced block of at most `most` lines that belong to a prompt; mostly empty. By words, without private lines."""
-        from .context.context import beside_prompt
-
-        return beside_prompt(self.public(), prompt, budget=budget, most=most)
+        return context.beside_prompt(self.public(), prompt, budget=budget, most=most)
 
     def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, source: str = "the chat", counter: str | None = None,
@@ -440,33 +395,22 @@ class Memory(OpenMemory):
 
         Without `core`, core and lessons are not in it. Messages that are not sent are cited as `name#M12`.
         """
-        from .context.chat import prepare
-        from .context.chat_messages import read_chat
-        from .context.context import ContextOptions
-        from .context.counters import counter_of
-
-        given = read_chat(messages, source) if isinstance(messages, str) else messages
-        made = ContextOptions(count=counter_of(self.workspace, counter), **options)
-        return prepare(self, given, made, core=core, name=name)
+        given = chat_messages.read_chat(messages, source) if isinstance(messages, str) else messages
+        made = context.ContextOptions(count=counters.counter_of(self.workspace, counter), **options)
+        return chat.prepare(self, given, made, core=core, name=name)
 
     def end_session(self, name: str) -> None:
         """Forget what was stated in a session of `chat`."""
-        from .context.session import session_file
-
-        session_file(self.workspace, name).unlink(missing_ok=True)
+        session.session_file(self.workspace, name).unlink(missing_ok=True)
 
     def told(self, answer: Answer) -> str:
         """An answer as a model reads it: one fenced block of cited passages; empty without hits."""
-        from .context.context import told
-
-        return told(self, answer)
+        return context.told(self, answer)
 
     def memories(self, message: str, *, k: int | None = None, hops: int = 1, budget: int = 2000) -> Memories:
         """A fenced block of the best `k` public lines for a message, within `budget` tokens; `hops` as in recall."""
-        from .context.context import memories
-
         most = k or self.workspace.settings.k
-        return memories(self.public(), message, k=most, hops=hops, budget=budget)
+        return context.memories(self.public(), message, k=most, hops=hops, budget=budget)
 
     def ingest(
         self, transcript: Path | BinaryIO, *, apply: bool = False, seconds: float | None = None, day: str | None = None,
@@ -477,92 +421,63 @@ class Memory(OpenMemory):
         `day` is for messages without a time, `owner` says I in it; `options` are the other fields of IngestOptions in
         ingest/ingest.py. With `seconds`, of a long session only the newest part is looked at.
         """
-        from .ingest.ingest import ingest, read_options
-        from .language.dates import day_of
-
-        made = read_options(day=day_of("--date", day, self.today), owner=owner, **options)
-        return ingest(self, transcript, apply=apply, options=made, seconds=seconds)
+        made = ingest.read_options(day=dates.day_of("--date", day, self.today), owner=owner, **options)
+        return ingest.ingest(self, transcript, apply=apply, options=made, seconds=seconds)
 
     def ingest_exchange(self, user: str, assistant: str, *, apply: bool = True, seconds: float = 10.0) -> Ingested:
         """The same for one question and its answer."""
-        from .ingest.ingest import ingest_exchange
-
-        return ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
+        return ingest.ingest_exchange(self, user, assistant, apply=apply, seconds=seconds)
 
     def public_pages(self) -> tuple[PublicPage, ...]:
         """The pages that a server offers: the core, the newest logs, those of entities."""
-        from .context.public_pages import public_pages
-
-        return self.public().run(public_pages)
+        return self.public().run(public_pages.public_pages)
 
     def public_page(self, kind: str, name: str) -> str:
         """The text of such a page (core, log or entity, by its name) without private lines; NothingFound for others."""
-        from .context.public_pages import public_page
-
-        return self.public().run(lambda memory: public_page(memory, kind, name))
+        return self.public().run(lambda memory: public_pages.public_page(memory, kind, name))
 
     def vault(self, ask: Callable[[str], str]) -> Vault:
         """The sealed lines and their keys; `ask` is given a prompt and returns what is typed, unseen."""
-        from .vault.vault import Vault
-
-        return Vault(self, ask)
+        return vault.Vault(self, ask)
 
     def shared(self, url: str | None = None) -> Shared:
         """Shared memory on a PostgreSQL server, that of the settings unless `url` names it: publish to it, ask it (extra `[shared]`)."""
-        from .shared.shared import Shared
-
-        return Shared(self, url)
+        return shared.Shared(self, url)
 
     def import_(self, source: Path, **options: Any) -> Imported:
         """Take in another memory: a folder of notes or a JSON export; transfer/importing.py `ImportOptions` has the options."""
-        from .transfer.importing import ImportOptions, import_memory
-
-        return import_memory(self, source, ImportOptions(**options))
+        return importing.import_memory(self, source, importing.ImportOptions(**options))
 
     def export(self, what: str = "facts", **filters: Any) -> Exported:
         """Every fact within the filters, or every belief with its whole history, as rows."""
-        from .transfer.export import export
-
-        return export(self, what, self.query(**filters))
+        return export.export(self, what, self.query(**filters))
 
     def write_export(self, path: Path, content: Iterable[str] | Mapping[str, Exported]) -> None:
         """Write text, or tables as a SQLite file, in place of what stands at `path`; Usage for what must not be replaced."""
-        from .transfer.export import target_of, write_export
-
-        write_export(target_of(path, self.workspace), content)
+        export.write_export(export.target_of(path, self.workspace), content)
 
     def watch(self, events: FolderEvents | None, **options: Any) -> Iterator[Noticed]:
         """Keep the index as fresh as the files, for ever: yields what is noticed, waits for `events` (none: looks once).
 
         `options` are those of watch/watch.py: when to reflect, and whether to embed.
         """
-        from .watch.watch import look_once, watch
-
-        return watch(self, events, **options) if events else look_once(self)
+        return watch.watch(self, events, **options) if events else watch.look_once(self)
 
     def sync(self, *, rebuild: bool = False) -> SyncReport:
         """Bring the index up to date with the files, or make it again from them."""
-        from .index.sync import build_index
-
-        return build_index(self.workspace, rebuild=rebuild, progress=self.progress)
+        return sync.build_index(self.workspace, rebuild=rebuild, progress=self.progress)
 
     def verify(self) -> Verified:
         """Compare the index, row by row, with one made again from the files."""
-        from .index.sync import verify
-
-        return verify(self.workspace)
+        return sync.verify(self.workspace)
 
     def embed(self) -> EmbedReport | None:
         """Embed the lines that have no vector yet; None without a model."""
-        from .vectors.embed import embed_workspace
-
-        return embed_workspace(self)
+        return embed.embed_workspace(self)
 
     def verify_vectors(self) -> VectorsChecked | None:
         """Look at every vector, and at what the quick search misses of them; None without a model."""
-        from .vectors.verify import verify_vectors
-
-        return verify_vectors(self.workspace)
+        return verify.verify_vectors(self.workspace)
 
     def warm(self, *, sync: bool = True, embed: bool = False) -> None:
         """`sync` without waiting for another writer; with `embed` a thread embeds what is written, until `close`."""
@@ -572,29 +487,20 @@ class Memory(OpenMemory):
 
     def evaluate(self, questions: Path, configurations: Sequence[str] = ("recall",), **options: Any) -> Evaluation:
         """Measure how well recall, or two configurations of search, answer labelled questions; `options` as in `EvalOptions`."""
-        from .evaluation.evaluate import EvalOptions, evaluate
-        from .evaluation.systems import read_configurations
-
-        options |= {"configurations": read_configurations(configurations), "clock": self.today}
-        return evaluate(self, questions, EvalOptions(**options))
+        options |= {"configurations": systems.read_configurations(configurations), "clock": self.today}
+        return evaluate.evaluate(self, questions, evaluate.EvalOptions(**options))
 
     def label(self, question: str, citations: Sequence[str], *, as_of: str | None = None, **options: Any) -> Labelled:
         """Add a labelled question to a file of the workspace; `options` are those of evaluation/labels.py `LabelOptions`."""
-        from .evaluation.labels import LabelOptions, label
-
-        made = LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **options)
-        return label(self, question, citations, made)
+        made = labels.LabelOptions(as_of=str(day) if (day := self._as_of(as_of)) else None, **options)
+        return labels.label(self, question, citations, made)
 
     def server_token(self) -> tuple[Path, str]:
         """Where the token of `memctl serve` stands, and the token; made on first use."""
-        from .notes.token import token_of
-
-        return token_of(self.workspace)
+        return token.token_of(self.workspace)
 
     def __enter__(self) -> Memory:
         return self
 
     def _as_of(self, written: str | None) -> date | None:
-        from .language.dates import last_day
-
-        return last_day("--as-of", written, self.today)
+        return dates.last_day("--as-of", written, self.today)

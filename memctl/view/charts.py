@@ -10,7 +10,6 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from functools import partial
 from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
@@ -77,7 +76,7 @@ def timeline_chart(found: Timeline, link: Link, in_page: bool = True) -> str:
         else:
             view, points = row
             labels.append({"label": _short(view.text), "value": y})
-            _draw_curve(series, points, (first, last), partial(_within, y), link)
+            _draw_curve(series, points, (first, last), (y - 0.4, 0.8), link)
     height = 70 + _ROW * max(2, len(rows))
     chart = _chart(series, _OF_PAGE if in_page else _PLAIN, height, (first, last), (0.4, len(rows) + 0.6))
     chart.y_labels = labels
@@ -88,7 +87,7 @@ def curve_chart(text: str, points: Sequence[CurvePoint], today: date, link: Link
     """The confidence of a belief over time as SVG; every piece of evidence is a point that leads to its line."""
     first, last = points[0].day.toordinal(), max(today, points[-1].day).toordinal() + 1
     series: list[list[Any]] = [[], [], [], [], []]
-    _draw_curve(series, points, (first, last), lambda confidence: confidence, link)
+    _draw_curve(series, points, (first, last), (0, 1), link)
     chart = _chart(series, _OF_PAGE, 190, (first, last), (0, 1))
     chart.y_labels = [0, 0.25, 0.5, 0.75, 1]
     return _render(chart, f"Confidence: {text}", in_page=True)
@@ -117,19 +116,13 @@ def chart_style() -> str:
     return next(node.text or "" for node in chart.render_tree().iter() if str(node.tag).endswith("style"))
 
 
-def _within(row: int, share: float) -> float:
-    """The height of a share from 0 to 1 inside of a row."""
-    return row - 0.4 + 0.8 * share
-
-
 def _draw_curve(
-    series: list[list[Any]], points: Sequence[CurvePoint], ends: tuple[int, int], height: Callable[[float], float],
-    link: Link,
-) -> None:  # fmt: skip
-    """Add the steps of a curve and a point for each piece of evidence."""
+    series: list[list[Any]], points: Sequence[CurvePoint], ends: tuple[int, int], room: tuple[float, float], link: Link
+) -> None:
+    """Add the steps of a curve and a point for each piece of evidence; `room` is where 0 stands, and how far above it 1."""
     days = [max(ends[0], point.day.toordinal()) for point in points]
     for (day, point), (after, _) in pairwise([*zip(days, points, strict=True), (ends[1], points[-1])]):
-        y = height(point.confidence)
+        y = room[0] + room[1] * point.confidence
         told = f"{point.day}: {point.verdict}, {point.confidence:.2f}"
         series[3] += [(day, y), (after, y)]
         series[4].append(_point(day, y, told, link(point.source) if point.source else None))
@@ -177,11 +170,16 @@ def _short(name: str) -> str:
 
 
 def _render(chart: Any, title: str, in_page: bool) -> str:
-    """The chart as text, without scripts; in a page without styles too, each link with a name for those who hear it."""
+    """The chart as text, without comments, scripts and what they would show; in a page without styles too.
+
+    Each link has a name for those who hear it.
+    """
+    extra = {"script", "title", "style", "defs"} if in_page else {"script", "title"}
     root = chart.render_tree()
     for parent in list(root.iter()):
         for child in list(parent):
-            if _is_extra(child, in_page):
+            tag = child.tag.rpartition("}")[2] if isinstance(child.tag, str) else "script"
+            if tag in extra or "tooltip-overlay" in child.get("class", ""):
                 parent.remove(child)
     for node in root.iter():
         if str(node.tag).endswith("a") and (told := node.find("../desc")) is not None:
@@ -190,15 +188,3 @@ def _render(chart: Any, title: str, in_page: bool) -> str:
     root.set("role", "group")
     root.set("aria-label", printable(title))
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _is_extra(node: Any, in_page: bool) -> bool:
-    """What is no picture: comments, scripts, what scripts would show; in a page its style."""
-    if not isinstance(node.tag, str):
-        return True
-    tag = node.tag.rpartition("}")[2]
-    return (
-        tag in ("script", "title")
-        or "tooltip-overlay" in node.get("class", "")
-        or (in_page and tag in ("style", "defs"))
-    )

@@ -93,14 +93,9 @@ def graph_in(memory: OpenMemory, name: str, most: int, lines: int = _LINES) -> E
     for each in (each for each in nearest if shown[each] == each):  # without a page: as a line spells it
         matches = (re.search(re.escape(each), text, re.IGNORECASE) for text in texts)
         shown[each] = next((match[0] for match in matches if match), each)
-    edges = [
-        Edge(
-            shown[one],
-            shown[other],
-            len(pairs[one, other]),
-            Citation(row.path, seen[row.id].line, seen[row.id].end_line),
-        )
-        for (one, other), row in newest.items()
-        if row.id in seen
-    ]
+    edges = []
+    for (one, other), row in newest.items():
+        if found_line := seen.get(row.id):
+            place = Citation(row.path, found_line.line, found_line.end_line)
+            edges.append(Edge(shown[one], shown[other], len(pairs[one, other]), place))
     return EntityGraph(shown[who.key], tuple(shown[each] for each in nearest), tuple(edges), len(count) - len(nearest))

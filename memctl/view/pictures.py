@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ExtraMissing
 from ..index.open_memory import OpenMemory
+from ..notes.token import token_of, view_key
 
 if TYPE_CHECKING:
     from .graph import EntityGraph
@@ -23,21 +23,18 @@ class ViewWritten(NamedTuple):
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pictures:
+class Pictures(NamedTuple):
     """What can be drawn of a memory. Every method raises ExtraMissing without `[view]`."""
 
     memory: OpenMemory
 
     def svg(self, drawn: Timeline | EntityGraph) -> str:
         """A timeline or a graph as SVG, with every line that it was made of: the owner's private ones too."""
-        made: str = _drawing("charts").picture(drawn)
-        return made
+        return str(_drawing("charts").picture(drawn))
 
     def write(self, folder: Path) -> ViewWritten:
         """Write the pages into a folder: what others than the owner may see."""
-        written: ViewWritten = _drawing("site").write_view(self.memory.public(), folder)
-        return written
+        return ViewWritten(*_drawing("site").write_view(self.memory.public(), folder))
 
     def page(self, path: str, query: str | None = None) -> str | None:
         """One of these pages, or a stylesheet, by its path; `query` is what the page of search looks for."""
@@ -46,8 +43,6 @@ class Pictures:
 
     def key(self) -> str:
         """What opens the pages of `memctl serve` in a browser and nothing else."""
-        from ..notes.token import token_of, view_key
-
         return view_key(token_of(self.memory.workspace)[1])
 
 

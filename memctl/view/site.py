@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -21,7 +22,6 @@ from ..beliefs.view import BeliefView, beliefs
 from ..conflicts.listing import conflicts
 from ..errors import MemctlError
 from ..facts import Citation, Period
-from ..hits import Hit
 from ..ids import hashed
 from ..index.open_memory import OpenMemory, on_fresh_index
 from ..index.queries.entries import Query, days_of_pages, entry_count
@@ -62,8 +62,6 @@ class Site:
     kept: set[str] | None = None
     left_out: list[str] = field(default_factory=list)
 
-    # -- what there is ------------------------------------------------------------------------------------------------
-
     @cached_property
     def groups(self) -> dict[str, list[str]]:
         """The pages of the workspace by the page of lines that shows them: logs by month, newest first, others alone, by path."""
@@ -93,8 +91,6 @@ class Site:
         """Every belief, the firmest first."""
         return beliefs(self.memory)
 
-    # -- links --------------------------------------------------------------------------------------------------------
-
     def link(self, citation: Citation, up: str = "") -> str | None:
         """Where a cited line stands; None for one that was left out."""
         group = self.group_of.get(citation.path)
@@ -107,8 +103,6 @@ class Site:
         key = _hash(entity_key(name))
         return f"{up}entity/{key}.html" if key in self.names else None
 
-    # -- pages --------------------------------------------------------------------------------------------------------
-
     def page(self, path: str, query: str | None = None) -> str | None:
         """A page by its path; None if there is none. `query` is what is searched for, on a server."""
         match = _PAGE.fullmatch(path)
@@ -118,56 +112,50 @@ class Site:
             return self._lines(match["name"]) if match["name"] in self.groups else None
         if match["kind"]:
             return self._entity(self.names[match["name"]]) if match["name"] in self.names else None
-        number = int(match["number"] or 1)
-        make = getattr(self, f"_page_{match['what']}", None)
-        return make(number, query) if make else None
+        what, number = match["what"], int(match["number"] or 1)
+        if what == "entities" and (part := _part(what, number, self.entities, _NAMES)):
+            return self._show("entities.html", "Names", pages=part[0], listed=part[1], total=len(self.entities))
+        if what == "beliefs" and (held := _part(what, number, self.beliefs, _BELIEFS)):
+            return self._show("beliefs.html", "Beliefs", pages=held[0], held=self._drawn(held[1]))
+        if what == "days":
+            return self._show("days.html", "Days and pages", groups=self.groups, kept=self.kept)
+        if what == "search":
+            hits = recall_in(self.memory, Query(words=query), k=50).hits if query else ()
+            return self._show("search.html", "Search", query=query or "", hits=hits)
+        made = {"index": self._index, "digest": self._digest, "review": self._review}.get(what)
+        return made() if made else None
 
     def paths(self) -> Iterator[str]:
         """The pages of a whole site but those of lines, in the order in which a reader meets them."""
         yield from ("index.html", "days.html", "review.html", "digest.html")
-        for list_ in (_part("entities", 1, self.entities, _NAMES), _part("beliefs", 1, self.beliefs, _BELIEFS)):
-            yield from (list_[0].path(number) for number in range(1, list_[0].last + 1)) if list_ else ()
+        for part in (_part("entities", 1, self.entities, _NAMES), _part("beliefs", 1, self.beliefs, _BELIEFS)):
+            yield from (part[0].path(number) for number in range(1, part[0].last + 1)) if part else ()
         yield from (f"entity/{name}.html" for name in self.names)
 
     def _show(self, template: str, title: str, up: str = "", **values: Any) -> str:
         at = {"title": title, "up": up, "policy": POLICY, "is_served": self.most is None, "left_out": self.left_out}
-        link = lambda citation: self.link(citation, up)  # noqa: E731
-        whose = lambda name: self.entity_link(name, up)  # noqa: E731
-        return _templates().get_template(template).render(at | {"link": link, "whose": whose} | values)
+        at |= {"link": partial(self.link, up=up), "whose": partial(self.entity_link, up=up)}
+        return _templates().get_template(template).render(at | values)
 
-    def _page_index(self, number: int, query: str | None) -> str:
+    def _index(self) -> str:
         newest = recall_in(self.memory, Query(), k=_NEWEST).hits
         counts = {"lines": entry_count(self.memory.index), "names": len(self.entities), "beliefs": len(self.beliefs)}
         return self._show("index.html", "Memory", newest=newest, counts=counts, top=self.entities[:24])
 
-    def _page_search(self, number: int, query: str | None) -> str:
-        hits = recall_in(self.memory, Query(words=query), k=50).hits if query else ()
-        return self._show("search.html", "Search", query=query or "", hits=hits)
+    def _drawn(self, views: Iterable[BeliefView], up: str = "") -> list[tuple[BeliefView, Markup]]:
+        """Beliefs, each with its curve where there is one."""
+        link, today = partial(self.link, up=up), self.memory.today
+        curves = (
+            (view, curve_chart(view.text, view.curve, today, link) if len(view.curve) > 1 else "") for view in views
+        )
+        return [(view, Markup(curve)) for view, curve in curves]
 
-    def _page_entities(self, number: int, query: str | None) -> str | None:
-        found, total = _part("entities", number, self.entities, _NAMES), len(self.entities)
-        return self._show("entities.html", "Names", pages=found[0], listed=found[1], total=total) if found else None
-
-    def _page_beliefs(self, number: int, query: str | None) -> str | None:
-        found = _part("beliefs", number, self.beliefs, _BELIEFS)
-        return self._show("beliefs.html", "Beliefs", pages=found[0], held=self._drawn(found[1], "")) if found else None
-
-    def _drawn(self, views: Iterable[BeliefView], up: str) -> list[tuple[BeliefView, Markup]]:
-        return [(view, self._curve(view, up) if len(view.curve) > 1 else Markup()) for view in views]
-
-    def _curve(self, view: BeliefView, up: str) -> Markup:
-        return Markup(curve_chart(view.text, view.curve, self.memory.today, lambda at: self.link(at, up)))
-
-    def _page_days(self, number: int, query: str | None) -> str:
-        return self._show("days.html", "Days and pages", groups=self.groups, kept=self.kept)
-
-    def _page_digest(self, number: int, query: str | None) -> str:
+    def _digest(self) -> str:
         weeks = sorted((path for path in self.group_of if path.startswith("bank/digest/")), reverse=True)[:_WEEKS]
-        told = [(path, [line for line in self._text(path) if line[:2] in ("# ", "- ")]) for path in weeks]
-        cited = [(path, [(_cited(line)) for line in lines]) for path, lines in told]
-        return self._show("digest.html", "Digest of the weeks", weeks=cited)
+        told = [(path, [_cited(line) for line in self._text(path) if line[:2] in ("# ", "- ")]) for path in weeks]
+        return self._show("digest.html", "Digest of the weeks", weeks=told)
 
-    def _page_review(self, number: int, query: str | None) -> str:
+    def _review(self) -> str:
         is_large = entry_count(self.memory.index) > _MANY
         doubts = (one.doubt for one in shown(self.memory.workspace).values()) if is_large else ()
         asked = open_questions(self.memory, doubts) if is_large else questions(self.memory)
@@ -179,22 +167,19 @@ class Site:
         )  # fmt: skip
 
     def _entity(self, name: str) -> str:
-        up = "../"
-        held = [view for view in self.beliefs if entity_key(name) in map(entity_key, view.entities)]
+        up, key = "../", entity_key(name)
+        held = [view for view in self.beliefs if key in map(entity_key, view.entities)]
         found = timeline_in(self.memory, name, Period(), _NEWEST, held)
-        try:
+        chart = timeline_chart(found, partial(self.link, up=up)) if found.is_drawn else ""
+        near, graph = None, ""
+        with suppress(MemctlError):
             near = graph_in(self.memory, name, 10, _NEAR)
-        except MemctlError:
-            near = None
-        drawn = {
-            "chart": Markup(timeline_chart(found, lambda at: self.link(at, up))) if found.is_drawn else "",
-            "graph": Markup(graph_chart(near, {n: self.entity_link(n, up) or "" for n in near.neighbours})) if near and near.edges else "",
-        }  # fmt: skip
-        line = next((each for each in self.entities if each.name == name), None)
-        newest: tuple[Hit, ...] = recall_in(self.memory, Query(about=(name,)), k=_NEWEST).hits
+        if near and near.edges:
+            graph = graph_chart(near, {other: self.entity_link(other, up) or "" for other in near.neighbours})
         return self._show(
-            "entity.html", name, up, line=line, found=found, near=near, newest=newest,
-            held=self._drawn(held[:_BELIEFS], up), **drawn,
+            "entity.html", name, up, line=next((each for each in self.entities if each.name == name), None), found=found, near=near,
+            newest=recall_in(self.memory, Query(about=(name,)), k=_NEWEST).hits, held=self._drawn(held[:_BELIEFS], up),
+            chart=Markup(chart), graph=Markup(graph),
         )  # fmt: skip
 
     def _lines(self, group: str) -> str:
@@ -265,13 +250,13 @@ def view_page(memory: OpenMemory, path: str, query: str | None) -> str | None:
 
 @on_fresh_index
 def write_view(memory: OpenMemory, folder: Path) -> ViewWritten:
-    """Write the whole site of a public view into a folder, in place of what another one left there."""
+    """Write the whole site of a public view into a folder, in place of what another one left there.
+
+    The pages of lines first, newest first, as many as there is room for; then those that lead to them.
+    """
     most = _FEW_ENTITIES if entry_count(memory.index) > _MANY else _MOST_ENTITIES
-    return _write(Site(memory, most, set()), folder)
-
-
-def _write(site: Site, folder: Path) -> ViewWritten:
-    """The pages of lines first, newest first, as many as there is room for; then those that lead to them."""
+    kept: set[str] = set()
+    site = Site(memory, most, kept)
     count = size = 0
 
     def put(path: str, text: str) -> None:
@@ -281,16 +266,15 @@ def _write(site: Site, folder: Path) -> ViewWritten:
         (folder / path).write_bytes(data)
         count, size = count + path.endswith(".html"), size + len(data)
 
-    assert site.kept is not None
     groups = sorted(site.groups, key=lambda group: len(group) == 7)  # other pages, then months, newest first
     for done, group in enumerate(groups):
         if size < _MOST_BYTES:
             put(f"lines/{group}.html", site.page(f"lines/{group}.html") or "")
-            site.kept.add(group)
-        site.memory.progress(done, len(groups))
-    if left := len(site.groups) - len(site.kept):
+            kept.add(group)
+        memory.progress(done, len(groups))
+    if left := len(groups) - len(kept):
         site.left_out.append(f"the lines of {left} older months and pages")
-    if (more := len(site.entities) - (site.most or 0)) > 0:
+    if (more := len(site.entities) - most) > 0:
         site.left_out.append(f"pages of the {more} names with the fewest lines")
     for name, text in stylesheets().items():
         put(name, text)

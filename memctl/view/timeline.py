@@ -96,11 +96,8 @@ def timeline_in(
     events = sorted((hit for hit in answer.hits if event_day(hit) and not hit.retracted), key=_by_day)
     views = beliefs(memory, about=name) if known is None else known
     held = [(view, points) for view in views if (points := _within(view.curve, days))]
-    if (
-        known is None
-        and about
-        and not (rows or events or held or recall_in(memory, Query(about=(name or "",)), k=1).hits)
-    ):
+    is_empty = not (rows or events or held)
+    if known is None and about and name and is_empty and not recall_in(memory, Query(about=(name,)), k=1).hits:
         raise NothingFound(f"nothing is told of {about!r}", unknown_name(memory.workspace, memory.index, about))
     left = (
         ("slots that were filled earlier", len(rows) > _SLOTS),
@@ -108,14 +105,8 @@ def timeline_in(
         ("older events", len(events) > most),
         (f"{len(held) - _BELIEFS} more beliefs", len(held) > _BELIEFS),
     )
-    shown = Timeline(
-        name,
-        days,
-        tuple(rows[:_SLOTS]),
-        tuple(events[-most:]),
-        tuple(held[:_BELIEFS]),
-        tuple(what for what, is_left in left if is_left),
-    )
+    left_out = tuple(what for what, is_left in left if is_left)
+    shown = Timeline(name, days, tuple(rows[:_SLOTS]), tuple(events[-most:]), tuple(held[:_BELIEFS]), left_out)
     return replace(shown, days=_span(shown, days, memory.today))
 
 

@@ -8,19 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ExtraMissing, Refused, Usage
-from .call import ABOUT, DRY_RUN, Call, argument, command, flag, one_of, option
+from .call import ABOUT, DRY_RUN, Call, answer_nobody, argument, command, flag, one_of, option
 
 if TYPE_CHECKING:
-    from ..agents.act import Acted
-    from ..agents.connect import Connected, Planned
-    from ..agents.hosts import Wish
+    from ..agents.connect import Connected
     from ..memory import Pack
 
 _FORMATS = ("text", "json", "stable", "recalled")
 _MOST_BYTES = 16 * 1024 * 1024  # of a reply
-
-
-# -- context ----------------------------------------------------------------------------------------------------------
 
 
 @command("context", 'memctl context "why did we leave MongoDB?" --budget 4000', paged=True)
@@ -50,76 +45,48 @@ def context(
         "NAME",
     ),
     format: str | None = option("--format -f", "text, json, stable or recalled [default: text].", "FORMAT"),
-) -> int:
+) -> None:
     """What an agent is given before it answers: core, lessons, recent lines, and what belongs to the message, cited."""
     one_of("--format", format, _FORMATS)
     one_of("--inject", inject, ("user", "system"), "user or system")
     if end or ((inject or session is not None) and messages is None):
-        return _end(call, session if messages is None and not message and end else None)
-    options: dict[str, Any] = {
-        "budget": budget,
-        "about": about or (),
-        "since": since,
-        "private": private,
-        "counter": counter,
-    }
-    if messages is not None:
-        if message or format in ("stable", "recalled"):
+        if not end or session is None or message or messages is not None:
             raise Usage(
-                "--messages takes no MESSAGE and no such --format", "the newest message of the chat is the message"
+                "--session and --inject go with --messages, --end with --session alone",
+                "add --messages FILE, or leave the rest out",
             )
-        return _chat(
-            call,
-            messages,
-            call.out.json or format == "json",
-            core=not no_core,
-            inject=inject,
-            session=session,
-            **options,
-        )
-    text = sys.stdin.read() if message == ["-"] else " ".join(message or ())
-    return _print_pack(call, call.memory.context(text, **options), format or ("json" if call.out.json else "text"))
-
-
-def _end(call: Call, session: str | None) -> int:
-    """End a session; Usage where none is named, or there is something else to do."""
-    if session is None:
-        raise Usage(
-            "--session and --inject go with --messages, --end with --session alone",
-            "add --messages FILE, or leave the rest out",
-        )
-    call.memory.end_session(session)
-    return 0
-
-
-def _print_pack(call: Call, pack: "Pack", format: str) -> int:
-    call.out.note(*pack.warnings)
-    if format == "json":
-        call.out.raw_json(pack.as_json())
-        return 0
-    text = {"text": pack.text, "stable": pack.stable, "recalled": pack.recalled}[format]
-    for line in text.split("\n") if text else ():
-        call.out.line(line)
-    spent = ", ".join(f"{name} {tokens}" for name, tokens in pack.layers.items())
-    call.out.note(f"{pack.used} of {pack.budget} tokens: {spent}")
-    return 0
-
-
-def _chat(call: Call, file: str, as_json: bool, **options: Any) -> int:
-    made = call.memory.chat(
-        _messages(file),
-        source="stdin" if file == "-" else file,
-        name="chat" if file == "-" else Path(file).name,
-        **options,
-    )
+        call.memory.end_session(session)
+        return
+    options: dict[str, Any] = {"budget": budget, "about": about or (), "since": since, "private": private}
+    options["counter"] = counter
+    is_json = format == "json" or (call.out.json and format is None)
+    if messages is None:
+        text = sys.stdin.read() if message == ["-"] else " ".join(message or ())
+        _print_pack(call, call.memory.context(text, **options), format, is_json)
+        return
+    if message or format in ("stable", "recalled"):
+        raise Usage("--messages takes no MESSAGE and no such --format", "the newest message of the chat is the message")
+    source, file = ("stdin", "chat") if messages == "-" else (messages, Path(messages).name)
+    options |= {"core": not no_core, "inject": inject, "session": session}
+    made = call.memory.chat(_chat_text(messages), source=source, name=file, **options)
     call.out.note(*made.warnings)
-    call.out.raw_json(made.as_json() if as_json else made.messages)
+    call.out.raw_json(made.as_json() if call.out.json or is_json else made.messages)
     left = f"{made.dropped} messages are not sent, {len(made.items)} lines recalled"
     call.out.note(f"{made.used} of {made.budget} tokens; {left}")
-    return 0
 
 
-def _messages(file: str) -> str:
+def _print_pack(call: Call, pack: "Pack", format: str | None, is_json: bool) -> None:
+    call.out.note(*pack.warnings)
+    if is_json:
+        call.out.raw_json(pack.as_json())
+        return
+    text = {"stable": pack.stable, "recalled": pack.recalled}.get(format or "", pack.text)
+    call.out.line(*(text.split("\n") if text else ()))
+    spent = ", ".join(f"{name} {tokens}" for name, tokens in pack.layers.items())
+    call.out.note(f"{pack.used} of {pack.budget} tokens: {spent}")
+
+
+def _chat_text(file: str) -> str:
     """The text of a file of messages, or of stdin; Usage for what cannot be read."""
     cure = "name a file of messages as JSON in UTF-8"
     data = _read(file, cure)
@@ -136,9 +103,6 @@ def _read(file: str, cure: str, most: int = -1) -> bytes:
             return stream.read(most)
     except OSError as error:
         raise Usage(f"{Path(file).name}: {error.strerror or error}", cure) from error
-
-
-# -- act --------------------------------------------------------------------------------------------------------------
 
 
 @command("act", "memctl act reply.txt")
@@ -158,32 +122,20 @@ def act(
     # Bytes that are not UTF-8 are shown as such.
     reply = _read(file, "name a file that holds the reply", _MOST_BYTES).decode("utf-8-sig", "replace")
     done = run(call.memory, reply.replace("\r\n", "\n"), dry_run=dry_run, read_only=read_only, private=private)
+    has_reply = bool(done.reply.strip())
     if call.out.json:
         results = [result.as_json() for result in done.results]
         call.out.raw_json({"schema": 1, "reply": done.reply, "results": results, "ignored": done.ignored})
-    else:
-        _print_acted(call, done)
+    elif has_reply:
+        call.out.line(*done.reply.strip("\n").split("\n"), *([""] if done.results else ()))
+    for result in () if call.out.json else done.results:
+        cure = f"; {result.cure}" if result.cure else ""
+        call.out.line(f"[{result.command}] {'' if result.ok else 'failed: '}{result.told}{cure}")
+        for text in filter(None, (result.diff.removesuffix("\n"), result.fenced)):
+            call.out.line(*text.split("\n"))
     if done.ignored:
         call.out.note(f"not done, because in code, a quote, a comment or thinking: {done.ignored}")
     return 1 if done.failed else 0
-
-
-def _print_acted(call: Call, done: "Acted") -> None:
-    for line in done.reply.strip("\n").split("\n") if done.reply.strip() else ():
-        call.out.line(line)
-    if not done.results:
-        return
-    if done.reply.strip():
-        call.out.line()
-    for result in done.results:
-        cure = f"; {result.cure}" if result.cure else ""
-        call.out.line(f"[{result.command}] {'' if result.ok else 'failed: '}{result.told}{cure}")
-        for text in (result.diff.removesuffix("\n"), result.fenced):
-            for line in text.split("\n") if text else ():
-                call.out.line(line)
-
-
-# -- connect, hook ----------------------------------------------------------------------------------------------------
 
 
 @command("connect", "memctl connect claude-code --write")
@@ -225,7 +177,21 @@ def connect(
         allow_write=allow_write, hooks=not no_hooks,
     )  # fmt: skip
     is_wanted = (write or undo) and not dry_run
-    _print_connected(call, wish, run(call.memory.workspace, wish, undo=undo, write=is_wanted), is_wanted, undo)
+    made = run(call.memory.workspace, wish, undo=undo, write=is_wanted)
+    if call.out.json:
+        told = {"schema": 1, "host": host, "scope": scope, "undo": undo, "written": made.written}
+        call.out.raw_json(told | {"files": [file.as_json() for file in made.files], "notes": made.notes})
+    else:
+        _print_files(call, made, is_wanted, undo)
+    if made.problems:
+        file = made.problems[0]
+        left = "nothing was written" if is_wanted else "it would be left alone"
+        cure = "put in by hand what is shown, or move that part away"
+        if undo:
+            cure = "take that part out by hand, then run it again"
+        raise Refused(f"{file.host_file.path}: {file.problem}; {left}", cure)
+    if not call.out.json and not is_wanted and any(file.diff for file in made.files):
+        call.out.note("nothing is written yet: " + ("run it without --dry-run" if undo else "add --write"))
     if program is None and not undo and find_spec("pydantic") is None:
         lacking = ExtraMissing("serve", "what `memctl mcp` needs")
         call.out.note(f"the MCP server does not start yet: {lacking.what}; `{lacking.cure}`")
@@ -257,34 +223,17 @@ _DONE = {"new": "made", "changed": "changed", "removed": "removed", "same": "as 
 _PLANNED = {"new": "would be made", "changed": "would change", "removed": "would be removed", "same": "as it is"}
 
 
-def _print_connected(call: Call, wish: "Wish", made: "Connected", is_wanted: bool, undo: bool) -> None:
-    out = call.out
-    if out.json:
-        files = [file.as_json() for file in made.files]
-        told = {"schema": 1, "host": wish.host, "scope": wish.scope, "undo": undo, "written": made.written}
-        out.raw_json(told | {"files": files, "notes": made.notes})
-    else:
-        for file in made.files:
-            _print_file(call, file, is_wanted and not made.problems, undo)
-        out.note(*made.notes)
-    if made.problems:
-        file = made.problems[0]
-        left = "nothing was written" if is_wanted else "it would be left alone"
-        cure = "put in by hand what is shown, or move that part away"
-        if undo:
-            cure = "take that part out by hand, then run it again"
-        raise Refused(f"{file.host_file.path}: {file.problem}; {left}", cure)
-    if not out.json and not is_wanted and any(file.diff for file in made.files):
-        out.note("nothing is written yet: " + ("run it without --dry-run" if undo else "add --write"))
-
-
-def _print_file(call: Call, file: "Planned", is_done: bool, undo: bool) -> None:
-    link = f" -> {file.host_file.target}" if file.host_file.is_linked else ""
-    states = _DONE if is_done or file.problem else _PLANNED
-    call.out.line(f"{file.host_file.path}{link}: {file.title}, {states[file.state]}")
-    if file.problem:
-        call.out.line(f"  {file.problem}; {'this was put there' if undo else 'this belongs there'}:")
-    call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)
+def _print_files(call: Call, made: "Connected", is_wanted: bool, undo: bool) -> None:
+    """What was done to each file, or would be; what could not be done to it, to be done by hand."""
+    is_done = is_wanted and not made.problems
+    for file in made.files:
+        link = f" -> {file.host_file.target}" if file.host_file.is_linked else ""
+        states = _DONE if is_done or file.problem else _PLANNED
+        call.out.line(f"{file.host_file.path}{link}: {file.title}, {states[file.state]}")
+        if file.problem:
+            call.out.line(f"  {file.problem}; {'this was put there' if undo else 'this belongs there'}:")
+        call.out.lines(file.fragment if file.problem else "" if is_done else file.diff)
+    call.out.note(*made.notes)
 
 
 @command("hook", "memctl hook prompt < event.json")
@@ -297,5 +246,5 @@ def hook(call: Call, event: str = argument("EVENT", "session-start, prompt, pre-
         if answer:
             call.out.raw_json(answer)
             call.out.flush()
-    except OSError:  # the reader is gone, or a full disk: Python would complain once more when it flushes at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    except OSError:  # the reader is gone, or a full disk
+        answer_nobody()

@@ -4,16 +4,15 @@ import shutil
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Usage
-from ..facts import Kind, Period, is_trusted
+from ..facts import Period, is_trusted
 from ..hits import hit_json
 from ..markdown.escape import one_line
 from .call import AS_OF, DRY_RUN, Call, argument, command, flag, option
 from .hits import kind_of, place_of, print_retained
-from .output import BOLD, FAINT, YELLOW
-from .pictures import Scale, sparkline
+from .output import BOLD, FAINT, YELLOW, Output, fields
 
 if TYPE_CHECKING:
-    from ..memory import BeliefView, Bullet, Conflict, Reasons, Reflected, Task
+    from ..memory import BeliefView, Task
 
 _SPARK, _HIGH = 8, 4  # numbers of a spark line, lines of a curve
 _TRENDS = {"rising": "↗", "falling": "↘", "steady": "→"}
@@ -34,50 +33,37 @@ def reflect(
     """Turn facts into entity pages, beliefs with evidence, lessons and the week's digest. Quiet if nothing changed."""
     if dry_run and apply:
         raise Usage("--dry-run and --apply together", "choose one")
-    if accept is not None or refuse is not None:
-        _decide(call, accept, refuse, dry_run)
-        return
+    if accept and refuse:
+        raise Usage("--accept and --refuse together", "one after the other")
+    if number := accept or refuse:
+        decide = call.memory.accept_proposal if accept else call.memory.refuse_proposal
+        return _print_decided(call.out, bool(accept), number, decide(number, dry_run=dry_run), dry_run)
+    out = call.out
     stopped = "stopped: pages written so far stand whole; run `memctl reflect` again for the rest"
     with call.progress("reflecting", stopped) as memory:
         done = memory.reflect(since=since, dry_run=dry_run, propose=propose_core)
-    _print_reflected(call, done, dry_run)
-
-
-def _decide(call: Call, accept: int | None, refuse: int | None, dry_run: bool) -> None:
-    if accept is not None and refuse is not None:
-        raise Usage("--accept and --refuse together", "one after the other")
-    number = accept if accept is not None else refuse or 0
-    job = call.memory.accept_proposal if accept is not None else call.memory.refuse_proposal
-    change = job(number, dry_run=dry_run)
-    page = "memory.md" if accept is not None else "bank/proposals.md"
-    if call.out.json:
-        call.out.raw_json({"schema": 1, "number": number, "applied": not dry_run, "diff": change})
-    elif dry_run and change:
-        call.out.lines(change.removesuffix("\n"))
-    elif change:
-        call.out.line(page)
-    else:
-        call.out.note(f"{page} says so already; nothing changed")
-
-
-def _print_reflected(call: Call, done: "Reflected", dry_run: bool) -> None:
-    out = call.out
     if out.json:
         out.raw_json(done.as_json(applied=not dry_run) | ({"diff": done.diff} if dry_run else {}))
         return
     out.note(*done.notes)
     if dry_run:
         out.lines(done.diff)
-        return
-    for path in done.pages:
-        out.line(path)
-    for told in done.digest if done.pages else ():
-        out.say(f"{told.lead}: {told.text} [{told.citation}]", 3)
-    if done.conflicts and done.pages:
-        out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
+    elif done.pages:
+        out.line(*done.pages)
+        for told in done.digest:
+            out.say(f"{told.lead}: {told.text} [{told.citation}]", 3)
+        if done.conflicts:
+            out.note(f"{done.conflicts} conflicts; `memctl conflicts` shows them")
 
 
-# -- beliefs ----------------------------------------------------------------------------------------------------------
+def _print_decided(out: Output, is_accepted: bool, number: int, change: str, dry_run: bool) -> None:
+    page = "memory.md" if is_accepted else "bank/proposals.md"
+    if out.json:
+        out.raw_json({"schema": 1, "number": number, "applied": not dry_run, "diff": change})
+    elif change:
+        out.lines(change if dry_run else page)
+    else:
+        out.note(f"{page} says so already; nothing changed")
 
 
 @command("belief list", "memctl belief list --about Peter", paged=True)
@@ -87,10 +73,11 @@ def belief_list(
     as_of: str | None = AS_OF,
 ) -> int:
     """Every belief, the firmest first, with its trend. Exit code 1 if there are none."""
+    from .pictures import sparkline
+
     found = call.memory.beliefs(about=about, as_of=as_of)
     if call.out.json:
-        call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]})
-        return 0 if found else 1
+        return call.out.raw_json({"schema": 1, "beliefs": [_belief_json(view) for view in found]}, found)
     for view in found:
         line = sparkline([point.confidence for point in view.curve[-_SPARK:]]).rjust(_SPARK)
         drawn = f"{line} " if call.out.styled else ""
@@ -111,8 +98,8 @@ def belief_show(
     view = call.memory.belief(" ".join(reference), as_of=as_of)
     if call.out.json:
         call.out.raw_json({"schema": 1, **_belief_json(view)})
-        return
-    _print_belief(call, view)
+    else:
+        _print_belief(call, view)
 
 
 @command("why", "memctl why f-1a2b3c4d", paged=True)
@@ -122,21 +109,18 @@ def why(
     """Why something is held: what it replaced, what replaced it, the evidence that it rests on or belongs to."""
     reasons = call.memory.why(reference, as_of=as_of)
     if call.out.json:
-        call.out.raw_json(_reasons_json(reasons))
+        named = {"facts": reasons.hits, "replaced_by": reasons.replaced_by, "replaces": reasons.replaces}
+        lists = {name: [hit_json(hit) for hit in hits] for name, hits in named.items()}
+        call.out.raw_json({"schema": 1, **lists, "beliefs": [_belief_json(view) for view in reasons.beliefs]})
         return
     for title, hits in (("", reasons.hits), ("replaced by ", reasons.replaced_by), ("replaces ", reasons.replaces)):
         for hit in hits:
-            kind = hit.kind.value if hit.kind is not Kind.NOTE else "note"
-            told = f"{title}{hit.source} · {hit.day or 'undated'} · {kind} · {one_line(hit.content)} ^{hit.ref}"
+            told = (
+                f"{title}{hit.source} · {hit.day or 'undated'} · {hit.kind.value} · {one_line(hit.content)} ^{hit.ref}"
+            )
             call.out.say(told, 3)
     for view in reasons.beliefs:
         _print_belief(call, view)
-
-
-def _reasons_json(reasons: "Reasons") -> dict[str, Any]:
-    named = {"facts": reasons.hits, "replaced_by": reasons.replaced_by, "replaces": reasons.replaces}
-    lists = {name: [hit_json(hit) for hit in hits] for name, hits in named.items()}
-    return {"schema": 1, **lists, "beliefs": [_belief_json(view) for view in reasons.beliefs]}
 
 
 def _headline(view: "BeliefView") -> str:
@@ -163,6 +147,8 @@ def _print_belief(call: Call, view: "BeliefView") -> None:
 
 def _drawn(view: "BeliefView") -> list[str]:
     """The curve of a belief over its days, some lines high, with the days below it."""
+    from .pictures import Scale, sparkline
+
     points = [(point.day, point.confidence) for point in view.curve]
     if len(points) < 2:
         return []
@@ -175,39 +161,17 @@ def _drawn(view: "BeliefView") -> list[str]:
 
 
 def _belief_json(view: "BeliefView") -> dict[str, Any]:
-    standing = view.standing
-    return {
-        "id": view.ref,
-        "content": view.text,
-        "entities": list(view.entities),
-        "confidence": round(standing.confidence, 4),
-        "deviation": round(standing.deviation, 4),
-        "for": standing.weight_for,
-        "against": standing.weight_against,
-        "trend": standing.trend,
-        "contested": standing.contested,
-        "over": str(view.over) if view.over else None,
-        "questioned": str(view.questioned) if view.questioned else None,
-        "source": str(view.place),
-        "evidence": [_evidence_json(bullet) for bullet in view.evidence],
-    }
-
-
-def _evidence_json(bullet: "Bullet") -> dict[str, Any]:
-    return {
-        "day": str(bullet.day),
-        "verdict": bullet.verdict,
-        "strength": bullet.strength if bullet.verdict in ("for", "against") else None,
-        "number": bullet.number,
-        "after": bullet.after,
-        "source": str(bullet.citation) if bullet.citation else None,
-        "gone": bullet.gone,
-        "reason": bullet.reason,
-        "id": bullet.ref,
-    }
-
-
-# -- conflicts --------------------------------------------------------------------------------------------------------
+    standing, made = view.standing, fields(view, "id=ref content=text entities")
+    made |= {"confidence": round(standing.confidence, 4), "deviation": round(standing.deviation, 4)}
+    made |= fields(standing, "for=weight_for against=weight_against trend contested")
+    made |= fields(view, "over questioned source=place")
+    evidence = [
+        fields(each, "day verdict strength number after source=citation gone reason id=ref") for each in view.evidence
+    ]
+    for each in evidence:
+        if each["verdict"] not in ("for", "against"):
+            each["strength"] = None
+    return made | {"evidence": evidence}
 
 
 @command("conflicts", "memctl conflicts --about Curlew", paged=True)
@@ -216,34 +180,27 @@ def conflicts(call: Call, about: str | None = option("--about -a", "Only what is
     with call.progress("comparing") as memory:
         found = memory.conflicts(about=about)
     if call.out.json:
-        listed = [
-            {"rule": c.rule, "reason": c.reason, "about": list(c.about), "sides": [hit_json(hit) for hit in c.sides]}
-            for c in found
-        ]
-        call.out.raw_json({"schema": 1, "conflicts": listed})
-        return 0 if found else 1
+        listed = [fields(c, "rule reason about") | {"sides": [hit_json(hit) for hit in c.sides]} for c in found]
+        return call.out.raw_json({"schema": 1, "conflicts": listed}, found)
+    out = call.out
     for number, conflict in enumerate(found, 1):
-        _print_conflict(call, number, conflict)
+        reason = f": {conflict.reason}" if conflict.reason else ""
+        out.emit(f"{out.style(f'{number}.', BOLD)} {out.style(conflict.rule + reason, BOLD)}")
+        for hit in conflict.sides:
+            facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities)]
+            about_it = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
+            mark = "" if is_trusted(hit.origin) else " " + out.style(f"[untrusted: {hit.origin}]", YELLOW)
+            out.emit(f"   {place_of(call, hit.source)} · {about_it}{mark} {out.style('^' + hit.ref, FAINT)}")
+            out.say(f"      {one_line(hit.content)}")
     if found:
-        first, second = (hit.ref for hit in found[0].sides)
-        call.out.note("to settle one, say which line stands, or that both do:")
-        call.out.note(f"  memctl resolve {first} --over {second}")
-        call.out.note(f"  memctl resolve {first} {second} --both")
+        one, other = (hit.ref for hit in found[0].sides)
+        both = f"  memctl resolve {one} {other} --both"
+        out.note(
+            "to settle one, say which line stands, or that both do:", f"  memctl resolve {one} --over {other}", both
+        )
     else:
         call.out.note("nothing disagrees" + (f" about {about}" if about else ""))
     return 0 if found else 1
-
-
-def _print_conflict(call: Call, number: int, conflict: "Conflict") -> None:
-    out = call.out
-    reason = f": {conflict.reason}" if conflict.reason else ""
-    out.emit(f"{out.style(f'{number}.', BOLD)} {out.style(conflict.rule + reason, BOLD)}")
-    for hit in conflict.sides:
-        facts = [hit.day or "undated", kind_of(hit), ", ".join(hit.entities)]
-        about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
-        mark = "" if is_trusted(hit.origin) else " " + out.style(f"[untrusted: {hit.origin}]", YELLOW)
-        out.emit(f"   {place_of(call, hit)} · {about}{mark} {out.style('^' + hit.ref, FAINT)}")
-        out.say(f"      {one_line(hit.content)}")
 
 
 @command("resolve", 'memctl resolve f-1a2b3c4d --over f-5e6f7a8b --because "counted again"')
@@ -264,18 +221,15 @@ def resolve(
     print_retained(call, done, dry_run)
 
 
-# -- lessons ----------------------------------------------------------------------------------------------------------
-
-
 @command("lessons", 'memctl lessons --task "deploy Atlas"', paged=True)
 def lessons(call: Call, task: str | None = option("--task", "Of that task, in about these words.", "TEXT")) -> int:
     """What worked and what to avoid, by task, counted from facts with an outcome. `reflect` writes the same to bank/lessons.md."""
     found, out = call.memory.lessons(task), call.out
     if out.json:
-        out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))})
-    elif not found:
+        return out.raw_json({"schema": 1, "tasks": list(map(_task_json, found))}, found)
+    if not found:
         out.note("no outcome was told of that; `memctl retain --kind experience --task T --outcome ok|fail` tells one")
-    for each in () if out.json else found:
+    for each in found:
         out.emit(out.style(one_line(each.name or each.entity or "without a task"), BOLD))
         for way in each.strategies:
             why = "; ".join(one_line(why) + (f" ({count} times)" if count > 1 else "") for why, count in way.reasons)
@@ -287,7 +241,7 @@ def lessons(call: Call, task: str | None = option("--task", "Of that task, in ab
 
 def _task_json(task: "Task") -> dict[str, Any]:
     ways = [
-        {"strategy": way.name, "ok": way.ok, "failed": way.failed, "labels": list(way.labels), "avoid": way.is_to_avoid}
+        fields(way, "strategy=name ok failed labels avoid=is_to_avoid")
         | {"reasons": [{"why": why, "count": count} for why, count in way.reasons]}
         | {"sources": [str(outcome.citation) for outcome in way.outcomes]}
         for way in task.strategies

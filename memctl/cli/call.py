@@ -6,17 +6,17 @@ import inspect
 import io
 import os
 import sys
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from ..errors import CannotAnswer, MemctlError, Usage
 from ..facts import moment
+from .app import HELP, app
 from .output import Output
 
 if TYPE_CHECKING:
@@ -41,19 +41,17 @@ class Call:
     _bar: "Bar | None" = None
 
     @property
-    def today(self) -> date:
-        """The local day of `now`."""
-        return self.now.date()
-
-    @property
     def memory(self) -> "Memory":
         """The memory that `--workspace`, MEMCTL_WORKSPACE or the folder names; NoWorkspace without one."""
         if self._memory is None:
-            from ..memory import open_memory
-
-            self._memory = open_memory(self.named, now=self.now, tell=self.out.beside, resident=False)
+            self._memory = self._open(self.named)
             self._follow("indexing")  # a first question may have to read the whole folder
         return self._memory
+
+    def _open(self, name: str | None) -> "Memory":
+        from ..memory import open_memory
+
+        return open_memory(name, now=self.now, tell=self.out.beside, resident=False)
 
     def _follow(self, what: str) -> None:
         self.close_bar()
@@ -63,11 +61,9 @@ class Call:
 
     def each(self) -> Iterator[tuple[str, "Memory"]]:
         """The memory of every workspace that was named, and its name."""
-        from ..memory import open_memory
-
         yield self.named or "", self.memory
         for name in self.also:
-            yield name, open_memory(name, now=self.now, tell=self.out.beside, resident=False)
+            yield name, self._open(name)
 
     def stay(self) -> "Memory":
         """The same for a process that stays: the index is kept open, and the clock goes on unless `--now` was given."""
@@ -95,10 +91,6 @@ class Call:
 
 
 # -- how commands are declared ----------------------------------------------------------------------------------------
-
-
-HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 160}
-"""How help is asked for, and its greatest width; below that it is as wide as the terminal."""
 
 
 def option(names: str, help: str, metavar: str | None = None, default: Any = None, **bounds: Any) -> Any:
@@ -139,12 +131,11 @@ _GROUPS = {
     "entity": "Who and what the workspace knows.",
     "belief": "What is believed, how firmly, and why.",
 }
-_declared: dict[str, list[Callable[[typer.Typer], None]]] = defaultdict(list)
 
 
 def parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     """A parameter of a command that is not written out in its function."""
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
 
 
 def command(
@@ -155,31 +146,29 @@ def command(
     paged: bool = False,
     several: bool = False,
 ) -> Callable[[Callable[..., int | None]], Callable[..., int | None]]:
-    """A function `(call, …)` is a command with the options that all commands share, from `join` on; "fact get" is `get` of a group.
+    """A function `(call, …)` is a command with the options that all commands share; "fact get" is `get` of a group.
 
     Its docstring is the help, `example` stands below it; what it returns is the exit code (None is 0). `more` parameters
     stand behind the one that is called `after`; the function takes them as keywords. `paged` answers go through a pager on
     a terminal where they are longer than it; `several` workspaces may be named.
     """
 
-    def add(function: Callable[..., int | None], app: typer.Typer) -> None:
-        own = [
-            each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for each in list(inspect.signature(function).parameters.values())[1:]
-            if each.kind is not inspect.Parameter.VAR_KEYWORD
-        ]
+    def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
+        declared = [*inspect.signature(function).parameters.values()][1:]
+        own = [each for each in declared if each.kind is not inspect.Parameter.VAR_KEYWORD]
         place = next((at for at, each in enumerate(own, 1) if each.name == after), len(own))
         shared = [parameter(key, annotation, default) for key, (annotation, default) in _COMMON.items()]
 
         @functools.wraps(function)
         def called(**values: Any) -> None:
             given = {key: values.pop(key) for key in _COMMON}
-            is_given = bool(given["now"] or os.environ.get("MEMCTL_NOW"))
             named, *also = dict.fromkeys(given["workspace"] or [None])
             if also and not several:
                 what = f"--workspace is given {len(also) + 1} times, and `memctl {name}` takes one"
                 raise Usage(what, "name one; `memctl recall` takes several")
-            call = Call(Output(given["json"], given["quiet"]), named, tuple(also), _clock(given["now"]), is_given)
+            present = given["now"] or os.environ.get("MEMCTL_NOW")
+            now = moment(present) if present else datetime.now()
+            call = Call(Output(given["json"], given["quiet"]), named, tuple(also), now, bool(present))
             is_paged = paged and not (values.get("unseal") or values.get("interactive"))
             try:
                 with call.out.paged() if is_paged else nullcontext():
@@ -197,35 +186,19 @@ def command(
         called.__annotations__ = {}
         text = inspect.cleandoc(function.__doc__ or "")
         group, _, last = name.rpartition(" ")
-        place_of = _group(app, group) if group else app
-        place_of.command(last, context_settings=HELP, help=f"{text}\n\nExample: {example}")(called)
-
-    def declare(function: Callable[..., int | None]) -> Callable[..., int | None]:
-        _declared[function.__module__].append(functools.partial(add, function))
+        program = _group(group) if group else app
+        program.command(last, context_settings=HELP, help=f"{text}\n\nExample: {example}")(called)
         return function
 
     return declare
 
 
-def join(app: typer.Typer, module: str) -> None:
-    """The commands that a module declares join the command line; asked again, nothing."""
-    for add in _declared.pop(module, ()):
-        add(app)
-
-
-def _group(app: typer.Typer, name: str) -> typer.Typer:
+@functools.cache
+def _group(name: str) -> typer.Typer:
     """A group of commands, such as `memctl fact`, made for its first."""
-    for known in app.registered_groups:
-        if known.name == name and known.typer_instance:
-            return known.typer_instance
     made = typer.Typer(help=_GROUPS[name], no_args_is_help=True, rich_markup_mode=None)
     app.add_typer(made, name=name)
     return made
-
-
-def _clock(given: str | None) -> datetime:
-    written = given or os.environ.get("MEMCTL_NOW")
-    return moment(written) if written else datetime.now()
 
 
 # -- the one boundary -------------------------------------------------------------------------------------------------
@@ -251,7 +224,7 @@ def run(app: typer.Typer, arguments: list[str]) -> int:
     except (KeyboardInterrupt, EOFError):  # the second at a prompt
         return 130
     except (BrokenPipeError, SystemExit):  # the parser makes the second of the first
-        _answer_nobody()  # the reader (`head`) has seen enough
+        answer_nobody()  # the reader (`head`) has seen enough
         return 0
     except Exception as error:  # the boundary: what is not ours must still end in a line, not in a traceback
         return CannotAnswer.exit_code if _cannot_answer(out, error) else _foreign(out, error, arguments)
@@ -268,14 +241,14 @@ def _cannot_answer(out: Output, error: Exception | None = None) -> bool:
             return False
     except OSError as stuck:
         error = stuck
-    _answer_nobody()
+    answer_nobody()
     if not isinstance(error, BrokenPipeError):
         out.error(CannotAnswer(error.strerror or str(error)))
     return not isinstance(error, BrokenPipeError)
 
 
-def _answer_nobody() -> None:
-    """Python would complain once more when it flushes at exit."""
+def answer_nobody() -> None:
+    """Let go of stdout: Python would complain once more when it flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

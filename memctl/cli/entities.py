@@ -1,15 +1,15 @@
 """The commands about entities: list them, show one, give it other names, make two of them one."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
 from .hits import place_of, print_hit
-from .output import BOLD, FAINT
+from .output import BOLD, FAINT, fields
 
 if TYPE_CHECKING:
-    from ..memory import EntityLine, Named
+    from ..memory import Named
 
 
 @command("docs", "memctl docs bank/decisions", paged=True)
@@ -28,20 +28,17 @@ def entity_list(call: Call, type: str | None = option("--type", "Only of that ty
     """Every entity with a page, and every name written as @Name or [[Name]]; most mentioned first."""
     lines = call.memory.entities(type)
     if call.out.json:
-        call.out.raw_json({"schema": 1, "entities": [_entity_json(line) for line in lines]})
-    else:
-        inside = "bank/entities/" if call.out.styled else ""  # where all are: a terminal has no room for it
-        pages = ((x.path or "").removeprefix(inside) for x in lines)
-        rows = [
-            (x.name, x.type or "", x.mentions, ", ".join(x.aliases), page) for x, page in zip(lines, pages, strict=True)
-        ]
-        call.out.table(("name", "type", "lines", "aliases", f"page in {inside}"), rows)
+        return call.out.raw_json({"schema": 1, "entities": [fields(line, _ENTITY) for line in lines]}, lines)
+    inside = "bank/entities/" if call.out.styled else ""  # where all are: a terminal has no room for it
+    rows = [
+        (line.name, line.type or "", line.mentions, ", ".join(line.aliases), (line.path or "").removeprefix(inside))
+        for line in lines
+    ]
+    call.out.table(("name", "type", "lines", "aliases", f"page in {inside}"), rows)
     return 0 if lines else 1
 
 
-def _entity_json(line: "EntityLine") -> dict[str, Any]:
-    names = {"name": line.name, "type": line.type, "aliases": list(line.aliases)}
-    return names | {"mentions": line.mentions, "path": line.path}
+_ENTITY = "name type aliases mentions path"
 
 
 @command("entity show", 'memctl entity show "Alex Chen"', paged=True)
@@ -54,8 +51,8 @@ def entity_show(
     view, out = call.memory.entity(" ".join(name), k), call.out
     if out.json:
         slots = {key: hit_json(hit) for key, hit in view.slots}
-        found = {"entity": _entity_json(view.line), "slots": slots, "newest": [hit_json(hit) for hit in view.newest]}
-        out.raw_json({"schema": 1} | found)
+        newest = [hit_json(hit) for hit in view.newest]
+        out.raw_json({"schema": 1, "entity": fields(view.line, _ENTITY), "slots": slots, "newest": newest})
         return
     line = view.line
     also = f" (also {', '.join(line.aliases)})" if line.aliases else ""
@@ -63,12 +60,9 @@ def entity_show(
     out.emit(f"{out.style(line.name, BOLD)}{out.style(also, FAINT)} {page}")
     for key, hit in view.slots:
         text = f"{out.style(key, BOLD)}: {out.style(one_line(hit.content))}"
-        out.emit(f"   {text} {place_of(call, hit)}")
+        out.emit(f"   {text} {place_of(call, hit.source)}")
     for number, hit in enumerate(view.newest, 1):
         print_hit(call, hit, number)
-
-
-# -- names ------------------------------------------------------------------------------------------------------------
 
 
 @command("entity alias", 'memctl entity alias "Alex Chen" 老陈 "Чэнь Ли"')
@@ -98,15 +92,13 @@ def merge(
 def _print_named(call: Call, done: "Named", dry_run: bool) -> None:
     out = call.out
     if out.json:
-        changes = {"added": list(done.added), "removed": list(done.removed), "pages": list(done.pages)}
-        made = {"schema": 1, "dry_run": dry_run, "entity": done.entity, "path": done.path, **changes}
-        out.raw_json(made | {"diff": done.diff, "warnings": done.notes})
+        made = fields(done, "entity path added removed pages diff warnings=notes")
+        out.raw_json({"schema": 1, "dry_run": dry_run} | made)
         return
     if dry_run:
         out.diff(done.diff)
     else:
-        for sign, names in (("+", done.added), ("-", done.removed)):
-            for name in names:
-                out.line(f"{done.entity} {sign} {name}")
+        out.line(*(f"{done.entity} + {name}" for name in done.added))
+        out.line(*(f"{done.entity} - {name}" for name in done.removed))
         out.note(*done.pages)
     out.note(*done.notes)

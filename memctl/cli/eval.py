@@ -1,6 +1,6 @@
 """The command `eval`: figures of recall on labelled questions, and one more labelled question."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +9,10 @@ from ..hits import hit_json
 from ..markdown.escape import many, one_line
 from .call import Call, argument, command, flag, one_of, option
 from .hits import explained
-from .output import BOLD, FAINT
+from .output import BOLD, FAINT, fields
 
 if TYPE_CHECKING:
-    from ..memory import Difference, Evaluation, Interval, Labelled, Missed, MissedGold, Result
+    from ..memory import Difference, Evaluation, Interval
 
 _EXPLAINED = 5  # misses that --explain alone shows
 _ENOUGH = 5  # questions for which an interval is printed
@@ -58,7 +58,15 @@ def evaluate(
     """How well recall finds what labelled questions ask for: recall@k, NDCG and MRR with intervals, beside baselines."""
     if add is not None:
         options: dict[str, Any] = {"file": file, "type": type, "as_of": as_of, "replacing": replace, "dry_run": dry_run}
-        _print_labelled(call, call.memory.label(add, words or [], **options), dry_run)
+        done = call.memory.label(add, words or [], **options)
+        if call.out.json:
+            gold = done.question.gold
+            told = {"schema": 1, "dry_run": dry_run, "source": str(done.place), "question": done.question.text}
+            told |= {"gold": [item.said for item in gold], "gold_ids": [item.ref for item in gold]}
+            return call.out.raw_json(told | {"already": done.already, "diff": done.diff})
+        call.out.lines(done.diff if dry_run else str(done.place))
+        if done.already:
+            call.out.note(f"already there: {done.place}")
         return 0
     if len(words or ()) > 1:
         raise Usage("eval takes one file of questions", 'to label one: memctl eval --add "question" CITATION…')
@@ -73,7 +81,7 @@ def evaluate(
     with call.progress("asking") as memory:
         made = memory.evaluate(
             path, [use] if compare is None else compare, depths=_depths(depths), baselines=not no_baselines,
-            exclude_gone=gone == "exclude", as_of=as_of, now=call.today if call.is_now_given else None, only=only,
+            exclude_gone=gone == "exclude", as_of=as_of, now=call.now.date() if call.is_now_given else None, only=only,
             misses=misses or (_EXPLAINED if explain else 0),
         )  # fmt: skip
     return _print_evaluation(call, path, made, explain, least)
@@ -89,61 +97,30 @@ def _depths(written: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _print_labelled(call: Call, done: "Labelled", dry_run: bool) -> None:
-    if call.out.json:
-        gold = done.question.gold
-        told = {"schema": 1, "dry_run": dry_run, "source": str(done.place), "question": done.question.text}
-        told |= {"gold": [item.said for item in gold], "gold_ids": [item.ref for item in gold]}
-        call.out.raw_json(told | {"already": done.already, "diff": done.diff})
-        return
-    call.out.lines(done.diff if dry_run else str(done.place))
-    if done.already:
-        call.out.note(f"already there: {done.place}")
-
-
-# -- figures ----------------------------------------------------------------------------------------------------------
-
-
 def _print_evaluation(call: Call, path: Path, made: "Evaluation", explain: bool, least: float | None) -> int:
     """Print the figures; the exit code is 1 if recall at the last depth is below `least`."""
-    met = least is None or _recall(made) >= least
+    system = made.systems[1 if made.differences else 0]  # of two that are compared, the second
+    table = made.levels["line"].get("", {})
+    recall = table[system][f"recall@{made.depths[-1]}"].mean if table else 0.0
+    met = least is None or recall >= least
     if call.out.json:
-        call.out.raw_json(_json(path, made, explain, least, met))
-        return 0 if met else 1
+        return call.out.raw_json(_json(path, made, explain, least, met), met)
     _print_head(call, path, made)
-    for level in made.levels:
-        if not made.levels[level]:
-            continue
-        call.out.line()
+    for level in (level for level, groups in made.levels.items() if groups):
         if made.differences:
-            _print_differences(call, made, level)
+            _print_aligned(call, _change_rows(made, level))
         else:
-            _print_level(call, made, level)
-            _print_types(call, made, level)
+            _print_aligned(call, _figure_rows(made, level))
+            _print_aligned(call, _type_rows(made, level))
     _print_misses(call, made, explain)
     if not met:
-        call.out.note(f"recall@{made.depths[-1]} is {_percent(_recall(made))}, below {_percent(least or 0)} (--min)")
+        call.out.note(f"recall@{made.depths[-1]} is {_percent(recall)}, below {_percent(least or 0)} (--min)")
     return 0 if met else 1
 
 
-def _asked(made: "Evaluation") -> str:
-    """The system whose figures come first; of two that are compared, the second."""
-    return made.systems[1] if made.differences else made.systems[0]
-
-
-def _recall(made: "Evaluation") -> float:
-    table = made.levels["line"].get("", {})
-    return table[_asked(made)][f"recall@{made.depths[-1]}"].mean if table else 0.0
-
-
-# -- text -------------------------------------------------------------------------------------------------------------
-
-
 def _print_head(call: Call, path: Path, made: "Evaluation") -> None:
-    gold = made.counts.get("gold", 0)
-    call.out.line(
-        f"{path.name}: {many(len(made.results), 'question')}, {many(gold, 'gold item')}; today is {made.today}"
-    )
+    gold = many(made.counts.get("gold", 0), "gold item")
+    call.out.line(f"{path.name}: {many(len(made.results), 'question')}, {gold}; today is {made.today}")
     how = "left out" if made.gone_left_out else "taken as not found (--gone exclude leaves it out)"
     for key, text in _COUNTED.items():
         if made.counts.get(key):
@@ -151,51 +128,49 @@ def _print_head(call: Call, path: Path, made: "Evaluation") -> None:
     call.out.note(*made.notes)
 
 
-def _print_level(call: Call, made: "Evaluation", level: str) -> None:
-    table, first = made.levels[level][""], made.systems[0]
-    rows: list[list[str]] = [[f"by {level}, n = {made.sizes[level]['']:,}", first, "95 %", *made.systems[1:]]]
+def _figure_rows(made: "Evaluation", level: str) -> list[list[str]]:
+    """Each metric of the first system with its interval, and of the others."""
+    table, (first, *others), size = made.levels[level][""], made.systems, made.sizes[level][""]
+    rows = [[f"by {level}, n = {size:,}", first, "95 %", *others]]
     for metric, interval in table[first].items():
-        others = [_percent(table[system][metric].mean) for system in made.systems[1:]]
-        rows.append([_named(metric), _percent(interval.mean), _span(interval, made.sizes[level][""]), *others])
-    _print_aligned(call, rows)
+        means = [_percent(table[system][metric].mean) for system in others]
+        rows.append([_named(metric), _percent(interval.mean), _span(interval, size), *means])
+    return rows
 
 
-def _print_types(call: Call, made: "Evaluation", level: str) -> None:
-    types = [group for group in made.levels[level] if group]
-    if not types:
-        return
-    k, first = made.depths[-1], made.systems[0]
-    metrics = (f"recall_any@{k}", f"recall_all@{k}", "ndcg@10", "mrr@10")
-    rows: list[list[str]] = [
-        ["type", "n", f"recall@{k}", "95 %", *map(_named, metrics), *(f"{s} recall@{k}" for s in made.systems[1:])]
-    ]
-    for group in types:
-        table = made.levels[level][group]
-        own = table[first][f"recall@{k}"]
-        rest = [table[first][metric] for metric in metrics] + [table[s][f"recall@{k}"] for s in made.systems[1:]]
-        size = made.sizes[level][group]
-        figures = [_percent(own.mean), _span(own, size), *(_percent(each.mean) for each in rest)]
-        rows.append([one_line(group)[:40], f"{size:,}", *figures])
-    call.out.line()
-    _print_aligned(call, rows)
+def _type_rows(made: "Evaluation", level: str) -> list[list[str]]:
+    """The same by type of question: some metrics of the first system, recall of the others; empty without types."""
+    recall, (first, *others) = f"recall@{made.depths[-1]}", made.systems
+    metrics = (f"recall_any@{made.depths[-1]}", f"recall_all@{made.depths[-1]}", "ndcg@10", "mrr@10")
+    rows = [["type", "n", recall, "95 %", *map(_named, metrics), *(f"{system} {recall}" for system in others)]]
+    for group, table in made.levels[level].items():
+        if group:
+            size, own = made.sizes[level][group], table[first]
+            means = [_percent(each.mean) for each in [own[m] for m in metrics] + [table[s][recall] for s in others]]
+            span = _span(own[recall], size)
+            rows.append([one_line(group)[:40], f"{size:,}", _percent(own[recall].mean), span, *means])
+    return rows if len(rows) > 1 else []
 
 
-def _print_differences(call: Call, made: "Evaluation", level: str) -> None:
-    first, second = made.systems[:2]
-    table = made.levels[level][""]
-    head = f"by {level}, n = {made.sizes[level]['']:,}"
-    rows = [[head, first, second, "change", "95 %", "p", "better", "worse", "same"]]
+def _change_rows(made: "Evaluation", level: str) -> list[list[str]]:
+    """What the second system changes of each metric."""
+    table, head = made.levels[level][""], f"by {level}, n = {made.sizes[level]['']:,}"
+    rows = [[head, *made.systems[:2], "change", "95 %", "p", "better", "worse", "same"]]
     for metric, change in made.differences[level].items():
-        means = (_percent(table[system][metric].mean) for system in (first, second))
-        span = f"{_signed(change.low)} to {_signed(change.high)}"
+        means = (_percent(table[system][metric].mean) for system in made.systems[:2])
+        span = f"{_percent(change.low, '+')} to {_percent(change.high, '+')}"
+        chance = "< .001" if change.p < 0.001 else f"{change.p:.3f}".removeprefix("0")
         counts = (f"{count:,}" for count in (change.better, change.worse, change.same))
-        rows.append([_named(metric), *means, _signed(change.mean), span, _chance(change.p), *counts])
-    _print_aligned(call, rows)
+        rows.append([_named(metric), *means, _percent(change.mean, "+"), span, chance, *counts])
+    return rows
 
 
 def _print_aligned(call: Call, rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    """Print a table below a blank line, its first row bold; nothing without rows."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for number, row in enumerate(rows):
+        if number == 0:
+            call.out.line("")
         cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         call.out.emit(call.out.style("  ".join(cells).rstrip(), *(() if number else (BOLD,))))
 
@@ -205,12 +180,8 @@ def _named(metric: str) -> str:
     return metric if metric.startswith("recall") else metric.upper()
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.1f}"
+def _percent(share: float, sign: str = "") -> str:
+    return f"{100 * share:{sign}.1f}"
 
 
 def _span(interval: "Interval", n: int) -> str:
@@ -218,42 +189,31 @@ def _span(interval: "Interval", n: int) -> str:
     return f"{_percent(interval.low)}–{_percent(interval.high)}" if n >= _ENOUGH else "–"
 
 
-def _chance(p: float) -> str:
-    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
-
-
 def _print_misses(call: Call, made: "Evaluation", explain: bool) -> None:
-    if made.misses:
-        call.out.line()
+    out = call.out
     for number, missed in enumerate(made.misses, 1):
+        if number == 1:
+            out.line("")
         question = missed.question
         label = " · ".join(filter(None, (f"line {question.line}", question.id, question.type)))
-        call.out.emit(
-            f"{call.out.style(f'{number}.', BOLD)} {call.out.style(_shown(question.text))} {call.out.style(label, FAINT)}"
-        )
-        for gold, item in enumerate(missed.gold):
-            found = [missed.ranks[system][gold] for system in made.systems[:2]] if made.differences else []
-            ranks = " → ".join(f"rank {rank}" if rank else "no rank" for rank in found)
-            _print_gold(call, item, ranks, explain)
+        out.emit(f"{out.style(f'{number}.', BOLD)} {out.style(_shown(question.text))} {out.style(label, FAINT)}")
+        for at, item in enumerate(missed.gold):
+            compared = [missed.ranks[system][at] for system in made.systems[:2]] if made.differences else [item.rank]
+            ranks = " → ".join(f"rank {rank}" if rank else "no rank" for rank in compared)
+            out.line(f"   gold     {item.said} · {ranks} · {item.reason}")
+            if item.text:
+                out.line(f"            {_shown(item.text)}")
+            if explain and item.hit:
+                out.emit(out.style(f"            {explained(item.hit)}", FAINT))
         for hit in missed.instead:
-            call.out.line(f"   instead  {hit.source} {_shown(hit.content)}")
+            out.line(f"   instead  {hit.source} {_shown(hit.content)}")
             if explain:
-                call.out.emit(call.out.style(f"            {explained(hit)}", FAINT))
+                out.emit(out.style(f"            {explained(hit)}", FAINT))
     if made.missed > len(made.misses):
-        were = many(made.missed, "question was", "questions were")
-        which = (
-            many(made.missed, "question") + " changed places" if made.differences else were + " not answered in full"
-        )
-        call.out.note(f"{which}; --misses {made.missed} shows all")
-
-
-def _print_gold(call: Call, item: "MissedGold", ranks: str, explain: bool) -> None:
-    place = f"rank {item.rank}" if item.rank else "no rank"
-    call.out.line(f"   gold     {item.said} · {ranks or place} · {item.reason}")
-    if item.text:
-        call.out.line(f"            {_shown(item.text)}")
-    if explain and item.hit:
-        call.out.emit(call.out.style(f"            {explained(item.hit)}", FAINT))
+        which = many(made.missed, "question was", "questions were") + " not answered in full"
+        if made.differences:
+            which = many(made.missed, "question") + " changed places"
+        out.note(f"{which}; --misses {made.missed} shows all")
 
 
 def _shown(text: str) -> str:
@@ -261,71 +221,51 @@ def _shown(text: str) -> str:
     return line if len(line) <= _TEXT else f"{line[: _TEXT - 1]}…"
 
 
-# -- JSON -------------------------------------------------------------------------------------------------------------
-
-
 def _json(path: Path, made: "Evaluation", explain: bool, least: float | None, met: bool) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "questions": str(path),
-        "n": len(made.results),
-        "today": str(made.today),
-        "k": list(made.depths),
-        "systems": list(made.systems),
-        "counts": made.counts,
-        "warnings": made.notes,
-        "levels": {level: _level_json(made, level) for level in made.levels},
-        "min": None if least is None else {"recall": least, "met": met},
-        "missed": made.missed,
-        "misses": [_missed_json(missed, explain) for missed in made.misses],
-        "results": [_result_json(result, made.place) for result in made.results],
-    }
+    misses = [
+        fields(missed, "line=question.line question=question.text")
+        | {
+            "gold": [
+                fields(item, "source=said content=text rank reason")
+                | ({"hit": hit_json(item.hit, explain)} if item.hit else {})
+                for item in missed.gold
+            ],
+            "instead": [hit_json(hit, explain) for hit in missed.instead],
+        }
+        for missed in made.misses
+    ]
+    results = [
+        fields(result.question, "line id")
+        | {"type": result.question.type or None, "question": result.question.text}
+        | {
+            "gold": [
+                {"said": item.gold.said, "at": list(map(str, item.places))} | fields(item, "moved changed")
+                for item in result.standing
+            ],
+            "refused": result.refused,
+            "ranks": {
+                system: {"line": list(ranks), made.place: list(result.places[system])}
+                for system, ranks in result.lines.items()
+            },
+        }
+        for result in made.results
+    ]
+    told = {"schema": 1, "questions": str(path), "n": len(made.results)}
+    told |= fields(made, "today k=depths systems counts warnings=notes")
+    told |= {"levels": {level: _level_json(made, level) for level in made.levels}}
+    told |= {"min": None if least is None else {"recall": least, "met": met}}
+    return told | {"missed": made.missed, "misses": misses, "results": results}
 
 
 def _level_json(made: "Evaluation", level: str) -> dict[str, Any]:
+    def rounded(figures: "Mapping[str, Interval | Difference]") -> dict[str, dict[str, float]]:
+        return {metric: {k: round(v, 6) for k, v in each._asdict().items()} for metric, each in figures.items()}
+
     groups = {
-        group: {"n": made.sizes[level][group]}
-        | {system: {metric: _rounded(i) for metric, i in metrics.items()} for system, metrics in table.items()}
+        group: {"n": made.sizes[level][group]} | {system: rounded(metrics) for system, metrics in table.items()}
         for group, table in made.levels[level].items()
     }
-    changes = {metric: _rounded(change) for metric, change in made.differences.get(level, {}).items()}
-    return {
-        "all": groups.pop("", None),
-        "types": groups,
-        **({"compare": {"from": made.systems[0], "to": made.systems[1], **changes}} if changes else {}),
-    }
-
-
-def _rounded(figures: "Interval | Difference") -> dict[str, float]:
-    return {name: round(value, 6) for name, value in figures._asdict().items()}
-
-
-def _missed_json(missed: "Missed", explain: bool) -> dict[str, Any]:
-    return {
-        "line": missed.question.line,
-        "question": missed.question.text,
-        "gold": [
-            {"source": item.said, "content": item.text, "rank": item.rank, "reason": item.reason}
-            | ({"hit": hit_json(item.hit, explain)} if item.hit else {})
-            for item in missed.gold
-        ],
-        "instead": [hit_json(hit, explain) for hit in missed.instead],
-    }
-
-
-def _result_json(result: "Result", place: str) -> dict[str, Any]:
-    question = result.question
-    return {
-        "line": question.line,
-        "id": question.id,
-        "type": question.type or None,
-        "question": question.text,
-        "gold": [
-            {"said": item.gold.said, "at": [str(p) for p in item.places], "moved": item.moved, "changed": item.changed}
-            for item in result.standing
-        ],
-        "refused": result.refused,
-        "ranks": {
-            system: {"line": list(ranks), place: list(result.places[system])} for system, ranks in result.lines.items()
-        },
-    }
+    told: dict[str, Any] = {"all": groups.pop("", None), "types": groups}
+    if changes := made.differences.get(level):
+        told["compare"] = {"from": made.systems[0], "to": made.systems[1], **rounded(changes)}
+    return told

@@ -41,21 +41,18 @@ def retain(
     **attributes: Any,
 ) -> None:
     """Write a fact down in today's log. When it answers, the fact is on disk."""
+    given: dict[str, Any] = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
     if attributes["sealed"] and text in (None, [], ["-"]):
-        from .vault import ask
+        from .workspace import ask
 
         typed = ask("Text: ") if sys.stdin.isatty() else sys.stdin.read()
-        given = {"kind": kind, "about": about or (), "day": day, "dry_run": dry_run} | attributes
         return print_retained(call, call.memory.vault(ask).retain(typed, **given), dry_run)
-    lines = (
-        [line for line in sys.stdin.read().splitlines() if line.strip()] if text == ["-"] else [" ".join(text or ())]
-    )
+    lines = [" ".join(text or ())]
+    if text == ["-"]:
+        lines = [line for line in sys.stdin.read().splitlines() if line.strip()]
     if not any(lines):
         raise Usage("nothing to retain", "give the text, or - and pipe in one fact a line")
-    done = call.memory.retain(
-        lines, kind=kind, about=about or (), day=day, dry_run=dry_run, allow_secrets=allow_secrets, **attributes
-    )
-    print_retained(call, done, dry_run)
+    print_retained(call, call.memory.retain(lines, allow_secrets=allow_secrets, **given), dry_run)
 
 
 @command("recall", 'memctl recall "why PostgreSQL?" --since 90d --about Atlas', paged=True, several=True)
@@ -107,22 +104,23 @@ def recall(
     if interactive:
         from .moves import pick_and_open
 
-        found = {"k": k or _PICKED, "vectors": not no_vectors, **filters}
-        return pick_and_open(call, query_read.words, lambda at, words: at.recall(words, **found).hits)
+        return pick_and_open(call, query_read.words, {"k": k or _PICKED, "vectors": not no_vectors, **filters})
     one_of("--format", format, ("text", "json", "jsonl", "md", "paths"), "text, json, jsonl, md or paths")
-    asked: dict[str, Any] = {"k": k, "history": history, "hops": hops, "vectors": not no_vectors}
-    asked["budget"] = budget and max(1, budget // (len(call.also) + 1))
+    share = budget and max(1, budget // (len(call.also) + 1))
+    asked: dict[str, Any] = {"k": k, "history": history, "hops": hops, "vectors": not no_vectors, "budget": share}
     if among:
         answer = memory.shared().recall(among.split(","), query_read, **asked)
-    else:
+    elif call.also:
         answers = [(name, at.recall(query_read, **asked)) for name, at in call.each()]
-        answer = merged(answers, k or (_ALL if budget else memory.workspace.settings.k)) if call.also else answers[0][1]
+        answer = merged(answers, k or (_ALL if budget else memory.workspace.settings.k))
+    else:
+        answer = memory.recall(query_read, **asked)
     answer = by_page(answer) if by else answer
     format = format or ("json" if call.out.json else "text")
     call.out.matches = partial(memory.matches, query_read.words)
     if not unseal:
         return print_answer(call, answer, format, explain, by == "page")
-    from .vault import unsealed
+    from .workspace import unsealed
 
     with unsealed(call, format) as vault:
         return print_answer(call, answer._replace(hits=tuple(map(vault.opened_hit, answer.hits))), format, explain)
@@ -144,13 +142,10 @@ def show(
     passages = call.memory.show(reference, context)
     if not unseal:
         return print_passages(call, passages)
-    from .vault import unsealed
+    from .workspace import unsealed
 
     with unsealed(call) as vault:
         print_passages(call, [replace(each, lines=tuple(map(vault.opened, each.lines))) for each in passages])
-
-
-# -- slots ------------------------------------------------------------------------------------------------------------
 
 
 @command("fact list", "memctl fact list --about Atlas", paged=True)

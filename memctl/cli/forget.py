@@ -6,7 +6,7 @@ from ..errors import Usage
 from ..markdown.escape import one_line
 from .call import Call, command, flag, option
 from .hits import place_of
-from .output import FAINT, YELLOW
+from .output import FAINT, YELLOW, Output, fields
 
 if TYPE_CHECKING:
     from ..memory import Forgetting
@@ -42,64 +42,52 @@ def forget(
         apply=apply, suggest=suggest, ids=tuple(ids or ()), about=tuple(about or ()), source=source, before=before,
         expired=expired, unused=unused, include_exempt=include_exempt,
     )  # fmt: skip
-    return _print_suggested(call, done) if suggest else _print_forgotten(call, done, apply)
-
-
-def _print_suggested(call: Call, done: "Forgetting") -> int:
-    out = call.out
+    out, count = call.out, len(done.lines)
+    found = count or (done.already and not suggest)
     if out.json:
-        lines = [{**_line_json(line), "content": line.content} for line in done.lines]
-        out.raw_json({"schema": 1, "suggestions": lines, "exempt": done.exempt, "left": done.left})
-        return 0 if done.lines else 1
-    for line in done.lines:
-        out.emit(
-            f"{place_of(call, line.citation)} {out.style('^' + line.ref, FAINT)} {out.style(line.reason, YELLOW)}", 3
-        )
-        out.say(f"   {one_line(line.content or '')}")
-    how = "`memctl forget --id ID` shows how each would go" if done.lines else "nothing to suggest"
-    _print_rest(call, done, how)
-    return 0 if done.lines else 1
+        return out.raw_json(_json(done, suggest, apply), found)
+    if suggest:
+        for line in done.lines:
+            id, why = out.style("^" + line.ref, FAINT), out.style(line.reason, YELLOW)
+            out.emit(f"{place_of(call, line.citation)} {id} {why}", 3)
+            out.say(f"   {one_line(line.content or '')}")
+    else:
+        _print_forgotten(out, done, apply)
+    _print_rest(out, done)
+    if suggest:
+        out.note("`memctl forget --id ID` shows how each would go" if count else "nothing to suggest")
+    elif not found:
+        out.note("nothing to forget")
+    elif count and not apply:
+        out.note(f"{count} line{'s' * (count > 1)} would be forgotten; --apply does it")
+    return 0 if found else 1
 
 
-def _print_forgotten(call: Call, done: "Forgetting", is_applied: bool) -> int:
-    out, code = call.out, 0 if done.lines or done.already else 1
-    if out.json:
-        out.raw_json(_forgotten_json(done, is_applied))
-        return code
+def _print_forgotten(out: Output, done: "Forgetting", is_applied: bool) -> None:
     out.diff(done.diff)
     if is_applied:
         for line in done.lines:
-            why = f" ({line.reason})" if line.reason else ""
-            out.line(f"forgotten: {line.citation} ^{line.ref}{why}")
-        for ref in done.beliefs:
-            out.line(f"forgotten: belief ^{ref}")
-        for path in done.scrubbed:
-            out.line(f"rewritten: {path}")
+            out.line(f"forgotten: {line.citation} ^{line.ref}" + (f" ({line.reason})" if line.reason else ""))
+        out.line(*(f"forgotten: belief ^{ref}" for ref in done.beliefs))
+        out.line(*(f"rewritten: {path}" for path in done.scrubbed))
     out.note(*(f"forgotten before: {place}" for place in done.already))
-    count, summary = len(done.lines), ""
-    if count and not is_applied:
-        summary = f"{count} {'line' if count == 1 else 'lines'} would be forgotten; --apply does it"
-    _print_rest(call, done, summary or ("nothing to forget" if code else ""))
-    return code
 
 
-def _forgotten_json(done: "Forgetting", is_applied: bool) -> dict[str, Any]:
-    made = {"schema": 1, "dry_run": not is_applied, "forgotten": [_line_json(line) for line in done.lines]}
-    made |= {"scrubbed": done.scrubbed, "beliefs": done.beliefs, "left": done.left, "exempt": done.exempt}
-    return made | {"already": [str(each) for each in done.already], "diff": done.diff, "warnings": done.warnings}
+def _json(done: "Forgetting", suggest: bool, is_applied: bool) -> dict[str, Any]:
+    line = "id=ref source=citation kind reason"
+    if suggest:
+        lines = [fields(each, f"{line} content") for each in done.lines]
+        return {"schema": 1, "suggestions": lines} | fields(done, "exempt left")
+    made = {"schema": 1, "dry_run": not is_applied, "forgotten": [fields(each, line) for each in done.lines]}
+    made |= fields(done, "scrubbed beliefs left exempt") | {"already": [str(each) for each in done.already]}
+    return made | fields(done, "diff warnings")
 
 
-def _line_json(line: Any) -> dict[str, Any]:
-    return {"id": line.ref, "source": str(line.citation), "kind": line.kind.value, "reason": line.reason}
-
-
-def _print_rest(call: Call, done: "Forgetting", summary: str) -> None:
-    call.out.note(*(f"stays: {text}" for text in done.left[:_MOST_LEFT]))
+def _print_rest(out: Output, done: "Forgetting") -> None:
+    out.note(*(f"stays: {text}" for text in done.left[:_MOST_LEFT]))
     if len(done.left) > _MOST_LEFT:
-        call.out.note(f"stays: and {len(done.left) - _MOST_LEFT} more; --json lists them")
+        out.note(f"stays: and {len(done.left) - _MOST_LEFT} more; --json lists them")
     if done.exempt:
         counts = ", ".join(f"{count} {why}" for why, count in sorted(done.exempt.items()))
-        call.out.note(f"exempt: {counts}; --id forgets one by name")
-    call.out.note(*(f"warning: {text}" for text in done.warnings))
-    if summary:
-        call.out.note(summary)
+        out.note(f"exempt: {counts}; --id forgets one by name")
+    out.note(*(f"warning: {text}" for text in done.warnings))

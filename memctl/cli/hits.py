@@ -22,8 +22,7 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: 
     """Print a recall in one of its five formats, `pages` with a heading; the exit code is 1 when nothing was found."""
     call.out.recalls = True
     if format == "json":
-        call.out.raw_json(answer_json(answer, explain))
-        return 0 if answer.hits else 1
+        return call.out.raw_json(answer_json(answer, explain), answer.hits)
     call.out.note(*_notes(answer))
     related = answer.related or ()
     _print_hits(call, answer.hits, format, explain, pages)
@@ -37,8 +36,7 @@ def print_answer(call: Call, answer: Answer, format: str, explain: bool, pages: 
     if more := more_line(answer.more, (hit.day or hit.source.path for hit in answer.hits)):
         call.out.note(f"{more}; -k {len(answer.hits) + len(answer.more)} shows them")
     if format == "paths":
-        for path in dict.fromkeys(hit.source.path for hit in (*answer.hits, *related)):
-            call.out.line(path)
+        call.out.line(*dict.fromkeys(hit.source.path for hit in (*answer.hits, *related)))
     return 0 if answer.hits else 1
 
 
@@ -67,8 +65,11 @@ def _print_hits(call: Call, hits: Sequence[Hit], format: str, explain: bool, pag
         if format == "jsonl":
             call.out.raw_json(hit_json(hit, explain))
         elif format == "md":
+            target = f"{hit.source.path}#L{hit.source.line}"
+            if set(target) & set(" ()[]<>"):
+                target = f"<{target}>"
             way = f" · {_way(hit)}" if hit.via else ""
-            call.out.line(f"- {one_line(hit.content)} ({_markdown_link(hit)}{way}) ^{hit.ref}")
+            call.out.line(f"- {one_line(hit.content)} ([{hit.source}]({target}){way}) ^{hit.ref}")
         elif format == "text":
             print_hit(call, hit, number, explain, is_headed)
 
@@ -84,12 +85,6 @@ def _way(hit: Hit) -> str:
     return "".join(f" –[{one_line(step)}]– " if at % 2 else step for at, step in enumerate(hit.via))
 
 
-def _markdown_link(hit: Hit) -> str:
-    """A link to the cited line; a path with spaces or brackets stands in angle brackets."""
-    target = f"{hit.source.path}#L{hit.source.line}"
-    return f"[{hit.source}]({f'<{target}>' if set(target) & set(' ()[]<>') else target})"
-
-
 def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_headed: bool = False) -> None:
     """Print one hit as text, apart from what stands above it unless that is its heading: its citation, what is known of it, its lines."""
     out = call.out
@@ -99,11 +94,13 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
     beside = "beside a match" if "near" in hit.why else "by meaning" if hit.why.keys() == {"vector"} else ""
     slot = f"key={hit.key}" if hit.key else ""
     under = "" if hit.fact else hit.under
-    day = day_of(call, hit)
+    day = hit.day or "undated"
+    if hit.day and is_read:
+        day += f" ({ago(date.fromisoformat(hit.day), call.now.date())})"
     facts = [day, kind_of(hit, is_read), ", ".join(hit.entities), slot, "" if is_read else under, beside]
     about = " · ".join(out.style(one_line(part), FAINT) for part in facts if part)
     end = f"{_marks(call, hit)} {out.style('^' + hit.ref, FAINT)}"
-    out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit)} · {about}{end}")
+    out.emit(f"{out.style(f'{number}.', BOLD)} {place_of(call, hit.source)} · {about}{end}")
     if is_read and under:
         out.emit(f"   {out.matched(under, FAINT)}")
     passage = [(">" if each.best else " ", () if each.best else (FAINT,), each.content) for each in hit.passage]
@@ -119,9 +116,8 @@ def print_hit(call: Call, hit: Hit, number: int, explain: bool = False, is_heade
         out.emit(out.style(f"   {line}", FAINT))
 
 
-def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:
+def place_of(call: Call, citation: Citation) -> str:
     """The citation; on a terminal `path:line`, as a link that opens the page there."""
-    citation = cited.source if isinstance(cited, Hit) else cited if isinstance(cited, Citation) else cited.citation
     if citation.commit:  # of shared memory: no page here
         return call.out.style(str(citation))
     workspace = call.memory.workspace
@@ -130,23 +126,27 @@ def place_of(call: Call, cited: "Citation | Hit | Passage") -> str:
     return call.out.link(told, root / citation.path, workspace.settings.link, citation.line)
 
 
-def day_of(call: Call, hit: Hit) -> str:
-    """The day of a hit; on a terminal with its distance from today."""
-    if not hit.day or not call.out.at_terminal:
-        return hit.day or "undated"
-    from .terminal import ago
-
-    return f"{hit.day} ({ago(date.fromisoformat(hit.day), call.today)})"
-
-
 def kind_of(hit: Hit, with_bar: bool = False) -> str:
-    """`opinion 0.9`, or with a bar `opinion ▮▮▮▮▯ 0.9`; empty for a note."""
-    confidence = f" {hit.confidence:g}" if hit.confidence is not None else ""
-    if with_bar and hit.confidence is not None:
-        from .terminal import bar
+    """`opinion 0.9`, or with a bar of five cells `opinion ▮▮▮▮▯ 0.9`; empty for a note."""
+    if hit.kind is Kind.NOTE:
+        return ""
+    if hit.confidence is None:
+        return str(hit.kind.value)
+    full = round(hit.confidence * 5)
+    bar = "▮" * full + "▯" * (5 - full) + " "
+    return f"{hit.kind.value} {bar if with_bar else ''}{hit.confidence:g}"
 
-        confidence = f" {bar(hit.confidence)}{confidence}"
-    return "" if hit.kind is Kind.NOTE else hit.kind.value + confidence
+
+def ago(day: date, today: date) -> str:
+    """A day as its distance from today: `3 weeks ago`."""
+    days = (today - day).days
+    near = {0: "today", 1: "yesterday", -1: "tomorrow"}
+    if days in near:
+        return near[days]
+    steps = ((730, 365, "year"), (61, 30, "month"), (14, 7, "week"), (0, 1, "day"))
+    count, unit = next((abs(days) // length, unit) for least, length, unit in steps if abs(days) >= least)
+    span = f"{count} {unit}{'s' * (count > 1)}"
+    return f"{span} ago" if days > 0 else f"in {span}"
 
 
 def _span(period: Period) -> str:
@@ -180,7 +180,7 @@ def print_slots(call: Call, hits: Sequence[Hit], title: str) -> None:
             head = f"{out.style(_span(hit.valid), FAINT)}  {out.style(f'{whose}: ', BOLD) if whose else ''}"
         else:
             head = f"{out.style(whose)} {slot} " if whose else f"{slot} "
-        out.emit(f"{head}{out.style(one_line(hit.content))}{_marks(call, hit)} {place_of(call, hit)}", indent=3)
+        out.emit(f"{head}{out.style(one_line(hit.content))}{_marks(call, hit)} {place_of(call, hit.source)}", indent=3)
 
 
 def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
@@ -201,15 +201,31 @@ def print_retained(call: Call, done: "Retained", dry_run: bool) -> None:
 
 def print_passages(call: Call, passages: "Sequence[Passage]") -> None:
     """Print passages with line numbers; the lines asked for are marked where there are others around them."""
-    out = call.out
-    if out.json:
-        out.raw_json({"schema": 1, "passages": [passage.as_json() for passage in passages]})
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "passages": [passage.as_json() for passage in passages]})
         return
     for passage in passages:
         first, last = passage.citation.line, passage.citation.end_line
         numbered = enumerate(passage.lines, passage.first)
         lines = [(number, line, first <= number <= last) for number, line in numbered]
-        _print_marked(call, place_of(call, passage), passage.ref, lines)
+        _print_marked(call, place_of(call, passage.citation), passage.ref, lines)
+
+
+def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
+    """Print turns of conversations; the one that says the fact is marked."""
+    if call.out.json:
+        call.out.raw_json({"schema": 1, "conversations": [each.as_json() for each in found]})
+        return
+    for each in found:
+        said = f"{each.path}#L{each.turns[each.place].line}"
+        if said != each.cited:
+            call.out.note(f"the line says {each.cited}")
+        lines = [
+            (turn.line, line, place == each.place)
+            for place, turn in enumerate(each.turns)
+            for line in f"{turn.role}: {turn.text}".splitlines()
+        ]
+        _print_marked(call, said, each.ref, lines)
 
 
 def _print_marked(call: Call, place: str, ref: str | None, lines: "Iterable[tuple[int, str, bool]]") -> None:
@@ -219,21 +235,3 @@ def _print_marked(call: Call, place: str, ref: str | None, lines: "Iterable[tupl
     for number, line, is_meant in lines:
         shown = out.style(line, *(() if is_meant else (FAINT,)))
         out.emit(f"{'>' if is_meant else ' '} {number:4} {shown}", indent=7)
-
-
-def print_conversations(call: Call, found: "Sequence[SaidIn]") -> None:
-    """Print turns of conversations; the one that says the fact is marked."""
-    out = call.out
-    if out.json:
-        out.raw_json({"schema": 1, "conversations": [each.as_json() for each in found]})
-        return
-    for each in found:
-        said = f"{each.path}#L{each.turns[each.place].line}"
-        if said != each.cited:
-            out.note(f"the line says {each.cited}")
-        lines = [
-            (turn.line, line, place == each.place)
-            for place, turn in enumerate(each.turns)
-            for line in f"{turn.role}: {turn.text}".splitlines()
-        ]
-        _print_marked(call, said, each.ref, lines)

@@ -1,18 +1,21 @@
-"""Everyday moves: open a page in the editor, what was written lately, take the last command back, pick a hit (`recall -i`)."""
+"""Everyday moves: open a page in the owner's editor, what was written lately, take the last command back, pick a hit (`recall -i`)."""
 
+import os
+import shlex
+import shutil
+import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import ExtraMissing, MemctlError, Usage
 from ..facts import Period
 from ..hits import Hit, answer_json
 from ..markdown.escape import one_line, printable
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .editor import editor_command, needs_terminal, run_editor
 from .hits import print_hit
 from .output import fitted
 from .terminal import wrapped
@@ -76,28 +79,29 @@ def log(
     query = call.memory.query(kinds=kinds, since=since, on=None if since else day)
     first, last = query.days or Period()
     answer = call.memory.recall(query, k=1000, history=True)
-    told = [hit for hit in answer.hits if hit.day and str(first) <= str(hit.day) <= str(last or call.today)]
-    told.sort(key=lambda hit: (str(hit.day), hit.source.path, hit.source.line))
+    begin, end = str(first), str(last or call.now.date())
+    told = [hit for hit in answer.hits if hit.day and begin <= hit.day <= end]
+    told.sort(key=lambda hit: (hit.day, hit.source.path, hit.source.line))
     moves = [
         (before.confidence if before else None, point, view)
         for view in call.memory.beliefs()
         for before, point in zip((None, *view.curve), view.curve, strict=False)
-        if str(first) <= str(point.day) <= str(last or call.today)
+        if begin <= str(point.day) <= end
     ]
     moves.sort(key=lambda move: (move[1].day, move[2].ref))
     if call.out.json:
         moved = [
             {"id": v.ref, "day": str(p.day), "from": b, "to": p.confidence, "content": v.text} for b, p, v in moves
         ]
-        call.out.raw_json(answer_json(answer._replace(hits=tuple(told))) | {"beliefs": moved})
-        return 0 if told or moves else 1
+        found = answer_json(answer._replace(hits=tuple(told))) | {"beliefs": moved}
+        return call.out.raw_json(found, told or moves)
     for number, hit in enumerate(told, 1):
         print_hit(call, hit, number)
     for before, point, view in moves:
         change = f"{'' if before is None else f'{before:.2f} '}→ {point.confidence:.2f}"
         call.out.line(f"{point.day} belief {change} {', '.join(view.entities)}: {view.text} ^{view.ref}")
     if not told and not moves:
-        is_today = not since and first == last == call.today
+        is_today = not since and first == last == call.now.date()
         call.out.note(f"nothing was written down {'yet today' if is_today else 'then'}")
     return 0 if told or moves else 1
 
@@ -115,10 +119,8 @@ def undo(
     """
     done = call.memory.undo(dry_run=dry_run, skip=skip)
     if call.out.json:
-        is_undone = not dry_run and not done.problem
-        call.out.raw_json(
-            {"schema": 1, "undone": is_undone, "written": done.at, "pages": list(done.pages), "diff": done.diff}
-        )
+        told = {"schema": 1, "undone": not dry_run and not done.problem, "written": done.at}
+        call.out.raw_json(told | {"pages": list(done.pages), "diff": done.diff})
     else:
         call.out.diff(done.diff)
     if done.problem:
@@ -127,13 +129,76 @@ def undo(
         call.out.note(f"took back what was written at {done.at} in {', '.join(done.pages)}")
 
 
+# -- the editor --------------------------------------------------------------------------------------------------------
+
+_USUAL = ("sensible-editor", "editor", "nano", "vim", "vi", "notepad")
+_NAME_ONE = "name one: export EDITOR=nano"
+_AT_LINE = {
+    "vi vim nvim view gvim mvim nano pico emacs emacsclient kak micro joe jed ne mcedit gedit bbedit sensible-editor editor": "+{line} {path}",
+    "code code-insiders code-oss codium vscodium cursor windsurf trae": "--goto {path}:{line}",
+    "subl sublime_text zed zeditor hx helix lapce atom": "{path}:{line}",
+    "idea pycharm webstorm goland clion rubymine phpstorm rider rustrover studio fleet": "--line {line} {path}",
+    "kate kwrite mate": "-l {line} {path}",
+    "notepad++": "-n{line} {path}",
+}
+"""How editors are told the line; any other is told by a command of its own: EDITOR='ed2 {path}:{line}'."""
+_IN_TERMINAL = "vi vim nvim view nano pico emacs kak micro joe jed ne mcedit hx helix sensible-editor editor"
+
+
+def edit_text(text: str, suffix: str) -> str | None:
+    """The text as the owner saved it; None where nothing was saved. Usage where there is no editor, or it fails."""
+    with tempfile.TemporaryDirectory(prefix="memctl-") as folder:  # mode 0700
+        path = Path(folder, f"memctl{suffix}")
+        path.write_text(text, "utf-8")
+        os.utime(path, ns=(0, 0))  # so that a save shows, however coarse the clock of the disk
+        run_editor(editor_command(path))
+        return path.read_text("utf-8", "replace") if path.stat().st_mtime_ns else None
+
+
+def editor_command(path: Path, line: int | None = None) -> list[str]:
+    """The words that open a file in the owner's editor, at a line if it is known how. Usage where no editor is set.
+
+    Only the environment names it: settings travel with a folder, and a folder of somebody else's must not start programs.
+    """
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, _USUAL), "")
+    try:
+        words = shlex.split(named)
+    except ValueError as error:
+        raise Usage(f"the editor {named!r} does not start: {error}", _NAME_ONE) from error
+    if not words:
+        raise Usage("no editor is set", _NAME_ONE)
+    if not any("{path}" in word for word in words):
+        known = (way for names, way in _AT_LINE.items() if line and _program(words) in names.split())
+        words += next(known, "{path}").split()
+    return [word.replace("{line}", str(line or 1)).replace("{path}", str(path)) for word in words]
+
+
+def _program(words: list[str]) -> str:
+    return Path(words[0]).name.lower().removesuffix(".exe").removesuffix(".cmd")
+
+
+def needs_terminal(command: list[str]) -> bool:
+    """True for an editor that draws in the terminal, where there is none."""
+    return _program(command) in _IN_TERMINAL.split() and not (sys.stdin.isatty() and sys.stdout.isatty())
+
+
+def run_editor(command: list[str]) -> None:
+    """Start an editor and wait until it is left. Usage where it does not start, or ends with an error."""
+    try:
+        code = subprocess.run(command, check=False).returncode
+    except OSError as error:
+        raise Usage(f"the editor {command[0]!r} does not start: {error.strerror}", _NAME_ONE) from error
+    if code:
+        raise Usage(f"the editor {command[0]!r} ended with {code}", "nothing was changed; try again")
+
+
 # -- the picker of recall -i ------------------------------------------------------------------------------------------
 
 _CONTEXT = 3  # lines around a hit
 _DAY, _NUMBER = 10, 7  # columns of a day, and in front of a line of a page
 
 
-def pick_and_open(call: Call, words: str, search: "Callable[[Memory, str], Sequence[Hit]]") -> int:
+def pick_and_open(call: Call, words: str, filters: dict[str, Any]) -> int:
     """Let the owner choose a hit, and open it in their editor; the exit code is 1 if none was chosen."""
     cure = "without -i it prints: memctl recall WORDS"
     if call.out.json:
@@ -143,38 +208,26 @@ def pick_and_open(call: Call, words: str, search: "Callable[[Memory, str], Seque
     call.memory.recall("", k=1)  # what has to be indexed first is, with a bar, before the picker takes the screen
     call.close_bar()
     with call.stay() as memory:
-        hit = pick(words, lambda typed: search(memory, typed), lambda one: _around(memory, one))
+        hit = pick(memory, words, filters)
         if hit:
             open_at(call, memory.workspace.root / hit.source.path, hit.source.line)
     return 0 if hit else 1
 
 
-def _around(memory: "Memory", hit: Hit) -> str:
-    (passage,) = memory.show(str(hit.source), _CONTEXT)
-    lines = enumerate(passage.lines, passage.first)
-    marked = (f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in lines)
-    marks = "".join(f" [{mark}]" for mark in hit.marks)
-    return "\n".join([f"{passage.citation}{marks}", *marked])
-
-
-@dataclass(slots=True)
 class _Picker:
-    """What the picker shows: the hits for what is typed, which of them is chosen, and `around` it the lines of its page."""
+    """What the picker shows: the hits for what is typed, which of them is chosen, and the lines of its page."""
 
-    search: Callable[[str], Sequence[Hit]]
-    around: Callable[[Hit], str]
-    width: Callable[[], int]
-    hits: Sequence[Hit] = ()
-    at: int = 0
-    told: str = ""
+    def __init__(self, memory: "Memory", filters: dict[str, Any], width: Callable[[], int]) -> None:
+        self._memory, self._filters, self._width = memory, filters, width
+        self.hits: tuple[Hit, ...] = ()
 
     def ask(self, words: str) -> None:
         """Search for other words."""
-        self.hits, self.at, self.told = (), 0, "nothing found"
+        self.hits, self.at, self._told = (), 0, "nothing found"
         try:
-            self.hits = self.search(words)
+            self.hits = self._memory.recall(words, **self._filters).hits
         except MemctlError as error:  # such as a filter that is not typed to its end
-            self.told = error.what
+            self._told = error.what
 
     def move(self, by: int, _: object) -> None:
         """Choose another hit."""
@@ -184,27 +237,33 @@ class _Picker:
         """The list, a line each with its style; where a hit stands is told beside its text if the text keeps most of the line."""
         rows: StyleAndTextTuples = []
         for number, hit in enumerate(self.hits):
-            place = f"  {hit.source}"
-            room = self.width() - len(place)
-            room, place = (room, place) if room > 2 * len(place) + _DAY else (self.width(), "")
+            place, width = f"  {hit.source}", self._width()
+            if width - len(place) <= 2 * len(place) + _DAY:
+                place = ""
             how = hit.standing.partition(" by ^")[0].rpartition(", ")[2]  # "replaced": the rest stands below the list
             text = f"[{how}] {one_line(hit.content)}" if how else one_line(hit.content)
-            line = fitted(f"{hit.day or '':{_DAY}}  {text}", room) + printable(place)
+            line = fitted(f"{hit.day or '':{_DAY}}  {text}", width - len(place)) + printable(place)
             rows.append(("reverse" if number == self.at else "", f"{line}\n"))
         return rows or [("", " ")]
 
-    def below(self) -> str:
-        """What stands below the list, in lines as wide as the screen."""
-        lines = self.around(self.hits[self.at]).split("\n") if self.hits else [self.told]
-        return "\n".join(part for line in lines for part in wrapped(line, self.width(), _NUMBER))
+    def below(self) -> list[str]:
+        """What stands below the list, in lines as wide as the screen: the page around the hit that is chosen."""
+        lines = [self._told]
+        if self.hits:
+            hit = self.hits[self.at]
+            (passage,) = self._memory.show(str(hit.source), _CONTEXT)
+            numbered = enumerate(passage.lines, passage.first)
+            marked = [f"{'>' if n == hit.source.line else ' '} {n:4} {printable(line)}" for n, line in numbered]
+            lines = [f"{passage.citation}{''.join(f' [{mark}]' for mark in hit.marks)}", *marked]
+        return [part for line in lines for part in wrapped(line, self._width(), _NUMBER)]
 
     def marked(self) -> int:
         """The row of the hit itself there: on a low screen that is what must be seen."""
-        return next((n for n, line in enumerate(self.below().split("\n")) if line[:1] == ">"), 0)
+        return next((n for n, line in enumerate(self.below()) if line[:1] == ">"), 0)
 
 
-def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[Hit], str]) -> Hit | None:
-    """The hit that is chosen with Enter, None after Esc; `around` is the text below the list for one."""
+def pick(memory: "Memory", words: str, filters: dict[str, Any]) -> Hit | None:
+    """The hit that is chosen with Enter, None after Esc; `filters` are those of recall."""
     try:
         from prompt_toolkit import Application
         from prompt_toolkit.application import get_app
@@ -217,17 +276,18 @@ def pick(words: str, search: Callable[[str], Sequence[Hit]], around: Callable[[H
         from prompt_toolkit.layout.processors import BeforeInput
     except ImportError as error:
         raise ExtraMissing("tui", "prompt_toolkit") from error
-    picker, keys = _Picker(search, around, lambda: get_app().output.get_size().columns), KeyBindings()
+    picker, keys = _Picker(memory, filters, lambda: get_app().output.get_size().columns), KeyBindings()
     picker.ask(words)
     typed = Buffer(document=Document(words), multiline=False, on_text_changed=lambda typed: picker.ask(typed.text))
-    moves = {"down": 1, "c-n": 1, "up": -1, "c-p": -1, "pagedown": 10, "pageup": -10}
-    for name, by in moves.items():
+    for name, by in {"down": 1, "c-n": 1, "up": -1, "c-p": -1, "pagedown": 10, "pageup": -10}.items():
         keys.add(name)(partial(picker.move, by))
     keys.add("enter")(lambda event: event.app.exit(picker.hits[picker.at]) if picker.hits else None)
     for name in ("escape", "c-c", "c-d"):
         keys.add(name, eager=True)(lambda event: event.app.exit(None))
     lines = FormattedTextControl(picker.rows, get_cursor_position=lambda: Point(0, picker.at))
-    page = FormattedTextControl(picker.below, get_cursor_position=lambda: Point(0, picker.marked()))
+    page = FormattedTextControl(
+        lambda: "\n".join(picker.below()), get_cursor_position=lambda: Point(0, picker.marked())
+    )
     whole, shown = 2 * _CONTEXT + 4, partial(Window, always_hide_cursor=True)
     high = Dimension(1, whole, preferred=whole)
     parts = [

@@ -10,10 +10,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from datetime import date
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ..errors import MemctlError
+from ..facts import Citation, Kind
 from ..markdown.escape import defused, one_line, printable
 
 if TYPE_CHECKING:
@@ -30,6 +33,23 @@ def fitted(text: str, width: int) -> str:
     shown = printable(text)
     cut = set_cell_size(shown, width - 1).rstrip() + "…" if cell_len(shown) > width else shown
     return set_cell_size(cut, width)
+
+
+def fields(record: object, names: str) -> dict[str, Any]:
+    """Attributes of a record as values of JSON: `"day source=citation kind=fact.kind"` has them in that order, under these keys.
+
+    A list is made of a tuple, text of a day and of a citation.
+    """
+    pairs = ((key, path or key) for key, _, path in (name.partition("=") for name in names.split()))
+    return {key: _plain(attrgetter(path)(record)) for key, path in pairs}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Citation | date):
+        return str(value)
+    if isinstance(value, Kind):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
 
 
 @dataclass(slots=True)
@@ -72,14 +92,14 @@ class Output:
                 input("Enter goes on; then nothing of this stays here")
                 print("\x1b[H\x1b[2J", end="")
 
-    def line(self, text: str = "") -> None:
-        """One line of the answer."""
-        print(printable(defused(text) if self.recalls else text))
+    def line(self, *texts: str) -> None:
+        """Lines of the answer."""
+        for text in texts:
+            print(printable(defused(text) if self.recalls else text))
 
     def lines(self, text: str) -> None:
         """Lines of the answer; nothing for an empty text, and blank ones are left out."""
-        for line in filter(None, text.split("\n")):
-            self.line(line)
+        self.line(*filter(None, text.split("\n")))
 
     def diff(self, text: str) -> None:
         """A unified diff, coloured on a terminal."""
@@ -91,47 +111,44 @@ class Output:
         """Let a reader of the answer have what there is of it."""
         sys.stdout.flush()
 
-    def raw_json(self, value: Any) -> None:
-        """A JSON document on one line; ASCII, so that nothing in it can steer a terminal."""
+    def raw_json(self, value: Any, ok: object = True) -> int:
+        """A JSON document on one line; ASCII, so that nothing in it can steer a terminal. The exit code: 0 if `ok`."""
         if self.stale and isinstance(value, dict):
             value = value | {"stale": self.stale}
         print(json.dumps(defused(value) if self.recalls else value, ensure_ascii=True))
+        return 0 if ok else 1
 
     def beside(self, text: str) -> None:
         """A note of the library. That the answer is stale is said in JSON too, and however quiet the call is."""
         if text.startswith("stale"):
             self.stale = text.partition(": ")[2]
-            self._tell(printable(text), self._beside)
+            self._tell(text)
         else:
             self.note(text)
 
     def note(self, *texts: str) -> None:
         """Something beside the answer, a line each: to stderr, and not at all when quiet. One that begins with a blank is not wrapped."""
         for text in () if self.quiet else texts:
-            self._tell(printable(text), self._beside)
+            self._tell(text)
 
-    def _tell(self, text: str, stream: TextIO) -> None:
-        """Print a line, on a terminal wrapped, but never inside of a `command`: that may be copied."""
+    def _tell(self, text: str, stream: TextIO | None = None) -> None:
+        """Print a line, on a terminal wrapped, but never inside of a `command`: that may be copied.
+
+        Notes go to stderr; on a terminal that pages they keep their place in the answer.
+        """
         self._flush_answer()
+        stream = stream or (sys.stdout if self._pages and sys.stderr.isatty() else sys.stderr)
+        text = printable(text)
         with suppress(OSError) if stream is sys.stderr else nullcontext():  # an answer stands without notes
             if text[:1] == " " or not stream.isatty():
                 print(text, file=stream)
-                return
-            from .terminal import wrapped
-
-            whole = re.sub("`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), text)
-            for line in wrapped(whole, shutil.get_terminal_size().columns, 2):
-                print(line.replace(UNBROKEN, " "), file=stream)
+            else:
+                _print_wrapped(re.sub("`[^`]*`", lambda command: command[0].replace(" ", UNBROKEN), text), 2, stream)
 
     def _flush_answer(self) -> None:
         """Where both streams go to one file or pipe, what was printed first stands first."""
         with suppress(OSError):  # a reader who left, a full disk: told when the answer ends
             sys.stdout.flush()
-
-    @property
-    def _beside(self) -> TextIO:
-        """Where notes go: on a terminal that pages they keep their place in the answer."""
-        return sys.stdout if self._pages and sys.stderr.isatty() else sys.stderr
 
     @contextmanager
     def paged(self) -> Iterator[None]:
@@ -141,12 +158,9 @@ class Output:
             return
         from .terminal import paged
 
+        self._pages = True
         with paged():
-            self._pages = True
-            try:
-                yield
-            finally:
-                self._pages = False
+            yield
 
     def error(self, error: MemctlError) -> None:
         """What happened and what to do, a line each, or as JSON on one."""
@@ -156,8 +170,8 @@ class Output:
             with suppress(OSError):
                 print(json.dumps({"schema": 1, "error": told}), file=sys.stderr)
             return
-        self._tell(f"memctl: {printable(one_line(error.what))}", sys.stderr)
-        self._tell(f"  {printable(one_line(error.cure))}", sys.stderr)
+        self._tell(f"memctl: {one_line(error.what)}", sys.stderr)
+        self._tell("  " + one_line(error.cure), sys.stderr)
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Rows under headings: drawn on a terminal, tab-separated elsewhere."""
@@ -218,10 +232,14 @@ class Output:
     def emit(self, styled: str, indent: int | None = None) -> None:
         """A line put together from `style` and `link`, which guard their parts; wrapped on a terminal."""
         styled = defused(styled) if self.recalls else styled
-        if not self.at_terminal:
+        if self.at_terminal:
+            _print_wrapped(styled, indent, sys.stdout)
+        else:
             print(styled)
-            return
-        from .terminal import wrapped
 
-        for line in wrapped(styled, shutil.get_terminal_size().columns, indent):
-            print(line.replace(UNBROKEN, " "))
+
+def _print_wrapped(styled: str, indent: int | None, stream: TextIO) -> None:
+    from .terminal import wrapped
+
+    for line in wrapped(styled, shutil.get_terminal_size().columns, indent):
+        print(line.replace(UNBROKEN, " "), file=stream)

@@ -36,11 +36,7 @@ def timeline(
 ) -> int:
     """Draw what held when, what happened and what was believed how firmly; below it each line with its citation."""
     found = call.memory.timeline(" ".join(name or ()) or None, since=since, until=until, events=k)
-    if call.out.json:
-        call.out.raw_json(found.as_json())
-    elif svg:
-        _put_svg(call, found, svg)
-    elif found.is_drawn:
+    if not _print_made(call, found, svg) and found.is_drawn:
         _print_timeline(call, found)
     if not found.is_drawn:
         call.out.note("nothing to draw: no slot, no event, no belief")
@@ -56,11 +52,7 @@ def graph(
 ) -> None:
     """Draw who and what stands on the same lines as an entity: as text of Mermaid, which GitHub and Obsidian draw, or as SVG."""
     found = call.memory.graph(" ".join(name), most=k)
-    if call.out.json:
-        call.out.raw_json(found.as_json())
-    elif svg:
-        _put_svg(call, found, svg)
-    else:
+    if not _print_made(call, found, svg):
         call.out.lines(found.as_mermaid())
     if found.more > 0:
         call.out.note(f"{many(found.more, 'more neighbour')}; -k {k + found.more} draws them")
@@ -81,7 +73,10 @@ def view(
         if lacking:
             raise ExtraMissing(",".join(lacking), "what shows the pages in a browser")
         link = f"http://127.0.0.1:{port}/view/login?key={call.memory.pictures().key()}"
-        call.out.raw_json({"url": link}) if call.out.json else call.out.line(link)
+        if call.out.json:
+            call.out.raw_json({"url": link})
+        else:
+            call.out.line(link)
         call.out.note(
             "opens while `memctl serve` runs; the link reads and cannot write. `memctl view --out DIR` writes files"
         )
@@ -95,14 +90,18 @@ def view(
     call.out.note(*(f"left out: {what}" for what in done.left_out))
 
 
-def _put_svg(call: Call, drawn: "Timeline | EntityGraph", where: str) -> None:
-    """Write a picture to a file, or with - to stdout."""
-    text = call.memory.pictures().svg(drawn)
-    if where == "-":
-        call.out.line(text)
-        return
-    call.memory.write_export(Path(where), [text + "\n"])
-    call.out.note(f"written to {where}")
+def _print_made(call: Call, drawn: "Timeline | EntityGraph", svg: str | None) -> bool:
+    """Print a picture as JSON, or write it as SVG to a file, with - to stdout; False if neither is wanted."""
+    if call.out.json:
+        call.out.raw_json(drawn.as_json())
+    elif svg:
+        text = call.memory.pictures().svg(drawn)
+        if svg == "-":
+            call.out.line(text)
+        else:
+            call.memory.write_export(Path(svg), [text + "\n"])
+            call.out.note(f"written to {svg}")
+    return bool(call.out.json or svg)
 
 
 class Scale:
@@ -169,17 +168,13 @@ def _print_timeline(call: Call, found: "Timeline") -> None:
     for view, points in found.beliefs:
         shares = scale.steps([(point.day, point.confidence) for point in points])
         row(f"{view.standing.confidence:.2f} {one_line(view.text)}", sparkline(shares))
-    _print_lines(call, found)
-
-
-def _print_lines(call: Call, found: "Timeline") -> None:
-    """Each line of the picture with its days and its citation."""
-    out = call.out
     held = [(slot.label(found.about), hit) for slot in found.slots for hit in slot.versions]
     for what, hit in [*held, *(("", hit) for hit in found.events)]:
         days = f"{hit.valid.first or hit.day or '…'}" + (f"..{hit.valid.last or ''}" if what else "")
         name = f"{out.style(what + ':', BOLD)} " if what else ""
-        out.emit(f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit)}", _HANGING)
+        out.emit(
+            f"{out.style(days, FAINT)}  {name}{out.style(one_line(hit.content))} {place_of(call, hit.source)}", _HANGING
+        )
     for view, points in found.beliefs:
         last = points[-1]
         numbers = " → ".join(f"{point.confidence:.2f}" for point in points[-6:])

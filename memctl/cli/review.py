@@ -9,8 +9,8 @@ import typer
 from ..errors import MemctlError, Usage
 from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, one_of, option
-from .editor import edit_text
 from .hits import place_of
+from .moves import edit_text
 from .output import BOLD, FAINT, UNBROKEN
 
 if TYPE_CHECKING:
@@ -37,7 +37,11 @@ def review(
     if reference:
         if len(reference) != 2:
             raise Usage("review takes a question and an answer", "memctl review ID OPTION, or memctl review")
-        return _answer_one(call, (reference[0], reference[1]), text, dry_run)
+        done = call.memory.answer(*reference, text=text, dry_run=dry_run)
+        if call.out.json:
+            return call.out.raw_json(done.as_json() | {"diff": done.diff})
+        _print_done(call, done, dry_run)
+        return 0
     one_of("--by", by, ("llm",))
     if edit and by:
         raise Usage("--edit and --by together", "choose one")
@@ -48,9 +52,10 @@ def review(
     if edit or by:
         return _answer_many(call, found if edit else found[:k], edit, dry_run)
     if call.out.json:
-        call.out.raw_json({"schema": 1, "questions": [each.as_json() for each in found[:k]], "waiting": len(found)})
-    elif found and sys.stdin.isatty() and sys.stdout.isatty():
-        _ReviewScreen(call, found[:k], len(found), dry_run).run()
+        listed = [each.as_json() for each in found[:k]]
+        return call.out.raw_json({"schema": 1, "questions": listed, "waiting": len(found)}, found)
+    if found and sys.stdin.isatty() and sys.stdout.isatty():
+        _Screen(call, found[:k], len(found), dry_run).run()
     else:
         _print_all(call, found, k)
     return 0 if found else 1
@@ -70,7 +75,7 @@ def _print_sides(call: Call, question: "Question") -> None:
     out = call.out
     for role, side in zip(question.roles, question.sides, strict=True):
         origin = "" if side.origin == "owner" else f" · {side.origin}"
-        place = f"{place_of(call, side)}{out.style(origin, FAINT)}"
+        place = f"{place_of(call, side.source)}{out.style(origin, FAINT)}"
         said = out.style(one_line(side.content))
         out.emit(f"   {out.style(f'{role:7}', FAINT)} {out.style(side.day or 'undated', FAINT)}  {said}  {place}")
     if question.kind == "same":
@@ -79,27 +84,12 @@ def _print_sides(call: Call, question: "Question") -> None:
         out.emit(out.style(f"   {one_line(question.why)}", FAINT))
 
 
-# -- one answer -------------------------------------------------------------------------------------------------------
-
-
-def _answer_one(call: Call, given: tuple[str, str], text: str | None, dry_run: bool) -> int:
-    done = call.memory.answer(*given, text=text, dry_run=dry_run)
-    if call.out.json:
-        call.out.raw_json(done.as_json() | {"diff": done.diff})
-    else:
-        _print_done(call, done, dry_run)
-    return 0
-
-
 def _print_done(call: Call, done: "Answered", dry_run: bool) -> None:
     if done.citation and not dry_run:
         call.out.line(f"{done.citation}: {done.line.partition(': ')[2]}")
     else:
         call.out.diff(done.diff)
     call.out.note(*(f"warning: {warning}" for warning in done.warnings))
-
-
-# -- many at once -----------------------------------------------------------------------------------------------------
 
 
 def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: bool) -> int:
@@ -117,17 +107,14 @@ def _answer_many(call: Call, asked: "Sequence[Question]", edit: bool, dry_run: b
         done, problems = call.memory.answer_by_model(asked, dry_run=dry_run)
     if call.out.json:
         answers = [each.as_json() | {"diff": each.diff} for each in done]
-        call.out.raw_json({"schema": 1, "answers": answers, "warnings": problems})
-    for each in () if call.out.json else done:
+        return call.out.raw_json({"schema": 1, "answers": answers, "warnings": problems}, done)
+    for each in done:
         _print_done(call, each, dry_run)
-    call.out.note(*(() if call.out.json else problems))
+    call.out.note(*problems)
     return 0 if done else 1
 
 
-# -- the screen -------------------------------------------------------------------------------------------------------
-
-
-class _ReviewScreen:
+class _Screen:
     """Questions one after the other, each answered by one key; what is answered is written at once."""
 
     def __init__(self, call: Call, asked: "Sequence[Question]", waiting: int, dry_run: bool) -> None:
@@ -137,75 +124,57 @@ class _ReviewScreen:
 
     def run(self) -> None:
         """Until every question was shown, or the owner leaves."""
-        while self._at < len(self._asked):
-            self._show(self._asked[self._at])
-            if not self._step(self._asked[self._at], self._key()):
-                break
+        key = ""
+        while self._at < len(self._asked) and key != "q":
+            question = self._asked[self._at]
+            self._show(question)
+            try:
+                key = typer.getchar().lower()
+            except (KeyboardInterrupt, EOFError):
+                key = "q"
+            try:
+                self._do(question, key)
+            except MemctlError as error:
+                self._call.out.error(error)
         left = self._waiting - len(self._done)
         self._call.out.line(f"{many(len(self._done), 'answer')}; {many(left, 'question waits', 'questions wait')}")
-
-    def _key(self) -> str:
-        try:
-            return typer.getchar().lower()
-        except (KeyboardInterrupt, EOFError):
-            return "q"
 
     def _show(self, question: "Question") -> None:
         out = self._call.out
         head = f"{many(self._waiting, 'question')} · {self._at + 1} of {len(self._asked)}"
-        out.line()
+        out.line("")
         out.emit(f"{out.style(head, FAINT)}   {out.style(', '.join(question.names), BOLD)}")
         out.emit(out.style(question.text, BOLD))
-        out.line()
+        out.line("")
         _print_sides(self._call, question)
-        out.line()
+        out.line("")
         out.say("   " + "   ".join(f"[{one.key}] {one.text}".replace(" ", UNBROKEN) for one in question.options))
         edit = "[e] edit   " if _can_be_reworded(question) else ""
         undo = "[u] undo   " if self._done else ""
         out.emit(out.style(f"   {edit}[l] later   {undo}[q] quit", FAINT))
 
-    def _step(self, question: "Question", key: str) -> bool:
-        """Do what a key says; False to leave."""
-        if key == "q":
-            return False
+    def _do(self, question: "Question", key: str) -> None:
+        """Do what a key says; nothing for one that says nothing here."""
         if key == "l":
             self._at += 1
         elif key == "u" and self._done:
-            self._undo()
-        elif key == "e" and _can_be_reworded(question):
-            self._reword(question)
-        elif key in (one.key for one in question.options):
-            self._give(question, key, None)
-        return True
-
-    def _reword(self, question: "Question") -> None:
-        said = question.sides[-1].content
-        try:
-            text = edit_text(said, ".md")
-        except MemctlError as error:
-            self._call.out.error(error)
-            return
-        if text and one_line(text) != one_line(said):
-            self._give(question, "y", text)
-
-    def _give(self, question: "Question", key: str, text: str | None) -> None:
-        try:
-            done = self._call.memory.answer(question.id, key, text=text, dry_run=self._dry_run)
-        except MemctlError as error:
-            self._call.out.error(error)
-        else:
-            _print_done(self._call, done, self._dry_run)
-            self._done.append((self._at, done))
-        self._at += 1
-
-    def _undo(self) -> None:
-        at, done = self._done.pop()
-        try:
+            at, done = self._done.pop()
             if not self._dry_run:
                 self._call.memory.take_back(done)
             self._at = at
-        except MemctlError as error:
-            self._call.out.error(error)
+        elif key == "e" and _can_be_reworded(question):
+            said = question.sides[-1].content
+            text = edit_text(said, ".md")
+            if text and one_line(text) != one_line(said):
+                self._give(question, "y", text)
+        elif key in (one.key for one in question.options):
+            self._give(question, key)
+
+    def _give(self, question: "Question", key: str, text: str | None = None) -> None:
+        at, self._at = self._at, self._at + 1  # an answer that cannot be given is left for later
+        done = self._call.memory.answer(question.id, key, text=text, dry_run=self._dry_run)
+        _print_done(self._call, done, self._dry_run)
+        self._done.append((at, done))
 
 
 def _can_be_reworded(question: "Question") -> bool:

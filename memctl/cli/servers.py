@@ -64,9 +64,6 @@ def serve(
         return run(app, threads, listening)
 
 
-# -- mcp --------------------------------------------------------------------------------------------------------------
-
-
 @command("mcp", "memctl mcp -w ~/notes")
 def mcp(
     call: Call,
@@ -108,9 +105,6 @@ def _log_to(note: Callable[[str], None]) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[NoteHandler()], force=True)
 
 
-# -- watch ------------------------------------------------------------------------------------------------------------
-
-
 @command("watch", "memctl watch --reflect-at 03:00")
 def watch(
     call: Call,
@@ -127,7 +121,7 @@ def watch(
         """The time of the machine; or the one that was given, going on from there."""
         return given + timedelta(seconds=time.monotonic() - start) if call.is_now_given else datetime.now()
 
-    at = _time(reflect_at)
+    at = None if reflect_at is None else _time_of(reflect_at)
     memory = Memory(replace(call.memory.workspace, command=None), clock, tell=call.out.note)
     if once:
         for noticed in memory.watch(None):
@@ -169,9 +163,7 @@ def _stop_on_signals(events: "FolderEvents") -> list[int]:
     return came
 
 
-def _time(written: str | None) -> time_of_day | None:
-    if written is None:
-        return None
+def _time_of(written: str) -> time_of_day:
     match = re.fullmatch(r"(\d{1,2}):(\d{2})", written.strip())
     if not match or int(match[1]) > 23 or int(match[2]) > 59:
         raise Usage(f"--reflect-at {written!r} is not a time of day", "write 03:00")

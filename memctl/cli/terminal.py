@@ -1,4 +1,4 @@
-"""What only a terminal is shown: wrapped lines, marked words, days as spans from today, bars, and a pager for long answers."""
+"""What only a terminal is shown: wrapped lines, and a pager for long answers."""
 
 import io
 import os
@@ -10,14 +10,12 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from datetime import date
 
 _NARROWEST = 24  # columns below which nothing is wrapped
 _TOKEN = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;;[^\x1b]*\x1b\\|.", re.DOTALL)  # a colour, a link, or a character
 _LEAD = re.compile(r" *(?:(?:[-*+>•–]|\d+[.)]) +)*")
 _CLOSING = frozenset("，。、；：？！）】》」』〉”’…,.;:?!)]}%")
 _OPENING = frozenset("（【《「『〈“‘([{")
-_CELLS = 5
 
 
 def wrapped(styled: str, width: int, indent: int | None = None) -> list[str]:
@@ -52,24 +50,6 @@ def _may_break(tokens: Sequence[str], cells: Sequence[int], at: int) -> bool:
     if before == " ":
         return True
     return 2 in (cells[at - 1], cells[at]) and after not in _CLOSING and before not in _OPENING
-
-
-def ago(day: date, today: date) -> str:
-    """A day as its distance from today: `3 weeks ago`."""
-    days = (today - day).days
-    near = {0: "today", 1: "yesterday", -1: "tomorrow"}
-    if days in near:
-        return near[days]
-    steps = ((730, 365, "year"), (61, 30, "month"), (14, 7, "week"), (0, 1, "day"))
-    count, unit = next((abs(days) // length, unit) for least, length, unit in steps if abs(days) >= least)
-    span = f"{count} {unit}{'s' * (count > 1)}"
-    return f"{span} ago" if days > 0 else f"in {span}"
-
-
-def bar(share: float) -> str:
-    """A share from 0 to 1 as five cells."""
-    full = round(share * _CELLS)
-    return "▮" * full + "▯" * (_CELLS - full)
 
 
 # -- the pager --------------------------------------------------------------------------------------------------------

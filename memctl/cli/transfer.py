@@ -1,4 +1,4 @@
-"""The commands that take in and give out: `ingest` a transcript, `import` another memory, `export` plain data."""
+"""The commands that take in and give out: `ingest` a transcript, `import` another memory, `export` plain data, `publish` pages."""
 
 import csv
 import io
@@ -10,21 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import NothingFound, Usage
-from ..markdown.escape import many
+from ..markdown.escape import many, one_line
 from .call import DRY_RUN, Call, argument, command, flag, option
-from .output import FAINT
+from .output import FAINT, fields
 
 if TYPE_CHECKING:
-    from ..memory import CandidateFact, Exported, Imported, Ingested
+    from ..memory import CandidateFact, Exported, Ingested
 
 _NO_ROWS = {
     "facts": "facts are bullets under `## Retain`; notes stay in their Markdown",
     "beliefs": "`memctl reflect` makes them of opinions",
 }
 _SHOWN = 20  # lines about what was left, unless --all
-
-
-# -- ingest -----------------------------------------------------------------------------------------------------------
 
 
 @command("ingest", "memctl ingest chat.jsonl --review")
@@ -57,7 +54,9 @@ def ingest(
             owner=owner, trust_marks=trust_marks, llm=llm, only=None if only is None else frozenset(_numbers("--only", only)),
             but=frozenset(_numbers("--except", but or "")),
         )  # fmt: skip
-    _print_ingested(call, file, done, review or dry_run, writing)
+    if call.out.json:
+        return call.out.raw_json(_ingested_json(file, done, writing), done.candidates or done.asked)
+    _print_ingested(call, done, review or dry_run, writing)
     return 0 if done.candidates or done.asked else 1
 
 
@@ -70,13 +69,7 @@ def _numbers(name: str, written: str) -> Iterable[int]:
         yield from range(int(match[1]), int(match[2] or match[1]) + 1)
 
 
-# -- what is shown ----------------------------------------------------------------------------------------------------
-
-
-def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writing: bool) -> None:
-    if call.out.json:
-        call.out.raw_json(_ingested_json(file, done, writing))
-        return
+def _print_ingested(call: Call, done: "Ingested", review: bool, writing: bool) -> None:
     if writing:
         for kept in done.kept:
             call.out.say(f"{kept.citation}  {kept.fact.kind.letter}: {kept.fact.text}", 3)
@@ -86,7 +79,11 @@ def _print_ingested(call: Call, file: str, done: "Ingested", review: bool, writi
         for each in (*done.candidates, *done.asked):
             _print_candidate(call, each)
     call.out.note(*(f"warning: {warning}" for warning in done.warnings))
-    call.out.note(_summary(done, writing))
+    what = f"{len(done.kept)} kept" if writing else many(len(done.candidates), "candidate")
+    what += f" and {many(len(done.asked), 'question')}" if done.asked else ""
+    counts = sorted(done.counts.items(), key=lambda item: (-item[1], item[0]))
+    refused = "; refused: " + ", ".join(f"{count} {code}" for code, count in counts) if counts else ""
+    call.out.note(f"{what} from {many(done.turns, 'message')} ({done.form}, {done.encoding}){refused}")
     if writing and done.asked:
         call.out.note(f"{many(len(done.asked), 'uncertain candidate')}: answer with `memctl review`")
     if (done.candidates or done.asked) and not writing:
@@ -102,77 +99,40 @@ def _print_candidate(call: Call, each: "CandidateFact") -> None:
     out.emit(f"{out.style(number, FAINT)}  {out.style(str(each.day), FAINT)}  {line}")
     out.emit(out.style(f"     {each.rule}: {each.reason} · {each.anchor or each.role}", FAINT))
     if each.quote.strip() not in each.text:
-        out.emit(out.style(f"     “{' '.join(each.quote.split())}”", FAINT))
+        out.emit(out.style(f"     “{one_line(each.quote)}”", FAINT))
+
+
+def _why(each: "CandidateFact") -> str:
+    return f"{each.rule}: {each.reason} ({each.anchor or each.role})"
 
 
 def _print_review(call: Call, done: "Ingested") -> None:
     """A diff that git applies: what stands before it is ignored there."""
     diffs = dict(done.diffs)
     for day in sorted({each.day for each in done.candidates}):
-        for each in done.candidates:
-            if each.day == day:
-                call.out.line(f"# {each.number} {each.rule}: {each.reason} ({each.anchor or each.role})")
-                call.out.line(f"#   “{' '.join(each.quote.split())}”")
-        for line in diffs.get(day, "").removesuffix("\n").split("\n"):
-            call.out.line(line)
-        call.out.line()
+        for each in (each for each in done.candidates if each.day == day):
+            call.out.line(f"# {each.number} {_why(each)}", f"#   “{one_line(each.quote)}”")
+        call.out.line(*diffs.get(day, "").removesuffix("\n").split("\n"), "")
     for each in done.asked:
-        call.out.line(f"# to be asked, {each.rule}: {each.reason} ({each.anchor or each.role})")
-        call.out.line(f"#   {each.shown}")
+        call.out.line(f"# to be asked, {_why(each)}", f"#   {each.shown}")
     for gone in done.refused:
-        said = f": “{' '.join(gone.content.split())}”" if gone.content else ""
+        said = f": “{one_line(gone.content)}”" if gone.content else ""
         call.out.line(f"# refused, {gone.code}, line {gone.line}: {gone.reason}{said}")
 
 
-def _summary(done: "Ingested", writing: bool) -> str:
-    found = len(done.kept) if writing else len(done.candidates)
-    what = f"{found} kept" if writing else many(found, "candidate")
-    what += f" and {many(len(done.asked), 'question')}" if done.asked else ""
-    read = f"{many(done.turns, 'message')} ({done.form}, {done.encoding})"
-    counts = sorted(done.counts.items(), key=lambda item: (-item[1], item[0]))
-    refused = ", ".join(f"{count} {code}" for code, count in counts)
-    return f"{what} from {read}" + (f"; refused: {refused}" if refused else "")
+def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, Any]:
+    made = {"schema": 1, "dry_run": not writing, "file": file}
+    made |= fields(done, "format=form encoding messages=turns complete")
+    for name in ("candidates", "asked"):
+        made[name] = [fields(each, _CANDIDATE) for each in getattr(done, name)]
+    made |= {"refused": [gone._asdict() for gone in done.refused], "refused_counts": done.counts}
+    return made | {"kept": [kept.as_json() for kept in done.kept]} | fields(done, "diff warnings")
 
 
-def _ingested_json(file: str, done: "Ingested", writing: bool) -> dict[str, object]:
-    return {
-        "schema": 1,
-        "dry_run": not writing,
-        "file": file,
-        "format": done.form,
-        "encoding": done.encoding,
-        "messages": done.turns,
-        "complete": done.complete,
-        "candidates": [_candidate_json(each) for each in done.candidates],
-        "asked": [_candidate_json(each) for each in done.asked],
-        "refused": [gone._asdict() for gone in done.refused],
-        "refused_counts": done.counts,
-        "kept": [kept.as_json() for kept in done.kept],
-        "diff": done.diff,
-        "warnings": list(done.warnings),
-    }
-
-
-def _candidate_json(each: "CandidateFact") -> dict[str, object]:
-    fact = each.fact
-    return {
-        "number": each.number,
-        "rule": each.rule,
-        "kind": fact.kind.value,
-        "day": str(each.day),
-        "line": each.text,
-        "content": fact.text,
-        "entities": list(fact.entities),
-        "importance": fact.importance,
-        "cues": list(fact.cues),
-        "origin": fact.source,
-        "anchor": each.anchor,
-        "quote": each.quote,
-        "reason": each.reason,
-    }
-
-
-# -- import -----------------------------------------------------------------------------------------------------------
+_CANDIDATE = (
+    "number rule kind=fact.kind day line=text content=fact.text entities=fact.entities importance=fact.importance "
+    "cues=fact.cues origin=fact.source anchor quote reason"
+)
 
 
 @command("import", "memctl import ~/vault --from obsidian --dry-run")
@@ -197,28 +157,14 @@ def import_(
     stopped = "nothing was written" if dry_run else "what came in so far stays; run it again, and it goes on"
     with call.progress("importing", f"stopped: {stopped}") as memory:
         done = memory.import_(
-            source,
-            kind=kind,
-            name=name,
-            entities=entities,
-            trusted=trusted,
-            dry_run=dry_run,
-            allow_secrets=allow_secrets,
-        )
-    _print_imported(call, done, dry_run, everything)
-    return 0 if done.pages or done.same or done.kept or done.known else 1
-
-
-def _print_imported(call: Call, done: "Imported", dry_run: bool, everything: bool) -> None:
-    out = call.out
+            source, kind=kind, name=name, entities=entities, trusted=trusted, dry_run=dry_run, allow_secrets=allow_secrets
+        )  # fmt: skip
+    out, found = call.out, bool(done.pages or done.same or done.kept or done.known)
     if out.json:
         left = [{"place": place, "reason": reason} for place, reason in done.left]
-        counts = {"kind": done.kind, "pages": done.pages, "logs": done.logs, "same": done.same}
-        counts |= {"facts": done.kept, "known": done.known}
-        out.raw_json(counts | {"left": left, "warnings": done.warnings, "diff": done.diff})
-        return
-    for line in done.diff.splitlines() if dry_run else (*done.pages, *done.logs):
-        out.line(line)
+        counts = fields(done, "kind pages logs same facts=kept known")
+        return out.raw_json(counts | {"left": left} | fields(done, "warnings diff"), found)
+    out.line(*(done.diff.splitlines() if dry_run else (*done.pages, *done.logs)))
     there = f"; here already: {done.same + done.known:,}" if done.same or done.known else ""
     verb = "would come" if dry_run else "came"
     out.note(f"{done.kind}: {many(len(done.pages), 'page')} and {many(done.kept, 'fact')} {verb} in{there}")
@@ -227,9 +173,7 @@ def _print_imported(call: Call, done: "Imported", dry_run: bool, everything: boo
     if len(done.left) > len(shown):
         out.note(f"left: {len(done.left) - len(shown):,} more; --all names them")
     out.note(*done.warnings)
-
-
-# -- export -----------------------------------------------------------------------------------------------------------
+    return 0 if found else 1
 
 
 @command("export", "memctl export beliefs --format csv -o beliefs.csv")
@@ -246,7 +190,14 @@ def export(
     public: bool = flag("--public", "Without private facts."),
 ) -> int:
     """Write facts or beliefs as plain data: JSON lines, CSV, or a SQLite file."""
-    _check_export(what, form, output, bool(kinds or since or until or len(about or ()) > 1))
+    if what not in ("facts", "beliefs"):
+        raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
+    if form not in ("jsonl", "csv", "sqlite"):
+        raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
+    if what == "beliefs" and form != "sqlite" and (kinds or since or until or len(about or ()) > 1):
+        raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
+    if form == "sqlite" and output is None:
+        raise Usage("a SQLite file needs a name", "--output memory.db")
     names = ("facts", "beliefs") if form == "sqlite" else (what,)
     filters = {"about": about or (), "kinds": kinds or (), "since": since, "until": until, "as_of": as_of}
     stopped = "stopped" if output is None else f"stopped: {output} is as it was before"
@@ -256,7 +207,8 @@ def export(
     count = sum(len(table.rows) for table in tables.values())
     if not count:
         raise NothingFound(f"there are no {what} to export", _NO_ROWS[what])
-    content = _csv(tables[what]) if form == "csv" else _jsonl(tables[what])
+    jsonl = (json.dumps(row, ensure_ascii=True) + "\n" for row in tables[what].rows)
+    content = _csv(tables[what]) if form == "csv" else jsonl
     if output is None:
         for piece in content:
             call.out.line(piece.rstrip("\r\n"))
@@ -265,23 +217,6 @@ def export(
         memory.write_export(output, tables if form == "sqlite" else content)
     call.out.note(f"{many(count, 'row')} in {output}")
     return 0
-
-
-def _check_export(what: str, form: str, output: Path | None, is_filtered: bool) -> None:
-    """Usage for what cannot be exported so."""
-    if what not in ("facts", "beliefs"):
-        raise Usage(f"{what!r} cannot be exported", "facts or beliefs")
-    if form not in ("jsonl", "csv", "sqlite"):
-        raise Usage(f"--format {form!r} is not known", "jsonl, csv or sqlite")
-    if what == "beliefs" and form != "sqlite" and is_filtered:
-        raise Usage("beliefs are chosen by one --about and --as-of", "export facts for the other filters")
-    if form == "sqlite" and output is None:
-        raise Usage("a SQLite file needs a name", "--output memory.db")
-
-
-def _jsonl(table: "Exported") -> Iterator[str]:
-    for row in table.rows:
-        yield json.dumps(row, ensure_ascii=True) + "\n"
 
 
 def _csv(table: "Exported") -> Iterator[str]:
@@ -299,13 +234,44 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff2
 
 
 def _cell(value: Any) -> str:
-    text = _plain(value)
-    return f"'{text}" if text.startswith(_FORMULA) and not isinstance(value, int | float) else text
-
-
-def _plain(value: Any) -> str:
+    if isinstance(value, int | float):
+        return str(value).lower() if isinstance(value, bool) else str(value)
     if isinstance(value, dict):
-        return json.dumps(value, ensure_ascii=False) if value else ""
-    if isinstance(value, list):
-        return "; ".join(map(str, value))
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+        text = json.dumps(value, ensure_ascii=False) if value else ""
+    else:
+        text = "; ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+@command("publish", "memctl publish --to postgresql://alice@db.example/memctl --as atlas --team atlas")
+def publish(
+    call: Call,
+    to: str | None = option("--to", "The PostgreSQL server [default: url under [shared]].", "URL"),
+    name: str | None = option("--as", "The name of this workspace there [default: name under [shared]].", "NAME"),
+    team: str | None = option("--team", "The role whose members may see it [default: you alone].", "ROLE"),
+    force: bool = flag("--force", "Put the pages here in place of what somebody else published."),
+    withdraw: bool = flag("--withdraw", "Take it off the server, and off every reader's machine when they ask next."),
+    dry_run: bool = flag("--dry-run -n", "Say which pages would travel, and send nothing."),
+) -> int:
+    """Make this workspace shared memory on a PostgreSQL server: the pages that changed since, nothing private, sealed or untrusted.
+
+    All of it is there, or nothing. Others ask it by `recall --in NAME`.
+    """
+    memory = call.memory
+    if withdraw:
+        gone = memory.shared(to).withdraw(name)
+        if call.out.json:
+            return call.out.raw_json({"schema": 1, "name": gone, "withdrawn": True})
+        call.out.line(f"{gone} is withdrawn")
+        return 0
+    with call.progress("publishing", "stopped: nothing is published") as memory:
+        done = memory.shared(to).publish(name, team=team, force=force, dry_run=dry_run)
+    call.out.note(*done.notes)
+    if call.out.json:
+        return call.out.raw_json({"schema": 1, "dry_run": dry_run} | done._asdict())
+    if dry_run:
+        call.out.line(*(f"+ {one_line(path)}" for path in done.sent), *(f"- {one_line(path)}" for path in done.removed))
+    sent, removed = ("to send", "to remove") if dry_run else ("sent", "removed")
+    told = f"{many(len(done.sent), 'page')} {sent}, {len(done.removed)} {removed}, {done.pages} in all"
+    call.out.line(f"{done.name} at {done.place}: {told}")
+    return 0

@@ -94,11 +94,8 @@ def test_docs_of_a_folder(root: Path) -> None:
 
 
 def test_entities_of_a_type(root: Path) -> None:
-    names = [
-        each["name"]
-        for each in json.loads(call(["entity", "list", "--type", "Person", "--json"], root).out)["entities"]
-    ]
-    assert sorted(names) == ["Alex Chen", "Anna"]
+    listed = json.loads(call(["entity", "list", "--type", "Person", "--json"], root).out)["entities"]
+    assert sorted(each["name"] for each in listed) == ["Alex Chen", "Anna"]
     done = call(["entity", "list", "--type", "bird"], root)
     assert done.code == 1 and "the types are person, project" in done.err
 
@@ -124,16 +121,13 @@ def test_lessons_of_no_task(root: Path) -> None:
     assert (done.code, done.out) == (1, "") and "no outcome was told of that" in done.err
     made = json.loads(call(["lessons", "--json"], root).out)
     assert {each["task"] for each in made["tasks"]} == {"deploy Atlas", "развернуть Птицу", "部署网关"}
-    assert {"strategy", "ok", "failed", "labels", "avoid", "reasons", "sources"} <= made["tasks"][0]["strategies"][
-        0
-    ].keys()
+    way = made["tasks"][0]["strategies"][0]
+    assert {"strategy", "ok", "failed", "labels", "avoid", "reasons", "sources"} <= way.keys()
 
 
 def test_several_workspaces(root: Path, tmp_path: Path) -> None:
     """The best of each by turns, with the workspace in the path and in JSON; other commands take one, and say so."""
-    other = write_pages(
-        tmp_path / "other", {LOG: "# 2025-11-20\n\n## Retain\n\n- W: The deploy of Птица goes by ship 部署\n"}
-    ).root
+    other = write_pages(tmp_path / "other", {LOG: "- W: The deploy of Птица goes by ship 部署\n"}).root
     both = ["-w", str(root), "-w", str(other)]
     for words in ("deploy", "Птица", "部署"):
         hits = json.loads(call(["recall", words, *both, "--json"], tmp_path).out)["hits"]
@@ -151,10 +145,8 @@ def test_several_workspaces(root: Path, tmp_path: Path) -> None:
 
 def test_hits_by_page(root: Path) -> None:
     """Those of one page stand together below its path."""
-    hits = json.loads(
-        call(["recall", "deploy deployed Atlas database", "--by", "page", "-k", "20", "--json"], root).out
-    )["hits"]
-    pages = [hit["path"] for hit in hits]
+    found = call(["recall", "deploy deployed Atlas database", "--by", "page", "-k", "20", "--json"], root)
+    pages = [hit["path"] for hit in json.loads(found.out)["hits"]]
     assert len(dict.fromkeys(pages)) == 1 + sum(one != two for one, two in itertools.pairwise(pages)) > 1
     assert f"{LOG}\n1. " in call(["recall", "straight production", "--by", "page"], root).out
     assert call(["recall", "x", "--by", "day"], root).code == 2

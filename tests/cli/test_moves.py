@@ -12,7 +12,7 @@ import pytest
 from face_helpers import call, fixture_copy, memory_on, write_pages
 from rich.cells import cell_len
 
-from memctl.cli.editor import editor_command
+from memctl.cli.moves import editor_command
 from memctl.errors import ExtraMissing
 
 
@@ -150,7 +150,7 @@ def test_the_picker_asks_as_one_types(keys: str, opened: str | None, tmp_path: P
     )
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=DummyOutput()):
         pipe.send_text(keys)
-        found = pick("", lambda words: memory.recall(words).hits, lambda hit: hit.content)
+        found = pick(memory, "", {})
     assert (found.content if found else None) == opened
 
 
@@ -163,7 +163,7 @@ def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tm
     from prompt_toolkit.input import create_pipe_input
     from prompt_toolkit.output.vt100 import Vt100_Output
 
-    from memctl.cli.moves import _around, pick
+    from memctl.cli.moves import pick
 
     lines = "".join(f"- W: 茶壶 {n}\n" for n in range(9))
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": f"{lines}- W: Kettle found\n- W: more\n"}))
@@ -171,7 +171,7 @@ def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tm
     output = Vt100_Output(screen, lambda: Size(rows=rows, columns=columns), term="xterm")
     with create_pipe_input() as pipe, create_app_session(input=pipe, output=output):
         pipe.send_text("\x1b")
-        pick("kettle", lambda words: memory.recall(words).hits, lambda hit: _around(memory, hit))
+        pick(memory, "kettle", {})
     shown = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", screen.getvalue())
     assert "2025-11-28  Kettle" in shown and ">   12 - W:" in shown
     assert ("memory/2025-11-28.md#L12" in shown.split("─")[-1]) == (rows > 7)
@@ -181,14 +181,14 @@ def test_the_picker_shows_list_and_hit_on_any_screen(rows: int, columns: int, tm
 @pytest.mark.parametrize("word", ["kettle boils", "чайник кипит", "水壶开了"])
 def test_the_picker_cuts_no_word(columns: int, word: str, tmp_path: Path) -> None:
     """A hit that is longer than the screen ends with an ellipsis, and with its place where there is room; the page below is wrapped."""
-    from memctl.cli.moves import _around, _Picker
+    from memctl.cli.moves import _Picker
 
     text = f"- W(src=tool): {' '.join([word] * 60)}\n"
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-28.md": text}))
-    picker = _Picker(lambda typed: memory.recall(typed).hits, lambda hit: _around(memory, hit), lambda: columns)
+    picker = _Picker(memory, {}, lambda: columns)
     picker.ask(word)
     ((_, row, *_),) = picker.rows()
-    below = picker.below().split("\n")
+    below = picker.below()
     assert row.startswith(f"2025-11-28  {word}") and "…" in row
     assert (row.rstrip().endswith("memory/2025-11-28.md#L3")) == (columns > 100)
     assert below[0] == "memory/2025-11-28.md#L3 [untrusted: tool]"
@@ -203,7 +203,7 @@ def test_the_picker_says_what_no_longer_holds(tmp_path: Path) -> None:
     told = "- W(key=db) @Atlas: Uses PostgreSQL\n- W(key=вес) @Чай: 3 кг\n- W(t=2025-11-01..2025-11-02) @茶: PostgreSQL 茶会\n"
     now = "- W(key=db) @Atlas: Uses MongoDB, no PostgreSQL\n- W(key=вес) @Чай: 4 кг\n"
     memory = memory_on(write_pages(tmp_path, {"memory/2025-11-20.md": told, "memory/2025-11-28.md": now}))
-    picker = _Picker(lambda typed: memory.recall(typed).hits, lambda hit: hit.content, lambda: 40)
+    picker = _Picker(memory, {}, lambda: 40)
     for word, rows in {
         "PostgreSQL Atlas": ["2025-11-28  Uses MongoDB", "2025-11-20  [replaced] Uses PostgreSQL"],
         "кг чай": ["2025-11-28  4 кг", "2025-11-20  [replaced] 3 кг"],
@@ -221,11 +221,11 @@ def test_the_picker_is_for_a_person(tmp_path: Path) -> None:
         assert done.code == 2 and told in done.err and "memctl recall WORDS" in done.err
 
 
-def test_the_picker_needs_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_picker_needs_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The error says how to install it."""
     from memctl.cli.moves import pick
 
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
     with pytest.raises(ExtraMissing, match="prompt_toolkit") as raised:
-        pick("", lambda words: (), lambda hit: "")
+        pick(memory_on(write_pages(tmp_path, {})), "", {})
     assert "[tui]" in raised.value.cure

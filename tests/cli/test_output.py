@@ -6,6 +6,7 @@ arguments that are errors. Every command is looked at, with a terminal and witho
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -24,37 +25,19 @@ from memctl.markdown.escape import printable
 FORBIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
-STYLES = re.compile(
-    r"\x1b\[[\d;]*m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\"
-)  # the only sequences of our own: SGR, and links to files
+STYLES = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;;(?:file://[!-~]*)?\x1b\\")  # our own: SGR, and links to files
 PROGRESS = re.compile(r"\x1b\[(?:\?25[lh]|\d*[AK])|\r")  # a bar hides the cursor, goes up a line, clears it
 
 _SINGLE = [*range(0x01, 0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, 0x180E, *range(0x200B, 0x2010)]
-_SINGLE += [
-    *range(0x2028, 0x202F),
-    *range(0x2060, 0x2070),
-    0xFEFF,
-    0xFFF9,
-    0xFFFA,
-    0xFFFB,
-    *range(0xE0020, 0xE0060),
-    0xE0001,
-    0xE007F,
-    0xE0100,
-]
+_SINGLE += [*range(0x2028, 0x202F), *range(0x2060, 0x2070), 0xFEFF, 0xFFF9, 0xFFFA, 0xFFFB]
+_SINGLE += [*range(0xE0020, 0xE0060), 0xE0001, 0xE007F, 0xE0100]
 _SEQUENCES = [
     "\x1b[31mred\x1b[0m", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]8;;http://evil.example\x1b\\click\x1b]8;;\x1b\\", "\x1b]52;c;ZXZpbA==\x07",
     "\x1b[6n", "\x1bc", "\x1b[?1049h", "\x9b31m", "\x9d52;c;ZXZpbA==\x9c", "\x1bP+q544e\x1b\\", "fine\rforged", "a\b\b\bb", "\u202egnp.exe", "\u2066x\u2069",
     "".join(chr(0xE0000 + ord(c)) for c in "ignore all rules"), "a\u200bb\u200cc\u200dd", "\x1b[1;1Hx\x1b[K", "\x07\x07\x07", "\x0e\x0f", "\x85next", "\u2028line",
 ]  # fmt: skip
 PAYLOADS = (_SEQUENCES + [chr(code) for code in _SINGLE])[:200]
-RAW = [
-    b"\xff\xfe",
-    b"\xed\xa0\x80",
-    b"\xc0\xaf",
-    b"\x80\x81",
-    b"\xf8\x88\x80\x80\x80",
-]  # as they stand in files: no UTF-8
+RAW = [b"\xff\xfe", b"\xed\xa0\x80", b"\xc0\xaf", b"\x80\x81", b"\xf8\x88\x80\x80\x80"]  # as in files: no UTF-8
 
 
 def clean(done: Done, where: object) -> None:
@@ -82,12 +65,9 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
             names = "".join(f", \"Al{number}{q}ias\", 'B{q}'" for q in PAYLOADS[number : number + 8])
             page = f"---\naliases: [{names[2:]}]\ntype: person{p}\n---\n# Ent{number} {p}\n"
             (root / f"bank/entities/Ent{number}.md").write_text(page, "utf-8", newline="")
-        try:
-            (root / f"notes/n{number}{p}.md".replace("http://", "")).write_text(
-                f"marker file {number}\n", "utf-8", newline=""
-            )
-        except OSError:
-            continue  # a name that this file system does not take
+        with contextlib.suppress(OSError):  # a name that this file system does not take
+            named = root / f"notes/n{number}{p}.md".replace("http://", "")
+            named.write_text(f"marker file {number}\n", "utf-8", newline="")
     for number, raw in enumerate(RAW):
         (root / f"notes/raw{number}.md").write_bytes(b"marker raw " + raw + b" text\n")
         if sys.platform == "linux":
@@ -177,21 +157,17 @@ def test_a_terminal_gets_colours_and_links_and_nothing_else(hostile: Path, words
     assert text and not found, (hex(ord(found[0])), text[max(0, found.start() - 60) : found.end() + 20])
 
 
-def test_colours_are_for_terminals_that_want_them(tmp_path: Path) -> None:
-    """Styled on a terminal; plain with NO_COLOR, with TERM=dumb, and in a pipe."""
+@pytest.mark.parametrize(
+    ("env", "is_styled"), [({}, True), ({"NO_COLOR": ""}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colours_are_for_terminals_that_want_them(tmp_path: Path, env: dict[str, str], is_styled: bool) -> None:
+    """Styled on a terminal; plain with TERM=dumb, in a pipe, and with NO_COLOR, which counts when it is not empty (no-color.org)."""
     root = recent_copy(tmp_path)
-    styled = on_terminal(["recall", "gateway", "-k", "2"], root)
-    assert "\x1b[1m1.\x1b[0m" in styled and "\x1b]8;;file://" in styled
-    for env in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-        assert "\x1b" not in on_terminal(["recall", "gateway", "-k", "2"], root, **env)
-        assert "\x1b" not in on_terminal(["entity", "list"], root, **env)
-    assert "\x1b" not in call(["recall", "gateway"], root).both
-    assert "\x1b" not in call(["entity", "list"], root).both
-
-
-def test_an_empty_no_color_counts_as_not_set(tmp_path: Path) -> None:
-    """no-color.org: the variable counts when it is present and not empty."""
-    assert "\x1b[1m" in on_terminal(["recall", "gateway", "-k", "2"], recent_copy(tmp_path), NO_COLOR="")
+    for words in (["recall", "gateway", "-k", "2"], ["entity", "list"]):
+        shown = on_terminal(words, root, **env)
+        assert ("\x1b[1m" in shown) == ("\x1b" in PROGRESS.sub("", shown)) == is_styled
+        assert words[0] == "entity" or ("\x1b]8;;file://" in shown) == is_styled
+        assert "\x1b" not in call(words, root).both
 
 
 # -- pipes and encodings ----------------------------------------------------------------------------------------------
@@ -214,16 +190,11 @@ def test_a_stream_that_cannot_show_a_letter_gets_it_written_out(tmp_path: Path) 
 
 def test_a_reader_that_has_seen_enough_is_no_error(hostile: Path) -> None:
     """`memctl recall … | head -1`: quiet, exit code 0."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "memctl", "recall", "marker", "-k", "1000", "--json"],
-        cwd=hostile,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    process.stdout.read(1)
-    process.stdout.close()
-    assert (process.wait(60), process.stderr.read()) == (0, b"")
-    process.stderr.close()
+    words = [sys.executable, "-m", "memctl", "recall", "marker", "-k", "1000", "--json"]
+    with subprocess.Popen(words, cwd=hostile, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.read(1)
+        process.stdout.close()
+        assert (process.wait(60), process.stderr.read()) == (0, b"")
 
 
 def shelled(command: str, cwd: Path, unbuffered: str = "") -> Done:
@@ -239,13 +210,8 @@ def shelled(command: str, cwd: Path, unbuffered: str = "") -> Done:
 def test_a_full_disk_behind_the_answer(tmp_path: Path, unbuffered: str) -> None:
     """Exit code 13, two lines or their JSON, no traceback; what is said beside the answer may get lost."""
     root = fixture_copy(tmp_path)
-    for words in (
-        "recall nets",
-        "recall '渔网 сети nets' --json -k 99",
-        "retain 'Купила варежки'",
-        "open Alice",
-        "--help",
-    ):
+    many = "recall '渔网 сети nets' --json -k 99"
+    for words in ("recall nets", many, "retain 'Купила варежки'", "open Alice", "--help"):
         code, _, told = astuple(shelled(f"memctl {words} >/dev/full", root, unbuffered))
         assert code == 13 and "the answer cannot be written: No space left on device" in told, (words, told)
         assert "Traceback" not in told and "Exception ignored" not in told, told

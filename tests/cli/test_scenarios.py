@@ -125,15 +125,9 @@ def _shell(command: str, folder: Path, programs: Path, given: str = "") -> tuple
     here = str(Path(__file__).parents[2])
     kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMCTL_")}
     env = kept | {
-        "MEMCTL_NOW": NOW,
-        "MEMCTL_VECTORS": "none",
-        "PATH": f"{programs}:{os.environ['PATH']}",
-        "PYTHONPATH": here,
-        "COLUMNS": "100",
-        "LC_ALL": "C.UTF-8",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "PYTHONUNBUFFERED": "",
-    }
+        "MEMCTL_NOW": NOW, "MEMCTL_VECTORS": "none", "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": here, "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8", "GIT_CONFIG_GLOBAL": os.devnull, "PYTHONUNBUFFERED": "",
+    }  # fmt: skip
     env |= {f"GIT_{who}_{what}": "quill@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     done = subprocess.run(
         ["sh", "-c", command], cwd=folder, env=env, input=given, stdout=subprocess.PIPE,

@@ -11,8 +11,9 @@ import pytest
 from face_helpers import call, fixture_copy, on_terminal, write_pages
 from rich.cells import cell_len
 
+from memctl.cli.hits import ago
 from memctl.cli.output import Output
-from memctl.cli.terminal import ago, bar, wrapped
+from memctl.cli.terminal import wrapped
 from memctl.errors import BadSettings
 from memctl.language.analyzer import matches
 from memctl.notes.settings import LINKS, read_settings
@@ -77,11 +78,6 @@ def test_days_as_spans(day: str, told: str) -> None:
     assert ago(date.fromisoformat(day), date(2025, 11, 30)) == told
 
 
-def test_confidence_as_a_bar() -> None:
-    """Five cells."""
-    assert [bar(share) for share in (0, 0.5, 0.84, 1)] == ["▯▯▯▯▯", "▮▮▯▯▯", "▮▮▮▮▯", "▮▮▮▮▮"]
-
-
 # -- on a terminal ----------------------------------------------------------------------------------------------------
 
 
@@ -126,25 +122,23 @@ def test_links_open_at_the_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [40, 60])
 def test_notes_and_errors_are_wrapped_and_commands_stay_whole(width: int, tmp_path: Path) -> None:
     """What may be copied is not broken: neither `a command` in a sentence nor one that has a line of its own."""
-    root = fixture_copy(tmp_path)
-    call(["index"], root)  # on a slow machine the first index shows a bar
-    shown = on_terminal(["conflicts"], root, COLUMNS=str(width)).replace("\r", "\n")
-    assert "\n  memctl resolve nets-11 --over nets-12\n  memctl resolve nets-11 nets-12 --both\n" in SEQUENCE.sub(
-        "", shown
-    )
-    shown = on_terminal(["lessons", "--task", "нет 没有"], root, COLUMNS=str(width))
+    root, plain = fixture_copy(tmp_path), {"TERM": "dumb", "COLUMNS": str(width)}  # no bar, however slow the machine
+    shown = on_terminal(["conflicts"], root, **plain)
+    settled = "\n  memctl resolve nets-11 --over nets-12\n  memctl resolve nets-11 nets-12 --both\n"
+    assert settled in shown
+    shown = on_terminal(["lessons", "--task", "нет 没有"], root, **plain)
     command = "`memctl retain --kind experience --task T --outcome ok|fail`"
     assert f"  {command}" in shown and all(cell_len(line) <= width for line in shown.split("\n") if command not in line)
-    lines = on_terminal(["import", str(tmp_path)], root, COLUMNS=str(width)).splitlines()
+    lines = on_terminal(["import", str(tmp_path)], root, **plain).splitlines()
     assert len(lines) > 2 and all(line.startswith(" ") for line in lines[1:])
 
 
 def test_hits_of_a_page_stand_below_its_name(tmp_path: Path) -> None:
     """A blank line parts pages and what is related, and none parts a page from its first hit."""
-    shown = SEQUENCE.sub("", on_terminal(["recall", "rings", "--by", "page", "-k", "3"], fixture_copy(tmp_path)))
+    shown = on_terminal(["recall", "rings", "--by", "page", "-k", "3"], fixture_copy(tmp_path), TERM="dumb")
     assert len(re.findall(r"\n\n\S+\.md\n[23]\. ", shown)) == 2 and shown.startswith("memory/")
-    shown = on_terminal(["recall", "why did Curlew move?", "--hops", "2", "-k", "2"], fixture_copy(tmp_path / "b"))
-    assert "\n\nrelated, by the names" in SEQUENCE.sub("", shown)
+    words = ["recall", "why did Curlew move?", "--hops", "2", "-k", "2"]
+    assert "\n\nrelated, by the names" in on_terminal(words, fixture_copy(tmp_path / "b"), TERM="dumb")
 
 
 @pytest.mark.parametrize("pager", ["", "/no/such/pager", "sh -c 'head -1; exit 3'", "sh -c 'kill -9 $$'", "'unclosed"])
@@ -180,11 +174,8 @@ def test_errors_are_json_where_json_was_asked_for(words: list[str], code: int, k
     (line,) = done.err.splitlines()
     told = json.loads(line)
     assert done.code == code and done.out == "" and told["schema"] == 1
-    assert (
-        (told["error"]["kind"], told["error"]["exit_code"]) == (kind, code)
-        and told["error"]["what"]
-        and told["error"]["do"]
-    )
+    error = told["error"]
+    assert (error["kind"], error["exit_code"]) == (kind, code) and error["what"] and error["do"]
 
 
 def test_a_fact_that_says_json_is_no_option(tmp_path: Path) -> None:

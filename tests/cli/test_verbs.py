@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from datetime import date
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
-from face_helpers import memory_on
+from face_helpers import memory_on, snapshot, write_pages
 from store_helpers import AS_ANYBODY, DAY, LOG, PAGES, is_two_lines, make_workspace, memctl, synced
 
-from memctl.errors import CannotWrite, NothingFound, OutsideWorkspace, Usage
-from memctl.maintenance.check import check
+from memctl.errors import CannotWrite, MemctlError, NothingFound, OutsideWorkspace, Usage
 from memctl.maintenance.init import init
-from memctl.maintenance.status import status
+from memctl.memory import Memory
 from memctl.notes.files import MAX_PAGE
 from memctl.notes.workspace import Workspace, find_workspace
-from memctl.recall.lookup import get_fact, history, list_entities, show, show_entity
-from memctl.reflect.reflect import reflect
-from memctl.retain.retain import read_fact, retain
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX modes and links")
 
@@ -29,7 +26,18 @@ def workspace(tmp_path: Path) -> Workspace:
     return make_workspace(tmp_path)
 
 
-# -- init -------------------------------------------------------------------------------------------------------------
+def fails(code: int, *words: str, **where: Any) -> str:
+    """What a command that ends with this code says: two lines."""
+    done = memctl(*words, **where)
+    assert done.returncode == code, (words, done.stderr)
+    assert is_two_lines(done.stderr)
+    return done.stderr
+
+
+@pytest.fixture
+def memory(workspace: Workspace) -> Memory:
+    """The workspace on the day of its newest log."""
+    return memory_on(workspace, DAY)
 
 
 def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
@@ -37,8 +45,7 @@ def test_init_makes_a_workspace_that_checks_clean(tmp_path: Path) -> None:
     assert {"memory/", "memory.md", "memctl.toml", "bank/opinions.md"} <= set(paths)
     assert all((made / path).exists() for path in paths)
     found = find_workspace(None, {}, made / "bank/entities")
-    assert found.root == made
-    assert check(memory_on(found, DAY)) == ()
+    assert found.root == made and memory_on(found, DAY).check() == ()
 
 
 @pytest.mark.parametrize(
@@ -68,89 +75,64 @@ def test_init_where_a_file_stands(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CannotWrite):
         init(tmp_path / "file")
-    done = memctl("init", str(tmp_path / "file/below"))
-    assert done.returncode == 13
-    assert is_two_lines(done.stderr)
+    fails(13, "init", str(tmp_path / "file/below"))
 
 
-# -- show -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_citation_with_lines_around_it(workspace: Workspace) -> None:
-    (passage,) = show(memory_on(workspace), f"{LOG}#L7-L8", context=1)
-    lines = PAGES[LOG].split("\n")
-    assert (passage.first, passage.lines) == (6, tuple(lines[5:9]))
-    assert (passage.citation.line, passage.citation.end_line) == (7, 8)
-    assert show(memory_on(workspace), f"{LOG}:7", context=0)[0].lines == (lines[6],)
-    assert show(memory_on(workspace), f"{LOG}:7-8", context=0)[0].lines == tuple(lines[6:8])
-    with pytest.raises(Usage, match="ends before"):
-        show(memory_on(workspace), f"{LOG}:8-7")
-
-
-@pytest.mark.parametrize("words", [["Peter", "f-nothere"], ["f-nothere", "Peter"]])
-def test_of_several_references_the_one_that_is_not_there_is_named(workspace: Workspace, words: list[str]) -> None:
-    with memory_on(workspace) as memory, pytest.raises(NothingFound, match="nothing is named 'f-nothere'"):
-        memory.show(words)
-
-
-def test_lessons_of_a_task_without_words(workspace: Workspace) -> None:
-    with memory_on(workspace) as memory, pytest.raises(Usage, match="names no task"):
-        memory.lessons(" ")
-
-
-def test_a_citation_whose_id_is_gone_shows_its_line(workspace: Workspace) -> None:
-    assert show(memory_on(workspace), f"{LOG}#L3 ^f-nothing1", context=0)[0].lines == ("A long day in the Fjord room.",)
+@pytest.mark.parametrize(
+    ("reference", "first", "last"),
+    [(f"{LOG}#L7-L8", 6, 9), (f"{LOG}:7", 7, 7), (f"{LOG}:7-8", 7, 8), (f"{LOG}#L3 ^f-nothing1", 3, 3)],
+)
+def test_a_citation_with_lines_around_it(memory: Memory, reference: str, first: int, last: int) -> None:
+    """As links and as rg spell it; one whose id is gone shows its line."""
+    (passage,) = memory.show(reference, context=int(reference.endswith("-L8")))
+    assert (passage.first, passage.lines) == (first, tuple(PAGES[LOG].split("\n")[first - 1 : last]))
 
 
 @pytest.mark.parametrize(
     "name", ["Peter", "@Peter", "[[Pete]]", "Пётр", "bank/entities/Peter.md", "bank/entities/Peter"]
 )
-def test_an_entity_and_a_page_are_shown_whole(workspace: Workspace, name: str) -> None:
-    (passage,) = show(memory_on(workspace), name)
+def test_an_entity_and_a_page_are_shown_whole(memory: Memory, name: str) -> None:
+    (passage,) = memory.show(name)
     assert passage.citation.path == "bank/entities/Peter.md"
     assert passage.lines == tuple(PAGES["bank/entities/Peter.md"].split("\n")[:-1])
 
 
-@pytest.mark.parametrize("name", ["nothing", f"{LOG}#L99", "memory/none", "f-00000000", "\udcff", ""])
-def test_what_is_not_there_is_not_found(workspace: Workspace, name: str) -> None:
-    with pytest.raises(NothingFound):
-        show(memory_on(workspace), name)
+@pytest.mark.parametrize(
+    ("words", "error", "told"),
+    [
+        (["nothing"], NothingFound, ""), ([f"{LOG}#L99"], NothingFound, ""), (["memory/none"], NothingFound, ""),
+        (["f-00000000"], NothingFound, ""), (["\udcff"], NothingFound, ""), ([""], NothingFound, ""),
+        (["Peter", "f-nothere"], NothingFound, "nothing is named 'f-nothere'"),
+        (["f-nothere", "Peter"], NothingFound, "nothing is named 'f-nothere'"), ([f"{LOG}:8-7"], Usage, "ends before"),
+        (["../x.md"], OutsideWorkspace, ""), (["../x.md#L1"], OutsideWorkspace, ""), (["/etc/passwd#L1"], OutsideWorkspace, ""),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_shown(memory: Memory, words: list[str], error: type[MemctlError], told: str) -> None:
+    with memory, pytest.raises(error, match=told or None):
+        memory.show(words)
 
 
-def test_a_page_outside(workspace: Workspace) -> None:
-    for name in ("../x.md", "../x.md#L1", "/etc/passwd#L1"):
-        with pytest.raises(OutsideWorkspace):
-            show(memory_on(workspace), name)
+def test_lessons_of_a_task_without_words(memory: Memory) -> None:
+    with memory, pytest.raises(Usage, match="names no task"):
+        memory.lessons(" ")
 
 
-# -- status -----------------------------------------------------------------------------------------------------------
-
-
-def test_status_counts_what_is_there(workspace: Workspace) -> None:
-    found = status(memory_on(workspace))
+def test_status_counts_what_is_there(workspace: Workspace, memory: Memory) -> None:
+    found = memory.status()
     assert (found.pages, found.entities, found.first_day, found.last_day) == (len(PAGES), 2, "2025-11-26", "2025-11-27")
-    assert found.kinds["opinion"] == 1
-    assert found.kinds["world"] == 3
-    assert found.fresh
+    assert (found.kinds["opinion"], found.kinds["world"], found.fresh) == (1, 3, True)
     assert found.markdown_bytes == sum(len(text.encode()) for text in PAGES.values())
     (workspace.root / "bad.md").write_bytes(b"\0\1\2")
-    assert status(memory_on(workspace)).problems == {"bad.md": "binary, not text"}
+    assert memory.status().problems == {"bad.md": "binary, not text"}
 
 
-def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
+def test_status_says_that_it_is_stale(workspace: Workspace, memory: Memory) -> None:
     synced(workspace)
     (workspace.root / LOG).write_text("# Else\n")
-    other = sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    try:
-        found = status(memory_on(workspace))
-    finally:
-        other.close()
-    assert not found.fresh
-    assert "another memctl is writing" in (found.stale or "")
-
-
-# -- check ------------------------------------------------------------------------------------------------------------
+    with closing(sqlite3.connect(workspace.memory / "index.sqlite", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        found = memory.status()
+    assert not found.fresh and "another memctl is writing" in (found.stale or "")
 
 
 @pytest.mark.parametrize(
@@ -170,10 +152,12 @@ def test_status_says_that_it_is_stale(workspace: Workspace) -> None:
         ("\0\1\2", "unreadable", 1),
     ],
 )
-def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule: str, line: int) -> None:
-    known = set(check(memory_on(workspace, DAY)))
+def test_check_names_what_is_to_be_mended(
+    workspace: Workspace, memory: Memory, text: str, rule: str, line: int
+) -> None:
+    known = set(memory.check())
     (workspace.root / "bank/new.md").write_bytes(text.encode("utf-8", "surrogateescape"))
-    new = [finding for finding in check(memory_on(workspace, DAY)) if finding not in known]
+    new = [finding for finding in memory.check() if finding not in known]
     assert [(f.path, f.line, f.rule) for f in new] == [("bank/new.md", line, rule)]
     assert all(f.message and f.cure for f in new)
 
@@ -186,111 +170,77 @@ def test_check_names_what_is_to_be_mended(workspace: Workspace, text: str, rule:
         "[[Peter]] [[Atlas|the project]] [[bank/decisions/why-postgres]] [[why-postgres#Why]]\n",
     ],
 )
-def test_check_is_silent_about_what_is_right(workspace: Workspace, text: str) -> None:
-    known = check(memory_on(workspace, DAY))
+def test_check_is_silent_about_what_is_right(workspace: Workspace, memory: Memory, text: str) -> None:
+    known = memory.check()
     (workspace.root / "bank/new.md").write_text(text)
-    assert check(memory_on(workspace, DAY)) == known
+    before = snapshot(workspace.root)
+    assert memory.check() == known and snapshot(workspace.root) == before
 
 
-def test_check_finds_a_name_on_two_pages(workspace: Workspace) -> None:
+def test_check_finds_a_name_on_two_pages(workspace: Workspace, memory: Memory) -> None:
     (workspace.root / "bank/entities/Petra.md").write_text("---\naliases: [Pete]\n---\n# Petra\n")
-    assert [f.rule for f in check(memory_on(workspace, DAY)) if f.path == "bank/entities/Petra.md"] == ["alias"]
+    assert [f.rule for f in memory.check() if f.path == "bank/entities/Petra.md"] == ["alias"]
 
 
-def test_check_writes_nothing_but_the_index(workspace: Workspace) -> None:
-    before = {path: path.read_bytes() for path in workspace.root.rglob("*.md")}
-    check(memory_on(workspace, DAY))
-    assert {path: path.read_bytes() for path in workspace.root.rglob("*.md")} == before
-
-
-# -- fact -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_slot_has_a_value_and_a_history(workspace: Workspace) -> None:
+def test_a_slot_has_a_value_and_a_history(memory: Memory) -> None:
     for day, town in ((1, "Porto"), (5, "Lisbon"), (9, "Faro")):
-        retain(memory_on(workspace), [read_fact(f"W(key=base) @Peter: Lives in {town}")], date(2025, 11, day))
-    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "Peter")] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "@Pete")] == ["Lives in Faro"]
-    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", "Peter", as_of=date(2025, 11, 6))] == [
-        "Lives in Lisbon"
-    ]
-    assert [hit.content[9:] for hit in history(memory_on(workspace, DAY), "base", "Peter")] == [
-        "Porto",
-        "Lisbon",
-        "Faro",
-    ]
-    assert [hit.content for hit in get_fact(memory_on(workspace, DAY), "base", None)] == ["Lives in Faro"]
+        memory.retain(f"W(key=base) @Peter: Lives in {town}", day=f"2025-11-{day:02}")
+    for about in ("Peter", "@Pete", None):
+        assert [hit.content for hit in memory.fact("base", about)] == ["Lives in Faro"]
+    assert [hit.content for hit in memory.fact("base", "Peter", as_of="2025-11-06")] == ["Lives in Lisbon"]
+    assert [hit.content[9:] for hit in memory.fact_history("base", "Peter")] == ["Porto", "Lisbon", "Faro"]
 
 
-def test_a_slot_that_nobody_fills(workspace: Workspace) -> None:
-    for about in (None, "Peter", "Nobody"):
-        with pytest.raises(NothingFound, match="no fact has key=size"):
-            get_fact(memory_on(workspace, DAY), "size", about)
-    with pytest.raises(NothingFound, match="known keys: db") as error:
-        raise_cure(lambda: get_fact(memory_on(workspace, DAY), "size", "Atlas"))
-    assert error.value.exit_code == 1
+@pytest.mark.parametrize("about", [None, "Peter", "Nobody", "Atlas"])
+def test_a_slot_that_nobody_fills(memory: Memory, about: str | None) -> None:
+    with pytest.raises(NothingFound, match="no fact has key=size") as error:
+        memory.fact("size", about)
+    assert error.value.exit_code == 1 and ("known keys: db" in error.value.cure or about != "Atlas")
 
 
-def raise_cure(act) -> None:
-    """The error again, with its cure as its message."""
-    try:
-        act()
-    except NothingFound as error:
-        raise NothingFound(error.cure) from error
-
-
-def test_a_slot_that_ended(workspace: Workspace) -> None:
-    retain(memory_on(workspace), [read_fact("W(key=car,until=2025-11-20) @Peter: Drives a Saab")], date(2025, 11, 1))
+def test_a_slot_that_ended(memory: Memory) -> None:
+    memory.retain("W(key=car,until=2025-11-20) @Peter: Drives a Saab", day="2025-11-01")
     with pytest.raises(NothingFound, match="nothing holds for 'car' now"):
-        get_fact(memory_on(workspace, DAY), "car", "Peter")
-    assert len(history(memory_on(workspace, DAY), "car", "Peter")) == 1
+        memory.fact("car", "Peter")
+    assert len(memory.fact_history("car", "Peter")) == 1
 
 
-# -- entity -----------------------------------------------------------------------------------------------------------
-
-
-def test_entities_are_listed_by_mentions(workspace: Workspace) -> None:
-    lines = {line.name: line for line in list_entities(memory_on(workspace))}
+def test_entities_are_listed_by_mentions(memory: Memory) -> None:
+    lines = {line.name: line for line in memory.entities()}
+    peter = lines["Peter"]
     assert (lines["Atlas"].mentions, lines["Atlas"].path) == (3, "bank/entities/Atlas.md")
-    assert (lines["Peter"].type, set(lines["Peter"].aliases), lines["Peter"].mentions) == (
-        "person",
-        {"Pete", "Пётр"},
-        2,
-    )
+    assert (peter.type, set(peter.aliases), peter.mentions) == ("person", {"Pete", "Пётр"}, 2)
     assert [line.path for line in lines.values() if "blue green" in line.name.casefold()] == [None]
 
 
 def test_what_reflect_writes_is_no_mention(tmp_path: Path) -> None:
     """Neither blocks, nor evidence, nor the head of a belief that a line stated; one that a person wrote is."""
-    (tmp_path / "memory").mkdir()
     told = (
         "- O(0.8) @Pat @HiddenName: Likes @bob ^likes\n- B(for=likes) @Pat: Met [[Bob]] and @Bob again\n"
         "- W(i=0.9) @HiddenName: Plays chess with @Pat\n- W @hiddenname: Sails\n"
     )
-    (tmp_path / "memory/2025-11-20.md").write_text(f"## Retain\n\n{told}", "utf-8")
-    (tmp_path / "bank").mkdir()
-    (tmp_path / "bank/opinions.md").write_text("# Opinions\n\n- O(c=0.6) @Own: Is mine ^o-own\n", "utf-8")
-    space = Workspace(tmp_path)
-    before = [(line.name, line.mentions) for line in list_entities(memory_on(space))]
+    own = "# Opinions\n\n- O(c=0.6) @Own: Is mine ^o-own\n"
+    space = write_pages(tmp_path, {"memory/2025-11-20.md": told, "bank/opinions.md": own})
+    before = [(line.name, line.mentions) for line in memory_on(space).entities()]
     assert before == [("HiddenName", 3), ("Pat", 3), ("Bob", 2), ("Own", 1)]
-    assert reflect(memory_on(space, DAY)).pages
-    assert [(line.name, line.mentions) for line in list_entities(memory_on(space))] == before
+    assert memory_on(space, DAY).reflect().pages
+    assert [(line.name, line.mentions) for line in memory_on(space).entities()] == before
 
 
-def test_an_entity_with_its_slots_and_newest_lines(workspace: Workspace) -> None:
-    view = show_entity(memory_on(workspace, DAY), "Atlas")
+def test_an_entity_with_its_slots_and_newest_lines(memory: Memory) -> None:
+    view = memory.entity("Atlas")
     assert [(key, hit.content) for key, hit in view.slots] == [("db", "The database is PostgreSQL 17 since 2025-11-27")]
     assert {hit.source.path for hit in view.newest} >= {LOG}
     assert all("Atlas" in hit.entities for hit in view.newest)
 
 
-def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace) -> None:
+def test_an_entity_that_nobody_is_or_that_two_are(workspace: Workspace, memory: Memory) -> None:
     with pytest.raises(NothingFound):
-        show_entity(memory_on(workspace, DAY), "Zoltan")
+        memory.entity("Zoltan")
     for name in ("Alex Chen", "Alex Stone"):
         (workspace.root / f"bank/entities/{name.replace(' ', '-')}.md").write_text(f"# {name}\n")
     with pytest.raises(Usage, match="Alex Chen or Alex Stone"):
-        show_entity(memory_on(workspace, DAY), "Alex")
+        memory.entity("Alex")
 
 
 # -- the world in the way ---------------------------------------------------------------------------------------------
@@ -300,9 +250,7 @@ READS = (("recall", "PostgreSQL"), ("show", f"{LOG}#L3"), ("status",), ("entity"
 
 def test_no_workspace(tmp_path: Path) -> None:
     for words in (*READS, ("retain", "One"), ("index",), ("check",)):
-        done = memctl(*words, cwd=tmp_path)
-        assert done.returncode == 10, words
-        assert is_two_lines(done.stderr)
+        fails(10, *words, cwd=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
@@ -338,10 +286,7 @@ def test_a_read_only_workspace_still_answers(workspace: Workspace, indexed: bool
             assert done.returncode == 0, (words, done.stderr)
             assert "stale" not in done.stderr
         for words in (("retain", "One"), ("init",)):
-            done = memctl(*words, cwd=workspace.root, before=AS_ANYBODY)
-            assert done.returncode == 13, (words, done.stderr)
-            assert is_two_lines(done.stderr)
-            assert "Permission denied" in done.stderr
+            assert "Permission denied" in fails(13, *words, cwd=workspace.root, before=AS_ANYBODY)
     finally:
         for path in folders:
             path.chmod(0o755)
@@ -359,9 +304,7 @@ def test_pages_and_folders_that_may_not_be_read(workspace: Workspace) -> None:
         assert f"{LOG}: Permission denied" in found.stderr
         assert "bank/decisions: folder cannot be listed: Permission denied" in found.stderr
         for words in (("show", f"{LOG}#L1"), ("retain", "One"), ("show", "bank/decisions/why-postgres.md#L1")):
-            done = memctl(*words, cwd=workspace.root, before=AS_ANYBODY)
-            assert done.returncode == 13, (words, done.stderr)
-            assert is_two_lines(done.stderr)
+            fails(13, *words, cwd=workspace.root, before=AS_ANYBODY)
         listed = memctl("check", cwd=workspace.root, before=AS_ANYBODY)
         assert listed.returncode == 1
         assert "Permission denied" in listed.stdout + listed.stderr
@@ -382,10 +325,7 @@ def test_pages_and_folders_that_may_not_be_read(workspace: Workspace) -> None:
 def test_a_page_that_is_none(workspace: Workspace, data: bytes, reason: str) -> None:
     (workspace.root / LOG).write_bytes(data)
     for words in (("show", f"{LOG}#L1"), ("retain", "One")):
-        done = memctl(*words, cwd=workspace.root)
-        assert done.returncode == 13
-        assert is_two_lines(done.stderr)
-        assert reason in done.stderr
+        assert reason in fails(13, *words, cwd=workspace.root)
     assert (workspace.root / LOG).read_bytes() == data
     found = memctl("recall", "Fjord Лиссабоне", cwd=workspace.root)
     assert found.returncode == 0
@@ -409,8 +349,6 @@ def test_a_link_out(workspace: Workspace, tmp_path_factory: pytest.TempPathFacto
     (workspace.root / LOG).unlink()
     (workspace.root / LOG).symlink_to(outside)
     for words in (("show", f"{LOG}#L1"), ("retain", "One")):
-        done = memctl(*words, cwd=workspace.root)
-        assert done.returncode == 11
-        assert is_two_lines(done.stderr)
+        fails(11, *words, cwd=workspace.root)
     assert memctl("recall", "cheese", cwd=workspace.root).returncode == 1
     assert outside.read_text() == "The moon is made of cheese\n"

@@ -17,66 +17,54 @@ from .index.open_memory import OpenMemory, silent
 from .notes.workspace import current_folder, find_workspace
 
 if TYPE_CHECKING:
+    # The modules that the methods call, and what these return; what others name from here stands as `X as X`.
     from .beliefs import view
-
-    # What the methods return, for those who name it; each under its own name, so that nothing below is imported for it.
-    from .beliefs.view import BeliefView as BeliefView, Reasons as Reasons
+    from .beliefs.view import BeliefView as BeliefView, Reasons
     from .conflicts import listing
-    from .conflicts.listing import Conflict as Conflict
+    from .conflicts.listing import Conflict
     from .context import chat, chat_messages, context, counters, public_pages, session
-    from .context.chat import Prepared as Prepared
-    from .context.context import Memories as Memories
+    from .context.chat import Prepared
+    from .context.context import Memories
     from .context.pack import Pack as Pack
-    from .context.public_pages import PublicPage as PublicPage
+    from .context.public_pages import PublicPage
     from .entities import rename
     from .entities.rename import Named as Named
     from .evaluation import evaluate, labels, systems
-    from .evaluation.evaluate import (
-        Evaluation as Evaluation,
-        Missed as Missed,
-        MissedGold as MissedGold,
-        Result as Result,
-    )
-    from .evaluation.labels import Labelled as Labelled
+    from .evaluation.evaluate import Evaluation as Evaluation
+    from .evaluation.labels import Labelled
     from .evaluation.metrics import Difference as Difference, Interval as Interval
     from .facts import Citation, Fact
     from .forget import forget, select
     from .forget.forget import Forgetting as Forgetting, ForgottenLine as ForgottenLine
     from .hits import Answer, Hit
     from .index import recalled, sync
-    from .index.queries.entries import Query as Query
-    from .index.sync import SyncReport as SyncReport, Verified as Verified
+    from .index.queries.entries import Query
+    from .index.sync import SyncReport, Verified
     from .ingest import ingest, said_in
     from .ingest.ingest import CandidateFact as CandidateFact, Ingested as Ingested
     from .ingest.said_in import SaidIn as SaidIn
     from .language import analyzer, dates
     from .maintenance import check, init, status, undo
-    from .maintenance.check import Finding as Finding
-    from .maintenance.init import Made as Made
-    from .maintenance.status import Glance as Glance, Status as Status
-    from .maintenance.undo import Undone as Undone
-    from .markdown.evidence_line import Bullet as Bullet
+    from .maintenance.check import Finding
+    from .maintenance.init import Made
+    from .maintenance.status import Glance, Status
+    from .maintenance.undo import Undone
     from .notes import token
     from .recall import lookup, query, recall
-    from .recall.lookup import (
-        Document as Document,
-        EntityLine as EntityLine,
-        EntityView as EntityView,
-        Passage as Passage,
-    )
+    from .recall.lookup import Document, EntityLine, EntityView, Passage as Passage
     from .reflect import fact_source, proposals, reflect
     from .reflect.lessons import Task as Task
-    from .reflect.reflect import Reflected as Reflected
+    from .reflect.reflect import Reflected
     from .retain import retain
     from .retain.retain import Retained as Retained
     from .review import answer, collect
     from .review.answer import Answered as Answered
     from .review.question import Question as Question
     from .shared import shared
-    from .shared.shared import Shared as Shared
+    from .shared.shared import Shared
     from .transfer import export, importing
     from .transfer.export import Exported as Exported
-    from .transfer.importing import Imported as Imported
+    from .transfer.importing import Imported
     from .vault import vault
     from .vault.vault import Vault as Vault
     from .vectors import embed, verify
@@ -84,10 +72,10 @@ if TYPE_CHECKING:
     from .vectors.verify import VectorsChecked as VectorsChecked
     from .view import graph, pictures, timeline
     from .view.graph import EntityGraph as EntityGraph
-    from .view.pictures import Pictures as Pictures
+    from .view.pictures import Pictures
     from .view.timeline import Timeline as Timeline
     from .watch import watch
-    from .watch.watch import FolderEvents as FolderEvents, Noticed as Noticed
+    from .watch.watch import FolderEvents, Noticed
 
 else:
 

@@ -29,29 +29,26 @@ class MemctlError(Exception):
     """`what` happened and what to do about it (`cure`), one line each."""
 
     exit_code = 70
+    usual_cure = ""
+    """What to do about it where nothing better is known."""
 
-    def __init__(self, what: str, cure: str) -> None:
+    def __init__(self, what: str, cure: str = "") -> None:
         super().__init__(what)
-        self.what = what
-        self.cure = cure
+        self.what, self.cure = what, cure or self.usual_cure
 
 
 class NothingFound(MemctlError):
     """Nothing answers; `searched` says what was looked through."""
 
     exit_code = 1
-
-    def __init__(self, what: str, cure: str = "try other words, or `memctl status` to see what is indexed") -> None:
-        super().__init__(what, cure)
+    usual_cure = "try other words, or `memctl status` to see what is indexed"
 
 
 class Usage(MemctlError):
     """The words of the call are off."""
 
     exit_code = 2
-
-    def __init__(self, what: str, cure: str = "see `memctl --help`") -> None:
-        super().__init__(what, cure)
+    usual_cure = "see `memctl --help`"
 
 
 class BadSettings(Usage):
@@ -97,19 +94,17 @@ class PageChanged(MemctlError):
     exit_code = 12
 
     def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path} changed while memctl was working on it; nothing was overwritten", "run the command again"
-        )
+        what = f"{path} changed while memctl was working on it; nothing was overwritten"
+        super().__init__(what, "run the command again")
 
 
 class PageUnreadable(MemctlError):
     """The page cannot be read as text."""
 
     exit_code = 13
+    usual_cure = "correct or move that file; `memctl check` lists all of them"
 
-    def __init__(
-        self, path: str, reason: str, cure: str = "correct or move that file; `memctl check` lists all of them"
-    ) -> None:
+    def __init__(self, path: str, reason: str, cure: str = "") -> None:
         super().__init__(f"{path}: {reason}", cure)
         self.reason = reason
 
@@ -118,11 +113,8 @@ class CannotWrite(PageUnreadable):
     """The folder is read-only or the disk is full; nothing was kept."""
 
     def __init__(self, path: str, reason: str) -> None:
-        super().__init__(
-            path,
-            f"cannot write: {reason}; nothing was kept",
-            "free space or correct the permissions, then run it again",
-        )
+        cure = "free space or correct the permissions, then run it again"
+        super().__init__(path, f"cannot write: {reason}; nothing was kept", cure)
         self.cause = reason
 
 
@@ -132,10 +124,8 @@ class CannotAnswer(MemctlError):
     exit_code = 13
 
     def __init__(self, reason: str) -> None:
-        super().__init__(
-            f"the answer cannot be written: {reason}",
-            "send it elsewhere; what the command changed in the workspace stands, `memctl log` shows it",
-        )
+        cure = "send it elsewhere; what the command changed in the workspace stands, `memctl log` shows it"
+        super().__init__(f"the answer cannot be written: {reason}", cure)
 
 
 class LockBusy(MemctlError):
@@ -153,17 +143,17 @@ class PortBusy(MemctlError):
     exit_code = 14
 
     def __init__(self, port: int) -> None:
-        super().__init__(
-            f"port {port} is taken by another program", "stop that one, or name another port; --port 0 finds a free one"
-        )
+        cure = "stop that one, or name another port; --port 0 finds a free one"
+        super().__init__(f"port {port} is taken by another program", cure)
 
 
 class Refused(MemctlError):
     """The text must not be kept as it is."""
 
     exit_code = 15
+    usual_cure = "take that part out and retain the rest"
 
-    def __init__(self, reason: str, cure: str = "take that part out and retain the rest") -> None:
+    def __init__(self, reason: str, cure: str = "") -> None:
         super().__init__(f"refused: {reason}", cure)
 
 
@@ -188,11 +178,7 @@ class ExtraBroken(MemctlError):
     """An optional part is there and fails. All that needs no more than words goes on without it."""
 
     exit_code = 16
-
-    def __init__(
-        self, what: str, cure: str = 'install it again, or leave it out: model = "none" under [vectors]'
-    ) -> None:
-        super().__init__(what, cure)
+    usual_cure = 'install it again, or leave it out: model = "none" under [vectors]'
 
 
 class ServerFailed(MemctlError):

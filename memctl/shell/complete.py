@@ -73,7 +73,7 @@ def quoted(word: str, quote: str) -> str:
 def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> list[Candidate]:
     """What may stand in place of the last of `words`, which are those behind `memctl`."""
     *before, word = words
-    place = _Cursor(read_table(), before)
+    place = _Cursor(read_table(), before, environ)
     if word.startswith("-") and not place.expects and not place.is_plain:
         option, equals, begun = word.partition("=")
         if not equals:
@@ -82,7 +82,7 @@ def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> l
     else:
         expects, option, begun = place.expects or place.argument(), "", word
     found = [] if place.expects or option else _begun(word, place.commands())
-    found += _Values(place, environ).of(expects, begun)
+    found += place.values(expects, begun)
     exact = [each for each in found if each[0].startswith(begun)]
     found = exact or found  # a shell takes back what was typed, where some begin in another way (today, Toaster)
     return [(option + each if each != FILES else each, told) for each, told in found]
@@ -105,9 +105,9 @@ def _begun(word: str, candidates: Iterable[Candidate]) -> list[Candidate]:
 
 
 class _Cursor:
-    """Where a line stands after some words: in which command, after which option, at which argument."""
+    """Where a line stands after some words: in which command, after which option, at which argument; and its workspace."""
 
-    def __init__(self, table: Table, before: Sequence[str]) -> None:
+    def __init__(self, table: Table, before: Sequence[str], environ: Mapping[str, str]) -> None:
         self.table, self.command, self.expects, self.is_plain = table, "", "", False
         self.given: dict[str, str] = {}
         arguments, option = 0, ""
@@ -123,7 +123,9 @@ class _Cursor:
                 self.command = f"{self.command} {word}".strip()
             else:
                 arguments += 1
-        self._arguments = arguments
+        self._arguments, self._environ = arguments, environ
+        named = self.given.get("-w") or self.given.get("--workspace") or environ.get("MEMCTL_WORKSPACE")
+        self._root = os.path.expanduser(named) if named else _nearest(os.getcwd())
 
     def value(self, option: str) -> str:
         """What kind of value an option takes; empty for none."""
@@ -148,17 +150,8 @@ class _Cursor:
             if group == self.command and name and not self._arguments:
                 yield name, rows[0][2]
 
-
-class _Values:
-    """What the workspace of a line knows."""
-
-    def __init__(self, place: _Cursor, environ: Mapping[str, str]) -> None:
-        self._place, self._environ = place, environ
-        named = place.given.get("-w") or place.given.get("--workspace") or environ.get("MEMCTL_WORKSPACE")
-        self._root = os.path.expanduser(named) if named else _nearest(os.getcwd())
-
-    def of(self, kind: str, begun: str) -> list[Candidate]:
-        """Values of a kind: some words with a `|` between, or what its maker finds."""
+    def values(self, kind: str, begun: str) -> list[Candidate]:
+        """Values of a kind: some words with a `|` between, or what its maker finds in the workspace."""
         kind = kind.removesuffix("…")
         if "|" in kind:
             return _begun(begun, [(word, "") for word in kind.split("|")])
@@ -191,7 +184,7 @@ class _Values:
             yield caret + ref, self._line(path, line, fingerprint).removeprefix("- ")
 
     def _references(self, begun: str) -> Iterator[Candidate]:
-        if self._place.command == "open":
+        if self.command == "open":
             days = self._known("days", begun) if begun else ()
             yield from _begun(begun, [("today", ""), *((day, "") for (day,) in days)])
         yield from self._ids(begun)
@@ -200,11 +193,10 @@ class _Values:
 
     def _days(self, begun: str) -> Iterator[Candidate]:
         """Days that have a log, by months where those are several; before them words of the language of the shell."""
-        table = self._place.table
         locale = next(filter(None, map(self._environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")[:2]
-        own = f"@when {locale}" if f"@when {locale}" in table else "@when en"
-        for language in [own] if not begun else [each for each in table if each.startswith("@when ")]:
-            yield from _begun(begun, [(word, "") for word in table[language][0][1].split("|")])
+        own = f"@when {locale}" if f"@when {locale}" in self.table else "@when en"
+        for language in [own] if not begun else [each for each in self.table if each.startswith("@when ")]:
+            yield from _begun(begun, [(word, "") for word in self.table[language][0][1].split("|")])
         days = [day for (day,) in self._known("days", begun)]
         months = list(dict.fromkeys(day[:7] for day in days))
         yield from ((day, "") for day in (months if len(months) > 1 else days))
@@ -213,13 +205,11 @@ class _Values:
         """Names, and the filters of a question: the options of the same name."""
         field, colon, value = begun.partition(":")
         if colon:
-            yield from ((f"{field}:{word}", told) for word, told in self.of(self._place.value(f"--{field}"), value))
+            yield from ((f"{field}:{word}", told) for word, told in self.values(self.value(f"--{field}"), value))
         elif begun.startswith("@"):
             yield from self._names(begun)
         elif begun:
-            yield from _begun(
-                begun, [(f"{word}:", "") for word in self._place.table["@query filters"][0][1].split("|")]
-            )
+            yield from _begun(begun, [(f"{word}:", "") for word in self.table["@query filters"][0][1].split("|")])
 
     def _text(self, begun: str) -> Iterator[Candidate]:
         return self._names(begun) if begun.startswith("@") else iter(())
@@ -237,10 +227,10 @@ class _Values:
         return "".join(char if char.isprintable() else " " for char in (text[:_TOLD] if fingerprint else text))
 
 
-_MAKERS: Mapping[str, Callable[[_Values, str], Iterator[Candidate]]] = {
-    "NAME": _Values._names, "ALIAS": _Values._names, "INTO": _Values._names, "KEY": _Values._keys, "ID": _Values._ids,
-    "REF": _Values._references, "DAY": _Values._days, "WHEN": _Values._days, "TIME": _Values._days, "QUERY": _Values._query,
-    "TEXT": _Values._text,
+_MAKERS: Mapping[str, Callable[[_Cursor, str], Iterator[Candidate]]] = {
+    "NAME": _Cursor._names, "ALIAS": _Cursor._names, "INTO": _Cursor._names, "KEY": _Cursor._keys, "ID": _Cursor._ids,
+    "REF": _Cursor._references, "DAY": _Cursor._days, "WHEN": _Cursor._days, "TIME": _Cursor._days, "QUERY": _Cursor._query,
+    "TEXT": _Cursor._text,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
+import pytest
 from processes import run_memctl
 
 from memctl.index.heal import open_scratch, with_index
@@ -126,3 +127,12 @@ def strays(workspace: Workspace) -> list[str]:
         if p.is_file() and ".memory" not in p.parts and p.suffix not in (".md", ".toml")
     ]
     return derived + pages
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
+    """Let a function of `os` fail with an error number from now on."""
+
+    def fail(*args: object, **more: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, name, fail)

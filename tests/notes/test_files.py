@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from face_helpers import memory_on
 from hypothesis import example, given, settings, strategies as st
-from store_helpers import DAY, LOG, make_workspace
+from store_helpers import DAY, LOG, failing, make_workspace
 from strategies import examples
 from torture import power_loss
 
@@ -232,13 +232,6 @@ def test_append_goes_again_when_an_editor_saved_over_it(
     monkeypatch.setattr(files.os, "fsync", fsync)
     append(workspace, LOG, lambda _: "fact\n")
     assert page.read_bytes() == b"old and new by hand\nfact\n"
-
-
-def failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
-    def fail(*args: object, **more: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(files.os, name, fail)
 
 
 @pytest.mark.parametrize("room", [0, 3])

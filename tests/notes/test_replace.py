@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from face_helpers import memory_on
 from hypothesis import given, settings, strategies as st
-from store_helpers import DAY, make_workspace, strays
+from store_helpers import DAY, failing, make_workspace, strays
 from strategies import examples
 from torture import kill_points, power_loss
 
@@ -321,13 +321,6 @@ def test_a_disk_that_swaps_no_names_gets_a_plain_rename(
 
 
 # -- failing disks ----------------------------------------------------------------------------------------------------
-
-
-def failing(monkeypatch: pytest.MonkeyPatch, name: str, number: int) -> None:
-    def fail(*args: object, **more: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    monkeypatch.setattr(module.os, name, fail)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
